@@ -1,0 +1,34 @@
+"""The whole extension surface of npbench.
+
+A plugin is a package with an entry point in the group ``npbench`` that names a module; the module implements any
+of these hooks with ``@npbench.hookimpl``. Shipped methods register in the same way.
+"""
+
+from __future__ import annotations
+
+import pluggy
+
+from npbench.contracts import Dataset, Metric, Solver
+
+hookspec = pluggy.HookspecMarker("npbench")
+hookimpl = pluggy.HookimplMarker("npbench")
+
+
+@hookspec
+def npbench_solvers() -> list[Solver]:  # type: ignore[empty-body]
+    """Describe the solvers this plugin provides."""
+
+
+@hookspec
+def npbench_datasets() -> list[Dataset]:  # type: ignore[empty-body]
+    """Describe the data sets this plugin provides."""
+
+
+@hookspec
+def npbench_metrics() -> list[Metric]:  # type: ignore[empty-body]
+    """Describe the metrics this plugin provides."""
+
+
+@hookspec
+def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
+    """Name packages with Hydra configuration, as in ``["npbench_np_svm.conf"]``."""

@@ -1,0 +1,80 @@
+"""Error rates and partial AUC of scores, by their definitions.
+
+Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error for both classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def rates(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """Return ``(P_nd, P_fa)``: shares of positives with score <= 0 and of negatives with score >= 0.
+
+    Examples
+    --------
+    >>> rates(np.array([1, 1, -1, -1]), np.array([0.5, 0.0, 0.0, -2.0]))
+    (0.5, 0.5)
+    """
+    positive = y > 0
+    return float(np.mean(scores[positive] <= 0)), float(np.mean(scores[~positive] >= 0))
+
+
+def pooled_rates(folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
+    """Return ``(P_nd, P_fa)`` over the samples of all ``(y, scores)`` folds together."""
+    return rates(np.concatenate([y for y, _ in folds]), np.concatenate([scores for _, scores in folds]))
+
+
+def np_score(p_nd: float, p_fa: float, rho: float) -> float:
+    """Return ``J_val = P_nd + max(0, P_fa - rho) / rho`` (Gasso et al. 2011, section 5.4).
+
+    Examples
+    --------
+    >>> np_score(0.25, 0.0625, rho=0.125)
+    0.25
+    >>> np_score(0.25, 0.25, rho=0.125)
+    1.25
+    """
+    return p_nd + max(0.0, p_fa - rho) / rho
+
+
+def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
+    """Return the share of positives with a q-value of at most q, in O(n log n).
+
+    The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t at or
+    below that score (Gasso et al. 2011, section 4), so the positives accepted are those at or above the lowest
+    threshold whose ratio is at most q.
+    """
+    order = np.argsort(-scores, kind="stable")
+    last_of_tie = np.append(np.diff(scores[order]) != 0, True)
+    share_pos = np.cumsum(y[order] > 0)[last_of_tie] / np.sum(y > 0)
+    share_neg = np.cumsum(y[order] < 0)[last_of_tie] / np.sum(y < 0)
+    return float(np.max(share_pos, where=share_neg <= q * share_pos, initial=0.0))
+
+
+def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
+    """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
+
+    With n negatives, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9 first; negatives
+    are ranked by descending score (Narasimhan and Agarwal 2013). O(n log n).
+
+    Raises
+    ------
+    ValueError
+        If no negative rank falls into the range.
+    """
+    negatives = np.sort(scores[y < 0])[::-1]
+    positives = np.sort(scores[y > 0])
+    n = len(negatives)
+    first, last = int(np.ceil(n * lo - 1e-9)), int(np.floor(n * hi + 1e-9))
+    if last <= first:
+        raise ValueError(
+            f"no negative is ranked in the false-positive range [{lo:g}, {hi:g}]: with {n} negatives it must be "
+            f"at least {1 / n:g} wide."
+        )
+    chosen = negatives[first:last]
+    above = len(positives) - np.searchsorted(positives, chosen, side="right")
+    tied = np.searchsorted(positives, chosen, side="right") - np.searchsorted(positives, chosen, side="left")
+    return float(np.sum(above + 0.5 * tied) / (len(positives) * len(chosen)))

@@ -1,0 +1,172 @@
+"""What is asked of a solver: the problem, its parameters and the validation loss that follows from it.
+
+Scores are ``decision_function`` values, larger for more positive samples and thresholded at 0. Labels are in
+{-1, +1}. A tie (score 0) is an error for both classes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Scored = Sequence[tuple[np.ndarray, np.ndarray]]
+
+
+class Problem(Protocol):
+    """A problem: frozen, with its name, its estimator parameters and its validation loss."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the problem fills into an estimator's parameters of the same names."""
+
+    def loss(self, folds: Scored) -> float:
+        """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""
+
+
+class _Parametrised:
+    def parameters(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload]
+
+
+def _fraction(name: str, value: Any, what: str) -> list[str]:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1:
+        return []
+    return [f"problem.{name} is {value!r}: {what} must lie strictly between 0 and 1, as in problem.{name}=0.05."]
+
+
+@dataclass(frozen=True)
+class NeymanPearson(_Parametrised):
+    """Minimise the miss rate under a bound on the false-alarm rate: min P_nd subject to P_fa <= rho.
+
+    The validation loss is ``J_val = P_nd + max(0, P_fa - rho) / rho`` (Gasso et al. 2011, section 5.4) with the
+    rates pooled over the folds.
+
+    Parameters
+    ----------
+    rho : float
+        Bound on the false-alarm rate, in ]0, 1[.
+    """
+
+    name: ClassVar[str] = "np"
+    title: ClassVar[str] = "minimise misses P_nd subject to false alarms P_fa <= rho"
+    rho: float = 0.05
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        return _fraction("rho", self.rho, "the bound on the false-alarm rate")
+
+    def loss(self, folds: Scored) -> float:
+        """Return J_val of the rates pooled over the folds."""
+        from npbench.numerics.rates import np_score, pooled_rates
+
+        return np_score(*pooled_rates(folds), self.rho)
+
+
+@dataclass(frozen=True)
+class Cost(_Parametrised):
+    """Minimise an asymmetric cost: min asymmetry P(miss) + (1 - asymmetry) P(false alarm), jointly with the class.
+
+    The testing asymmetry of Bach, Heckerman and Horvitz (2006), section 2: ``C_+ / (C_+ + C_-)``.
+
+    Parameters
+    ----------
+    asymmetry : float
+        Share of the cost that a miss carries, in ]0, 1[.
+    """
+
+    name: ClassVar[str] = "cost"
+    title: ClassVar[str] = "minimise asymmetry * misses + (1 - asymmetry) * false alarms, per sample"
+    asymmetry: float = 0.5
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        return _fraction("asymmetry", self.asymmetry, "the share of the cost that a miss carries")
+
+    def loss(self, folds: Scored) -> float:
+        """Return the mean cost per sample over the pooled folds."""
+        import numpy as np
+
+        y = np.concatenate([y for y, _ in folds])
+        scores = np.concatenate([scores for _, scores in folds])
+        wrong = y * scores <= 0
+        return float(np.mean(wrong * np.where(y > 0, self.asymmetry, 1 - self.asymmetry)))
+
+
+@dataclass(frozen=True)
+class QValue(_Parametrised):
+    """Accept as many positives as possible at a q-value of at most q: P_fa <= q (1 - P_nd).
+
+    The validation loss is 1 minus the share of positives whose q-value is at most q, averaged over the folds
+    (Gasso et al. 2011, sections 4 and 5.6).
+
+    Parameters
+    ----------
+    q : float
+        Bound on the q-value, in ]0, 1[.
+    """
+
+    name: ClassVar[str] = "qvalue"
+    title: ClassVar[str] = "accept as many positives as possible at q-value <= q"
+    q: float = 0.01
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        return _fraction("q", self.q, "the bound on the q-value")
+
+    def loss(self, folds: Scored) -> float:
+        """Return 1 minus the mean share of positives accepted at q-value <= q."""
+        from npbench.numerics.rates import share_accepted
+
+        return 1.0 - math.fsum(share_accepted(y, scores, self.q) for y, scores in folds) / len(folds)
+
+
+@dataclass(frozen=True)
+class PartialAUC(_Parametrised):
+    """Maximise the area under the ROC curve between two false-positive rates.
+
+    The validation loss is 1 minus the normalised partial AUC of Narasimhan and Agarwal (ties count one half),
+    averaged over the folds.
+
+    Parameters
+    ----------
+    fpr_range : (float, float)
+        Ends of the range of false-positive rates, ``0 <= lo < hi <= 1``.
+    """
+
+    name: ClassVar[str] = "pauc"
+    title: ClassVar[str] = "maximise the area under the ROC curve for false-positive rates in fpr_range"
+    fpr_range: tuple[float, float] = (0.0, 0.1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fpr_range", tuple(self.fpr_range))
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        if len(self.fpr_range) == 2 and 0 <= self.fpr_range[0] < self.fpr_range[1] <= 1:
+            return []
+        return [
+            f"problem.fpr_range is {list(self.fpr_range)}: it must be two rates 0 <= lo < hi <= 1, "
+            "as in problem.fpr_range=[0.02,0.05]."
+        ]
+
+    def loss(self, folds: Scored) -> float:
+        """Return 1 minus the mean normalised partial AUC."""
+        from npbench.numerics.rates import partial_auc
+
+        areas = [partial_auc(y, scores, *self.fpr_range) for y, scores in folds]
+        return 1.0 - math.fsum(areas) / len(areas)
+
+
+PROBLEMS: dict[str, type[Problem]] = {
+    problem.name: problem for problem in (NeymanPearson, Cost, QValue, PartialAUC)
+}

@@ -1,0 +1,233 @@
+"""Outer splits and inner model selection.
+
+A split depends on the labels, the protocol and the seed alone. Both protocols are those of Gasso et al. (2011),
+section 5.1, stratified by class.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from npbench.contracts import Selection
+from npbench.errors import RequestError
+from npbench.problem import Problem
+
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row indices of one repeat.
+
+    Parameters
+    ----------
+    train : int array
+        What the final classifier is fitted on.
+    test : int array
+        What it is measured on.
+    folds : sequence of (int array, int array)
+        Rows to fit and to validate on, for each fold of the model selection; none is in ``test``.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    folds: Sequence[Fold]
+
+
+class SplitProtocol(Protocol):
+    """How data are divided."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+
+    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``y``; ``repeat`` numbers the repetitions under one seed."""
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """A stratified part for testing; k-fold cross-validation on the rest; the final fit uses all of the rest.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of each class set aside for testing, in ]0, 1[.
+    folds : int
+        Number of folds, at least 2.
+    """
+
+    name: ClassVar[str] = "cv"
+    title: ClassVar[str] = "test part, k-fold cross-validation on the rest"
+    test_size: float = 0.25
+    folds: int = 4
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(test_size=self.test_size)
+        if not (isinstance(self.folds, int) and self.folds >= 2):
+            faults.append(f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more.")
+        return faults
+
+    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``y``."""
+        _require(y, at_least=self.folds + 1, why=f"{self.folds} folds and a test part")
+        random = _random_state(seed, repeat)
+        train, test = _stratified(np.arange(len(y)), y, self.test_size, random)
+        _require(y[train], at_least=self.folds, why=f"{self.folds} folds (after the test part was set aside)")
+        kfold = StratifiedKFold(self.folds, shuffle=True, random_state=random)
+        folds = [(train[fit], train[validate]) for fit, validate in kfold.split(train, y[train])]
+        return Split(train, test, folds)
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Stratified parts for testing and for validation; every fit, the final one too, uses the rest.
+
+    Parameters
+    ----------
+    test_size, validation_size : float
+        Shares of each class set aside, in ]0, 1[, with a sum below 1.
+    """
+
+    name: ClassVar[str] = "holdout"
+    title: ClassVar[str] = "test part, validation part, training part"
+    test_size: float = 0.25
+    validation_size: float = 0.25
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(test_size=self.test_size, validation_size=self.validation_size)
+        if not faults and self.test_size + self.validation_size >= 1:
+            faults.append(
+                f"protocol.test_size + protocol.validation_size is {self.test_size + self.validation_size:g}: "
+                "it must stay below 1, or nothing is left to train on."
+            )
+        return faults
+
+    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``y``."""
+        _require(y, at_least=3, why="a training, a validation and a test part")
+        random = _random_state(seed, repeat)
+        rest, test = _stratified(np.arange(len(y)), y, self.test_size, random)
+        train, validate = _stratified(rest, y[rest], self.validation_size / (1 - self.test_size), random)
+        for part, rows in {"training": train, "validation": validate, "test": test}.items():
+            _require(y[rows], at_least=1, why=f"the {part} part")
+        return Split(train, test, [(train, validate)])
+
+
+PROTOCOLS: dict[str, type[CrossValidation] | type[Holdout]] = {p.name: p for p in (CrossValidation, Holdout)}
+
+
+def _share_faults(**shares: Any) -> list[str]:
+    return [
+        f"protocol.{name} is {value!r}: it must be a share strictly between 0 and 1."
+        for name, value in shares.items()
+        if not (isinstance(value, float) and 0 < value < 1)
+    ]
+
+
+def _random_state(seed: int, repeat: int) -> np.random.RandomState:
+    # scikit-learn's splitters take no Generator; MT19937 seeded by a SeedSequence is as independent per repeat.
+    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
+
+
+def _stratified(rows: np.ndarray, y: np.ndarray, size: float, random: np.random.RandomState) -> Fold:
+    _require(y, at_least=2, why="a stratified split")
+    first, second = train_test_split(rows, test_size=size, stratify=y, random_state=random)
+    return np.sort(first), np.sort(second)
+
+
+def _require(y: np.ndarray, at_least: int, why: str) -> None:
+    for label, name in ((1, "positive"), (-1, "negative")):
+        count = int(np.sum(y == label))
+        if count < at_least:
+            raise RequestError(
+                f"The data have too few {name} samples: {count}, where {why} need at least {at_least}. "
+                "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
+            )
+
+
+def describe(protocol: CrossValidation | Holdout) -> dict[str, Any]:
+    """Return the protocol's name and parameters as a flat mapping."""
+    return {"name": protocol.name, **asdict(protocol)}
+
+
+def grid_values(grid: Any) -> list[Any]:
+    """Return the values of a search grid: a list as it is, ``{"geomspace": [low, high, count]}`` expanded.
+
+    Examples
+    --------
+    >>> grid_values({"geomspace": [0.01, 100, 5]})
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    if isinstance(grid, Mapping):
+        low, high, count = grid["geomspace"]
+        # Rounded so that the same grid, however written, gives the same numbers in every record.
+        return [float(f"{value:.12g}") for value in np.geomspace(low, high, int(count))]
+    return list(grid)
+
+
+def combinations(search: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every combination of the searched values, the last parameter fastest."""
+    return [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]
+
+
+def grid_search(
+    make: Callable[..., Any],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by fitting every candidate on every fold: the first with the smallest problem loss.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(**params)`` returns an unfitted estimator with the fixed parameters already in place.
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        All rows that ``folds`` index.
+    y : array of shape (n_samples,)
+        Labels in {-1, +1}.
+    folds : sequence of (fit rows, validation rows)
+        Indices into ``X``.
+    problem : Problem
+        Gives the validation loss.
+    search : mapping of str to sequence
+        Candidate values of each searched parameter. When empty, nothing is fitted.
+    n_threads : int
+        Threads a solver's own search may use; this one uses none.
+
+    Returns
+    -------
+    Selection
+    """
+    candidates = combinations(search)
+    if len(candidates) == 1:
+        return Selection(candidates[0], float("nan"))
+    losses, unconverged = [], 0
+    for params in candidates:
+        scored = []
+        for fit, validate in folds:
+            estimator = make(**params)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
+                estimator.fit(X[fit], y[fit])
+            unconverged += not getattr(estimator, "converged_", True)
+            scored.append((y[validate], estimator.decision_function(X[validate])))
+        losses.append(problem.loss(scored))
+    best = int(np.argmin(losses))
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)

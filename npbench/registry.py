@@ -1,0 +1,144 @@
+"""Finds plugins and looks names up.
+
+Plugins are entry points in the group ``npbench``. One that cannot be imported, or whose hook raises, is kept as
+:class:`Unavailable` with its reason; everything else goes on working.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+import pluggy
+
+from npbench import hookspecs
+from npbench.contracts import Dataset, Metric, Solver
+from npbench.errors import RequestError, unknown_name
+
+T = TypeVar("T", Solver, Dataset, Metric)
+
+KINDS = {"npbench_solvers": "solver", "npbench_datasets": "dataset", "npbench_metrics": "metric"}
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who provides something: a plugin's module and the distribution it was installed by."""
+
+    module: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.module} ({self.distribution} {self.version})"
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """A plugin that could not be used, and why."""
+
+    provider: Provider
+    reason: str
+
+    def __str__(self) -> str:
+        return f"Plugin {self.provider} is unavailable: {self.reason}"
+
+
+@dataclass
+class Registry:
+    """Every solver, data set and metric that the installed plugins describe, by name."""
+
+    solvers: dict[str, Solver] = field(default_factory=dict)
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    config_packages: list[str] = field(default_factory=list)
+    unavailable: list[Unavailable] = field(default_factory=list)
+    providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
+
+    def solver(self, name: str) -> Solver:
+        """Return the solver called ``name``; raise RequestError with the nearest name otherwise."""
+        return self._find("solver", self.solvers, name)
+
+    def dataset(self, name: str) -> Dataset:
+        """Return the data set called ``name``; raise RequestError with the nearest name otherwise."""
+        return self._find("dataset", self.datasets, name)
+
+    def metric(self, name: str) -> Metric:
+        """Return the metric called ``name``; raise RequestError with the nearest name otherwise."""
+        return self._find("metric", self.metrics, name)
+
+    def provider(self, kind: str, name: str) -> Provider:
+        """Return who provides the ``kind`` ("solver", "dataset", "metric") called ``name``."""
+        return self.providers[kind, name]
+
+    def _find(self, kind: str, table: Mapping[str, T], name: str) -> T:
+        if name in table:
+            return table[name]
+        raise RequestError(" ".join([unknown_name(kind, name, table), *map(str, self.unavailable)]))
+
+    def add(self, plugin: Any, provider: Provider) -> None:
+        """Take in what ``plugin``'s hooks describe.
+
+        Everything is collected before anything is kept, so that a plugin whose hook raises leaves no trace.
+        """
+        manager = pluggy.PluginManager("npbench")
+        manager.add_hookspecs(hookspecs)
+        manager.register(plugin, name=provider.module)
+        manager.check_pending()
+        found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
+        packages = _flatten(manager.hook.npbench_config_packages())
+        for hook, kind in KINDS.items():
+            for item in found[hook]:
+                self._keep(kind, item, provider)
+        self.config_packages += packages
+
+    def _keep(self, kind: str, item: Any, provider: Provider) -> None:
+        table = getattr(self, f"{kind}s")
+        if item.name in table:
+            raise RequestError(
+                f"Two plugins provide a {kind} called {item.name!r}: {self.providers[kind, item.name]} and "
+                f"{provider}. Uninstall one of them."
+            )
+        table[item.name] = item
+        self.providers[kind, item.name] = provider
+
+
+def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:
+    return [item for result in results for item in result]
+
+
+def _provider(entry_point: EntryPoint) -> Provider:
+    distribution = entry_point.dist
+    return Provider(
+        module=entry_point.value,
+        distribution=distribution.name if distribution else "unknown",
+        version=distribution.version if distribution else "unknown",
+    )
+
+
+def load(points: Iterable[EntryPoint]) -> Registry:
+    """Build a registry from entry points, setting aside those that fail.
+
+    Raises
+    ------
+    RequestError
+        If two plugins provide the same name.
+    """
+    registry = Registry()
+    for point in sorted(points, key=lambda p: (p.value, p.name)):
+        provider = _provider(point)
+        try:
+            registry.add(point.load(), provider)
+        except RequestError:
+            raise
+        except Exception as error:  # whatever a plugin raises must not take the others down
+            registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"))
+    return registry
+
+
+@functools.cache
+def installed() -> Registry:
+    """Return the registry of everything installed, built once per process."""
+    return load(entry_points(group="npbench"))
