@@ -9,10 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
-
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def resolve(target: str) -> Any:
@@ -56,7 +53,7 @@ class Solver:
     name: str
     estimator: str
     solves: tuple[str, ...]
-    search: Mapping[str, Any] = EMPTY
+    search: Mapping[str, Any] = field(default_factory=dict)
     select: str | None = None
     title: str = ""
     reference: str = ""
