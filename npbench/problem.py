@@ -41,9 +41,7 @@ class _Parametrised:
 def _fraction(name: str, value: Any, what: str) -> list[str]:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1:
         return []
-    return [
-        f"problem.{name} is {value!r}: {what} must lie strictly between 0 and 1, as in problem.{name}=0.05."
-    ]
+    return [f"problem.{name} is {value!r}: {what} must lie strictly between 0 and 1, as in problem.{name}=0.05."]
 
 
 @dataclass(frozen=True)
@@ -169,6 +167,4 @@ class PartialAUC(_Parametrised):
         return 1.0 - math.fsum(areas) / len(areas)
 
 
-PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (NeymanPearson, Cost, QValue, PartialAUC)
-}
+PROBLEMS: dict[str, type[Problem]] = {problem.name: problem for problem in (NeymanPearson, Cost, QValue, PartialAUC)}
