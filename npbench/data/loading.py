@@ -1,0 +1,100 @@
+"""From a data set's description to checked arrays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from npbench.contracts import DataFile, Dataset, resolve
+from npbench.data import sources
+from npbench.data.binary import BinaryData
+from npbench.errors import RequestError, unknown_name
+
+
+def load(dataset: Dataset, /, **params: Any) -> BinaryData:
+    """Find the files of a data set, verify them, read them, and check what was read.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its description.
+    **params
+        Parameters of a generator.
+
+    Raises
+    ------
+    RequestError
+        If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or returns
+        something else than the description says: all faults of one stage at once.
+    """
+    faults = parameter_faults(dataset, params)
+    paths = [_locate(file, faults) for file in dataset.files]
+    if faults:
+        raise RequestError(*faults)
+    X, y = _call(dataset, [path for path in paths if path], params)
+    data = BinaryData.from_arrays(X, y, dataset.name)
+    _compare(dataset, data)
+    return data
+
+
+def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each of ``params`` that the data set does not have; no file is read.
+
+    Examples
+    --------
+    >>> toy = Dataset(name="toy", load="random:gauss")
+    >>> parameter_faults(toy, {"sigm": 2.0})
+    ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
+    """
+    own = list(inspect.signature(_loader(dataset)).parameters.values())[len(dataset.files) :]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
+        return []
+    known = [parameter.name for parameter in own]
+    return [unknown_name(f"parameter of dataset={dataset.name}", name, known) for name in params if name not in known]
+
+
+def _loader(dataset: Dataset) -> Callable[..., Any]:
+    try:
+        loader: Callable[..., Any] = resolve(dataset.load)
+    except Exception as error:  # whatever a plugin's module raises is that plugin's fault, told as such
+        raise RequestError(
+            f"The loader {dataset.load!r} of data set {dataset.name!r} cannot be imported: "
+            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
+        ) from error
+    return loader
+
+
+def _locate(file: DataFile, faults: list[str]) -> Path | None:
+    try:
+        return sources.locate(file)
+    except RequestError as error:
+        # Files of one data set often share their fault, as in a wrong NPBENCH_DATA.
+        faults.extend(fault for fault in error.faults if fault not in faults)
+        return None
+
+
+def _call(dataset: Dataset, paths: list[Path], params: Mapping[str, Any]) -> tuple[Any, Any]:
+    try:
+        X, y = _loader(dataset)(*paths, **params)
+    except RequestError:
+        raise
+    except Exception as error:  # as above
+        origin = f" from {', '.join(map(str, paths))}" if paths else ""
+        raise RequestError(
+            f"Data set {dataset.name!r} could not be read{origin}: its loader {dataset.load!r} failed with "
+            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
+        ) from error
+    return X, y
+
+
+def _compare(dataset: Dataset, data: BinaryData) -> None:
+    faults = [
+        f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, where its description says "
+        f"{expected}. Its loader or its description is wrong: report it to the authors of its plugin."
+        for attribute in ("n_samples", "n_features", "n_positive")
+        if (expected := getattr(dataset, attribute)) not in (None, getattr(data, attribute))
+    ]
+    if faults:
+        raise RequestError(*faults)
