@@ -98,7 +98,7 @@ class Cost(_Parametrised):
 
         y = np.concatenate([y for y, _ in folds])
         scores = np.concatenate([scores for _, scores in folds])
-        wrong = y * scores <= 0
+        wrong = ~(y * scores > 0)  # NaN is wrong too
         return float(np.mean(wrong * np.where(y > 0, self.asymmetry, 1 - self.asymmetry)))
 
 

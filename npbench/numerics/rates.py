@@ -1,6 +1,7 @@
 """Error rates and partial AUC of scores, by their definitions.
 
-Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error for both classes.
+Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error for both classes. Scores may be
+infinite. A score that is not a number ranks its sample as badly as can be, so that a solver never gains by it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,32 @@ import numpy as np
 def rates(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     """Return ``(P_nd, P_fa)``: shares of positives with score <= 0 and of negatives with score >= 0.
 
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels in {-1, +1}, both present.
+    scores : array of shape (n_samples,)
+        Larger for more positive samples.
+
     Examples
     --------
     >>> rates(np.array([1, 1, -1, -1]), np.array([0.5, 0.0, 0.0, -2.0]))
     (0.5, 0.5)
     """
-    positive = y > 0
-    return float(np.mean(scores[positive] <= 0)), float(np.mean(scores[~positive] >= 0))
+    misses, false_alarms = misclassified(y, scores)
+    return float(np.mean(misses)), float(np.mean(false_alarms))
+
+
+def misclassified(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which positives are missed and which negatives are false alarms, as boolean arrays.
+
+    Examples
+    --------
+    >>> misclassified(np.array([1, 1, -1, -1]), np.array([0.5, 0.0, np.nan, -2.0]))
+    (array([False,  True]), array([ True, False]))
+    """
+    # Stated as "not right" rather than as "wrong", which NaN never is.
+    return ~(scores[y > 0] > 0), ~(scores[y < 0] < 0)
 
 
 def pooled_rates(folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
@@ -45,13 +65,19 @@ def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
 
     The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t at or
     below that score (Gasso et al. 2011, section 4), so the positives accepted are those at or above the lowest
-    threshold whose ratio is at most q.
+    threshold whose ratio is at most q (up to rounding: a ratio of exactly q counts).
+
+    Examples
+    --------
+    >>> share_accepted(np.array([1, 1, -1, 1, -1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0]), q=0.5)
+    1.0
     """
+    scores = _ranked(y, scores)
     order = np.argsort(-scores, kind="stable")
-    last_of_tie = np.append(np.diff(scores[order]) != 0, True)
+    last_of_tie = np.append(scores[order][1:] != scores[order][:-1], True)
     share_pos = np.cumsum(y[order] > 0)[last_of_tie] / np.sum(y > 0)
     share_neg = np.cumsum(y[order] < 0)[last_of_tie] / np.sum(y < 0)
-    return float(np.max(share_pos, where=share_neg <= q * share_pos, initial=0.0))
+    return float(np.max(share_pos, where=share_neg <= q * share_pos * (1 + 1e-9), initial=0.0))
 
 
 def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
@@ -65,6 +91,7 @@ def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> floa
     ValueError
         If no negative rank falls into the range.
     """
+    scores = _ranked(y, scores)
     negatives = np.sort(scores[y < 0])[::-1]
     positives = np.sort(scores[y > 0])
     n = len(negatives)
@@ -78,3 +105,7 @@ def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> floa
     above = len(positives) - np.searchsorted(positives, chosen, side="right")
     tied = np.searchsorted(positives, chosen, side="right") - np.searchsorted(positives, chosen, side="left")
     return float(np.sum(above + 0.5 * tied) / (len(positives) * len(chosen)))
+
+
+def _ranked(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(scores), np.where(y > 0, -np.inf, np.inf), scores)
