@@ -1,1 +1,89 @@
-"""Shipped metrics."""
+"""Shipped metrics.
+
+Decisions are the signs of the scores; a score of exactly 0 decides nothing and counts as an error, whichever the
+class, in every metric built on decisions.
+"""
+
+from npbench import hookimpl
+from npbench.contracts import Metric
+
+_GASSO = "Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3)"
+_EXACT = "limits: Clopper, Pearson (1934), Biometrika 26(4)"
+
+
+@hookimpl
+def npbench_metrics() -> list[Metric]:
+    """Describe the metrics."""
+    return [
+        Metric(
+            name="p_fa",
+            compute="npbench_metrics.decisions:p_fa",
+            direction="lower",
+            title="false-alarm rate, with exact 95 % limits",
+            reference=f"{_GASSO}, section 1; {_EXACT}",
+        ),
+        Metric(
+            name="p_nd",
+            compute="npbench_metrics.decisions:p_nd",
+            direction="lower",
+            title="miss rate, with exact 95 % limits",
+            reference=f"{_GASSO}, section 1; {_EXACT}",
+        ),
+        Metric(
+            name="np_score",
+            compute="npbench_metrics.decisions:np_score",
+            direction="lower",
+            problems=("np",),
+            title="P_nd + max(0, P_fa - rho) / rho",
+            reference=f"{_GASSO}, section 5.4 (J_val)",
+        ),
+        Metric(
+            name="cost",
+            compute="npbench_metrics.decisions:cost",
+            direction="lower",
+            problems=("cost",),
+            title="mean asymmetric cost per sample",
+            reference="Bach, Heckerman, Horvitz (2006), JMLR 7, section 2",
+        ),
+        Metric(
+            name="accuracy",
+            compute="npbench_metrics.decisions:accuracy",
+            direction="higher",
+            title="share of right decisions (a score of 0 is none)",
+        ),
+        Metric(
+            name="balanced_accuracy",
+            compute="npbench_metrics.decisions:balanced_accuracy",
+            direction="higher",
+            title="mean over the classes of the share of right decisions (a score of 0 is none)",
+        ),
+        Metric(
+            name="auc",
+            compute="npbench_metrics.rankings:auc",
+            direction="higher",
+            title="area under the ROC curve",
+            reference="Hanley, McNeil (1982), Radiology 143(1)",
+        ),
+        Metric(
+            name="pauc",
+            compute="npbench_metrics.rankings:pauc",
+            direction="higher",
+            problems=("pauc",),
+            title="normalised partial area under the ROC curve over fpr_range",
+            reference="Narasimhan, Agarwal (2013), ICML, with ties one half",
+        ),
+        Metric(
+            name="accepted",
+            compute="npbench_metrics.rankings:accepted",
+            direction="higher",
+            problems=("qvalue",),
+            title="share of positives accepted at q-value <= q",
+            reference=f"{_GASSO}, sections 4 and 5.6",
+        ),
+        Metric(
+            name="n_support",
+            compute="npbench_metrics.models:n_support",
+            direction="none",
+            title="number of support vectors",
+        ),
+    ]
