@@ -20,7 +20,7 @@ Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no t
 class BinaryData:
     """Features and labels of a binary classification problem.
 
-    Build it with :meth:`from_arrays`, which converts and checks; the constructor takes arrays as they are. All
+    Build it with :meth:`checked`, which converts and checks; the constructor takes arrays as they are. All
     arrays are read-only: the hash stands for their content, and workers see them through read-only memory maps.
 
     Parameters
@@ -38,7 +38,7 @@ class BinaryData:
     name: str
 
     @classmethod
-    def from_arrays(cls, X: Any, y: Any, name: str = "data") -> BinaryData:
+    def checked(cls, X: Any, y: Any, name: str = "data") -> BinaryData:
         """Convert and check features and labels; the arguments are copied, not kept.
 
         Parameters
@@ -57,10 +57,10 @@ class BinaryData:
 
         Examples
         --------
-        >>> data = BinaryData.from_arrays([[0, 1], [2, 3], [4, 5]], [1, -1, -1], "toy")
+        >>> data = BinaryData.checked([[0, 1], [2, 3], [4, 5]], [1, -1, -1], "toy")
         >>> data.X.dtype, data.n_positive, data.n_negative
         (dtype('float64'), 1, 2)
-        >>> BinaryData.from_arrays([[0.0], [np.nan]], [1, 1], "toy")
+        >>> BinaryData.checked([[0.0], [np.nan]], [1, 1], "toy")
         Traceback (most recent call last):
         npbench.errors.RequestError: Data set 'toy' has 1 NaN or infinite feature value, in column 0 ...
         """

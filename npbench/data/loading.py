@@ -34,7 +34,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     if faults:
         raise RequestError(*faults)
     X, y = _call(dataset, [path for path in paths if path], params)
-    data = BinaryData.from_arrays(X, y, dataset.name)
+    data = BinaryData.checked(X, y, dataset.name)
     _compare(dataset, data)
     return data
 
