@@ -21,6 +21,7 @@ from npbench.errors import RequestError, unknown_name
 T = TypeVar("T", Solver, Dataset, Metric)
 
 KINDS = {"npbench_solvers": "solver", "npbench_datasets": "dataset", "npbench_metrics": "metric"}
+DESCRIPTIONS = {"npbench_solvers": Solver, "npbench_datasets": Dataset, "npbench_metrics": Metric}
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,10 @@ class Registry:
         manager.check_pending()
         found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
         packages = _flatten(manager.hook.npbench_config_packages())
+        for hook, description in DESCRIPTIONS.items():
+            for item in found[hook]:
+                if not isinstance(item, description):
+                    raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
         for hook, kind in KINDS.items():
             for item in found[hook]:
                 self._keep(kind, item, provider)
@@ -133,7 +138,7 @@ def load(points: Iterable[EntryPoint]) -> Registry:
             registry.add(point.load(), provider)
         except RequestError:
             raise
-        except Exception as error:  # whatever a plugin raises must not take the others down
+        except (Exception, SystemExit) as error:  # whatever a plugin raises must not take the others down
             registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"))
     return registry
 

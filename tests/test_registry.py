@@ -1,0 +1,114 @@
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from npbench import registry
+from npbench.errors import RequestError
+
+GOOD = """
+from npbench import hookimpl
+from npbench.contracts import Dataset
+
+@hookimpl
+def npbench_datasets():
+    return [Dataset(name="{name}", load="a:b")]
+"""
+BROKEN = {
+    "import_fails": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+    "syntax_fails": ("def", "SyntaxError"),
+    "hook_raises": (
+        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    raise OSError('disk gone')",
+        "OSError: disk gone",
+    ),
+    "hook_misspelt": (
+        "from npbench import hookimpl\n@hookimpl\ndef npbench_dataset():\n    return []",
+        "unknown hook 'npbench_dataset'",
+    ),
+    "argument_invented": (
+        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets(config):\n    return []",
+        "config",
+    ),
+    "not_descriptions": (
+        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    return ['pima']",
+        "npbench_datasets returned 'pima', which is not a Dataset",
+    ),
+    "one_not_a_description": (
+        GOOD.format(name="ghost").replace("]", ", None]"),
+        "npbench_datasets returned None, which is not a Dataset",
+    ),
+    "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
+    "not_a_list": ("from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    return 3", "'int'"),
+    "second_hook_raises": (
+        GOOD.format(name="ghost") + "\n@hookimpl\ndef npbench_metrics():\n    return 1 / 0",
+        "ZeroDivisionError",
+    ),
+}
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """Return a function that writes a plugin's module and returns its entry point."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(name, source):
+        (tmp_path / f"{name}.py").write_text(source)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return EntryPoint(name=name, value=name, group="npbench")
+
+    return write
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_plugin_is_set_aside_with_its_reason(plugin, fault):
+    source, reason = BROKEN[fault]
+    found = registry.load([plugin(f"npbench_{fault}", source), plugin("npbench_sound", GOOD.format(name="sound"))])
+    assert list(found.datasets) == ["sound"]
+    (unavailable,) = found.unavailable
+    assert unavailable.provider.module == f"npbench_{fault}"
+    assert reason in str(unavailable)
+
+
+def test_an_unknown_name_also_tells_which_plugins_are_unavailable(plugin):
+    found = registry.load([plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))])
+    with pytest.raises(RequestError, match=r"Unknown dataset 'bb': did you mean 'b'\?.*npbench_lost.*no_such_package"):
+        found.dataset("bb")
+
+
+def test_two_plugins_with_one_name_are_both_named(plugin):
+    points = [plugin(f"npbench_{name}", GOOD.format(name="twin")) for name in ("left", "right")]
+    with pytest.raises(RequestError, match="'twin'.*npbench_left.*npbench_right"):
+        registry.load(points)
+
+
+def test_the_order_of_entry_points_does_not_matter(plugin):
+    points = [plugin(f"npbench_{name}", GOOD.format(name=name)) for name in ("one", "two")]
+    assert list(registry.load(points).datasets) == list(registry.load(points[::-1]).datasets)
+
+
+def test_provider_of_a_shipped_plugin_is_npbench():
+    provider = registry.installed().provider("dataset", "pima")
+    assert (provider.module, provider.distribution) == ("npbench_datasets", "npbench")
+
+
+def test_shipped_plugins_are_all_available():
+    assert registry.installed().unavailable == []
+
+
+@pytest.mark.parametrize("kind", ["solver", "dataset", "metric"])
+def test_each_kind_is_looked_up_by_name(kind):
+    found = registry.installed()
+    for name, item in getattr(found, f"{kind}s").items():
+        assert getattr(found, kind)(name) is item
+    with pytest.raises(RequestError, match=f"Unknown {kind} 'nothing_like_it'"):
+        getattr(found, kind)("nothing_like_it")
+
+
+def test_looking_up_imports_no_numerics():
+    code = (
+        "import sys, npbench.registry as r; r.installed()\n"
+        "print(sorted({'numpy', 'sklearn', 'numba', 'polars', 'scipy', 'pooch', 'rich'} & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
