@@ -1,0 +1,66 @@
+"""What every test needs: fresh kernels, folders of its own, raw data where they are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from npbench import registry
+from npbench.contracts import Dataset
+
+ROOT = Path(__file__).parents[1]
+
+
+def _kernel_cache() -> Path:
+    """Return a Numba cache folder named by a hash of all sources.
+
+    Numba stamps a cached kernel with the source of its own module only: after a change in another module that the
+    kernel calls, it would go on running the old code.
+    """
+    digest = hashlib.sha256()
+    for folder in (ROOT / "npbench" / "numerics", ROOT / "plugins"):
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes() + b"\0")
+    return platformdirs.user_cache_path("npbench-tests", appauthor=False) / "numba" / digest.hexdigest()[:16]
+
+
+# Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
+os.environ["NUMBA_CACHE_DIR"] = str(_kernel_cache())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's cache out of the tests and the tests out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NPBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run each test in a folder of its own, since results are written below the current one."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def raw_dataset() -> Callable[[str], Dataset]:
+    """Return a function from the name of a data set to its description that skips the test where a file is absent.
+
+    Nothing is downloaded: ``npbench.load_dataset(raw_dataset("pima").name)`` then reads a copy that is there.
+    """
+
+    def describe(name: str) -> Dataset:
+        from npbench.data import sources
+
+        dataset = registry.installed().dataset(name)
+        for file in dataset.files:
+            if sources.find(file) is None:
+                pytest.skip(f"{file.path} is in no data folder; NPBENCH_DATA can name one")
+        return dataset
+
+    return describe

@@ -1,0 +1,51 @@
+import dataclasses
+import inspect
+import pickle
+
+import pytest
+
+from npbench import hookspecs
+from npbench.contracts import Dataset, Estimate, Metric, Selection, Solver, resolve
+
+DESCRIPTIONS = [
+    Solver(name="s", estimator="a:B", solves=("np",), search={"C": [1.0]}),
+    Dataset(name="d", load="a:b"),
+    Metric(name="m", compute="a:b", direction="lower"),
+    Estimate(0.5, 0.4, 0.6),
+    Selection({"C": 1.0}, 0.5),
+]
+
+
+@pytest.mark.parametrize("description", DESCRIPTIONS, ids=lambda d: type(d).__name__)
+def test_descriptions_are_frozen_and_pickle(description):
+    assert pickle.loads(pickle.dumps(description)) == description
+    name = dataclasses.fields(description)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(description, name, None)
+
+
+@pytest.mark.parametrize("description", DESCRIPTIONS, ids=lambda d: type(d).__name__)
+def test_docstrings_name_every_field(description):
+    documented = inspect.getdoc(type(description))
+    if "Parameters" in documented:
+        for field in dataclasses.fields(description):
+            assert field.name in documented
+
+
+def test_defaults_are_not_shared():
+    first, second = (Solver(name=name, estimator="a:B", solves=()) for name in "ab")
+    assert first.search is not second.search
+
+
+@pytest.mark.parametrize(
+    ("target", "error"), [("no_such_module:f", ModuleNotFoundError), ("math:no_such_name", AttributeError)]
+)
+def test_resolve_tells_what_is_missing(target, error):
+    with pytest.raises(error, match="no_such"):
+        resolve(target)
+
+
+def test_every_hook_has_one_imperative_line():
+    hooks = [hook for name, hook in vars(hookspecs).items() if name.startswith("npbench_")]
+    assert len(hooks) == 4
+    assert all(inspect.getdoc(hook).endswith(".") for hook in hooks)
