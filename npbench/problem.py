@@ -148,14 +148,16 @@ class PartialAUC(_Parametrised):
     fpr_range: tuple[float, float] = (0.0, 0.1)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fpr_range", tuple(self.fpr_range))
+        if isinstance(self.fpr_range, list):  # as YAML has it
+            object.__setattr__(self, "fpr_range", tuple(self.fpr_range))
 
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
-        if len(self.fpr_range) == 2 and 0 <= self.fpr_range[0] < self.fpr_range[1] <= 1:
-            return []
+        match self.fpr_range:
+            case (float() | int() as lo, float() | int() as hi) if 0 <= lo < hi <= 1:
+                return []
         return [
-            f"problem.fpr_range is {list(self.fpr_range)}: it must be two rates 0 <= lo < hi <= 1, "
+            f"problem.fpr_range is {self.fpr_range!r}: it must be two rates 0 <= lo < hi <= 1, "
             "as in problem.fpr_range=[0.02,0.05]."
         ]
 
