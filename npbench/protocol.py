@@ -7,6 +7,7 @@ section 5.1, stratified by class.
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,6 +22,10 @@ from npbench.errors import RequestError
 from npbench.problem import Problem
 
 Fold = tuple[np.ndarray, np.ndarray]
+
+MORE_DATA = "Use more data."
+FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
+OTHER_SHARES = "Set other shares aside (protocol.test_size=..., protocol.validation_size=...), or use more data."
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,11 @@ class CrossValidation:
 
     def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
         """Divide the rows of ``y``."""
-        _require(y, at_least=self.folds + 1, why=f"{self.folds} folds and a test part")
+        _require(y, at_least=self.folds + 1, why=f"{self.folds} folds and a test part", remedy=FEWER_FOLDS)
         random = _random_state(seed, repeat)
         train, test = _stratified(np.arange(len(y)), y, self.test_size, random)
-        _require(y[train], at_least=self.folds, why=f"{self.folds} folds (after the test part was set aside)")
+        _require(y[test], at_least=1, why="the test part", remedy=OTHER_SHARES)
+        _require(y[train], at_least=self.folds, why=f"{self.folds} folds beside the test part", remedy=FEWER_FOLDS)
         kfold = StratifiedKFold(self.folds, shuffle=True, random_state=random)
         folds = [(train[fit], train[validate]) for fit, validate in kfold.split(train, y[train])]
         return Split(train, test, folds)
@@ -117,12 +123,12 @@ class Holdout:
 
     def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
         """Divide the rows of ``y``."""
-        _require(y, at_least=3, why="a training, a validation and a test part")
+        _require(y, at_least=3, why="a training, a validation and a test part", remedy=MORE_DATA)
         random = _random_state(seed, repeat)
         rest, test = _stratified(np.arange(len(y)), y, self.test_size, random)
         train, validate = _stratified(rest, y[rest], self.validation_size / (1 - self.test_size), random)
         for part, rows in {"training": train, "validation": validate, "test": test}.items():
-            _require(y[rows], at_least=1, why=f"the {part} part")
+            _require(y[rows], at_least=1, why=f"the {part} part", remedy=OTHER_SHARES)
         return Split(train, test, [(train, validate)])
 
 
@@ -143,19 +149,25 @@ def _random_state(seed: int, repeat: int) -> np.random.RandomState:
 
 
 def _stratified(rows: np.ndarray, y: np.ndarray, size: float, random: np.random.RandomState) -> Fold:
-    _require(y, at_least=2, why="a stratified split")
-    first, second = train_test_split(rows, test_size=size, stratify=y, random_state=random)
+    set_aside = math.ceil(size * len(rows))  # as scikit-learn rounds it
+    if not 2 <= set_aside <= len(rows) - 2:
+        raise RequestError(
+            f"A share of {size:g} of {len(rows)} samples cannot be divided with both classes on either side. "
+            f"{OTHER_SHARES}"
+        )
+    first, second = train_test_split(rows, test_size=set_aside, stratify=y, random_state=random)
     return np.sort(first), np.sort(second)
 
 
-def _require(y: np.ndarray, at_least: int, why: str) -> None:
-    for label, name in ((1, "positive"), (-1, "negative")):
-        count = int(np.sum(y == label))
-        if count < at_least:
-            raise RequestError(
-                f"The data have too few {name} samples: {count}, where {why} need at least {at_least}. "
-                "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
-            )
+def _require(y: np.ndarray, at_least: int, why: str, remedy: str) -> None:
+    counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
+    faults = [
+        f"There are too few {name} samples: {count}, where {why} must have at least {at_least}. {remedy}"
+        for name, count in counts.items()
+        if count < at_least
+    ]
+    if faults:
+        raise RequestError(*faults)
 
 
 def describe(protocol: CrossValidation | Holdout) -> dict[str, Any]:

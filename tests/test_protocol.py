@@ -1,0 +1,190 @@
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.errors import RequestError
+from npbench.problem import NeymanPearson
+from npbench.protocol import PROTOCOLS, CrossValidation, Holdout, combinations, describe, grid_search, grid_values
+
+SHARES = st.floats(0.01, 0.6)
+PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
+    st.builds(Holdout, SHARES, SHARES).filter(lambda p: not p.faults())
+)
+
+
+def labels(n_pos, n_neg, order_seed=0):
+    return np.random.default_rng(order_seed).permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
+
+
+def assert_stratified(part, whole):
+    """Each class has its exact share of the part, rounded up or down."""
+    for label in (1, -1):
+        assert abs(np.sum(part == label) - len(part) * np.mean(whole == label)) < 1
+
+
+def same(one, other):
+    return all(
+        np.array_equal(a, b)
+        for a, b in [(one.train, other.train), (one.test, other.test)]
+        + [pair for f, g in zip(one.folds, other.folds, strict=True) for pair in zip(f, g, strict=True)]
+    )
+
+
+@given(PROTOCOLS_DRAWN, st.integers(1, 60), st.integers(1, 60), st.integers(0, 2**32), st.integers(0, 30))
+def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n_neg, seed, repeat):
+    y = labels(n_pos, n_neg)
+    try:
+        split = protocol.split(y, seed, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(":")[0])
+        return
+    rows = set(range(len(y)))
+    assert len(split.test) == math.ceil(protocol.test_size * len(y))
+    assert_stratified(y[split.test], y)
+    for part in (split.test, split.train, *(part for fold in split.folds for part in fold)):
+        assert len(set(part)) == len(part)
+        assert set(y[part]) == {-1, 1}
+    for fit, validate in split.folds:
+        assert not set(fit) & set(validate)
+        assert not (set(fit) | set(validate)) & set(split.test)
+    assert not set(split.train) & set(split.test)
+    assert rows == set(split.test).union(split.train, *(validate for _, validate in split.folds))
+
+
+@given(st.integers(10, 80), st.integers(10, 80), st.integers(2, 5))
+def test_folds_partition_the_training_part_evenly(n_pos, n_neg, folds):
+    y = labels(n_pos, n_neg)
+    split = CrossValidation(folds=folds).split(y, 0, 0)
+    assert len(split.folds) == folds
+    assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), np.sort(split.train))
+    for fit, validate in split.folds:
+        assert np.array_equal(np.sort(np.concatenate([fit, validate])), np.sort(split.train))
+    for label in (1, -1):
+        counts = [np.sum(y[validate] == label) for _, validate in split.folds]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_holdout_is_half_a_quarter_and_a_quarter():
+    split = Holdout().split(labels(2788, 1813), 0, 0)
+    assert [len(split.train), len(split.folds[0][1]), len(split.test)] == [2300, 1150, 1151]
+    assert np.array_equal(split.folds[0][0], split.train)
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout()])
+def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
+    y = labels(60, 40)
+    first = protocol.split(y, 3, 1)
+    np.random.seed(99)  # noqa: NPY002 - the state that must not matter
+    assert same(first, dataclasses.replace(protocol).split(y.astype(float), 3, 1))
+    others = [protocol.split(y, 3, 2), protocol.split(y, 4, 1), protocol.split(labels(60, 40, 1), 3, 1)]
+    assert not any(np.array_equal(first.test, other.test) for other in others)
+
+
+def test_seed_and_repeat_do_not_add_up():
+    y = labels(60, 40)
+    tests = [tuple(CrossValidation().split(y, seed, repeat).test) for seed in range(5) for repeat in range(5)]
+    assert len(set(tests)) == 25
+
+
+def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
+    with pytest.raises(RequestError) as caught:
+        CrossValidation(folds=4).split(labels(3, 4), 0, 0)
+    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+        "There are too few positive samples",
+        "There are too few negative samples",
+    ]
+    assert "protocol.folds" in str(caught.value)
+
+
+def test_a_test_part_without_negatives_is_refused():
+    with pytest.raises(RequestError, match="too few negative samples: 0, where the test part"):
+        CrossValidation(test_size=0.02).split(labels(500, 8), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        (CrossValidation(test_size=0.0), ["protocol.test_size is 0.0"]),
+        (CrossValidation(test_size=math.nan, folds=1), ["protocol.test_size is nan", "protocol.folds is 1"]),
+        (CrossValidation(test_size=1, folds=2.5), ["protocol.test_size is 1", "protocol.folds is 2.5"]),
+        (Holdout(test_size="a", validation_size=-1.0), ["protocol.test_size is 'a'", "protocol.validation_size is -1"]),
+        (Holdout(test_size=0.5, validation_size=0.5), ["protocol.test_size + protocol.validation_size is 1"]),
+    ],
+)
+def test_every_parameter_out_of_range_is_told(protocol, words):
+    faults = protocol.faults()
+    assert len(faults) == len(words)
+    assert all(word in fault for word, fault in zip(words, faults, strict=True))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_defaults_have_no_faults_and_describe_themselves(name):
+    protocol = PROTOCOLS[name]()
+    assert protocol.faults() == []
+    assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
+
+
+def test_grids_are_expanded_and_combined_with_the_last_parameter_fastest():
+    search = {"C": grid_values({"geomspace": [1, 100, 3]}), "gamma": grid_values((0.5, 2.0))}
+    assert search["C"] == [1.0, 10.0, 100.0]
+    assert combinations(search)[:3] == [
+        {"C": 1.0, "gamma": 0.5},
+        {"C": 1.0, "gamma": 2.0},
+        {"C": 10.0, "gamma": 0.5},
+    ]
+    assert combinations({}) == [{}]
+
+
+class Shifted(ClassifierMixin, BaseEstimator):
+    """Scores the only feature above ``shift``; does not converge for negative ones."""
+
+    fits = 0
+
+    def __init__(self, *, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.converged_ = self.shift >= 0
+        if not self.converged_:
+            warnings.warn("not there yet", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] - self.shift
+
+
+@pytest.fixture
+def shifted():
+    Shifted.fits = 0
+    return Shifted
+
+
+def test_grid_search_finds_the_smallest_validation_loss(shifted):
+    y = labels(40, 40)
+    X = np.random.default_rng(1).normal(size=(80, 1)) + 2 * y[:, None]
+    folds = CrossValidation().split(y, 0, 0).folds
+    shifts = [-5.0, -1.0, 0.0, 1.0, 2.0, 9.0]
+    problem = NeymanPearson(0.1)
+    selection = grid_search(shifted, X, y, folds, problem, {"shift": shifts})
+    # Independently: rates over all validation rows, which the folds partition.
+    rows = np.concatenate([validate for _, validate in folds])
+    x, t = X[rows, 0], y[rows]
+    losses = [np.mean(x[t > 0] <= s) + max(0, np.mean(x[t < 0] >= s) - 0.1) / 0.1 for s in shifts]
+    assert selection.losses == pytest.approx(losses)
+    assert selection.params == {"shift": shifts[int(np.argmin(losses))]}
+    assert selection.loss == min(selection.losses)
+    assert (selection.n_candidates, selection.n_unconverged, shifted.fits) == (6, 8, 24)
+
+
+def test_nothing_is_fitted_when_there_is_nothing_to_choose(shifted):
+    y = labels(10, 10)
+    selection = grid_search(shifted, np.ones((20, 1)), y, CrossValidation().split(y, 0, 0).folds, NeymanPearson(), {})
+    assert (selection.params, shifted.fits) == ({}, 0)
