@@ -71,14 +71,16 @@ def test_a_broken_plugin_is_set_aside_with_its_reason(plugin, fault):
 
 
 def test_an_unknown_name_also_tells_which_plugins_are_unavailable(plugin):
-    found = registry.load([plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))])
+    found = registry.load(
+        [plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))]
+    )
     with pytest.raises(RequestError, match=r"Unknown dataset 'bb': did you mean 'b'\?.*npbench_lost.*no_such_package"):
         found.dataset("bb")
 
 
 def test_two_plugins_with_one_name_are_both_named(plugin):
     points = [plugin(f"npbench_{name}", GOOD.format(name="twin")) for name in ("left", "right")]
-    with pytest.raises(RequestError, match="'twin'.*npbench_left.*npbench_right"):
+    with pytest.raises(RequestError, match=r"'twin'.*npbench_left.*npbench_right"):
         registry.load(points)
 
 

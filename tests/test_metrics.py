@@ -1,0 +1,113 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.svm import SVC, LinearSVC
+
+from npbench import registry
+from npbench.contracts import Estimate, resolve
+from npbench.problem import PROBLEMS, Cost, NeymanPearson, PartialAUC, QValue
+
+METRICS = registry.installed().metrics
+EXAMPLES = {"np": NeymanPearson(0.25), "cost": Cost(0.75), "qvalue": QValue(0.5), "pauc": PartialAUC((0.0, 0.5))}
+Y = np.array([1, 1, 1, 1, -1, -1, -1, -1])
+SCORES = np.array([2.0, 1.0, 0.0, -1.0, 1.0, 0.0, -1.0, -2.0])  # of each class: two right, one undecided, one wrong
+
+
+def compute(name, y=Y, scores=SCORES, problem=None, estimator=None):
+    return resolve(METRICS[name].compute)(y, scores, problem=problem, estimator=estimator)
+
+
+def value(figure):
+    return figure.value if isinstance(figure, Estimate) else figure
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "expected"),
+    [
+        ("p_nd", None, 2 / 4),  # 0 and -1
+        ("p_fa", None, 2 / 4),  # 1 and 0
+        ("np_score", EXAMPLES["np"], 0.5 + (0.5 - 0.25) / 0.25),
+        ("cost", EXAMPLES["cost"], (0.75 * 2 + 0.25 * 2) / 8),
+        ("accuracy", None, 4 / 8),
+        ("balanced_accuracy", None, 1 / 2),
+        ("auc", None, (4 + 3.5 + 2.5 + 1.5) / 16),
+        ("pauc", EXAMPLES["pauc"], (1.5 + 2.5) / 8),
+        ("accepted", EXAMPLES["qvalue"], 1 / 2),
+    ],
+)
+def test_each_metric_by_hand(name, problem, expected):
+    assert value(compute(name, problem=problem)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_descriptions_are_complete(name):
+    metric = METRICS[name]
+    assert metric.title
+    assert metric.direction in {"lower", "higher", "none"}
+    assert set(metric.problems or ()) <= set(PROBLEMS)
+    assert resolve(metric.compute).__doc__
+
+
+@pytest.mark.parametrize("name", sorted(name for name in METRICS if name != "n_support"))
+def test_direction_is_that_of_a_perfect_classifier(name):
+    metric = METRICS[name]
+    problem = EXAMPLES[metric.problems[0]] if metric.problems else None
+    perfect, reverse = (value(compute(name, scores=sign * Y.astype(float), problem=problem)) for sign in (1, -1))
+    assert perfect < reverse if metric.direction == "lower" else perfect > reverse
+
+
+@pytest.mark.parametrize("name", sorted(name for name in METRICS if name != "n_support"))
+def test_row_order_does_not_matter(name):
+    metric = METRICS[name]
+    problem = EXAMPLES[metric.problems[0]] if metric.problems else None
+    order = np.random.default_rng(0).permutation(len(Y))
+    assert compute(name, Y[order], SCORES[order], problem) == compute(name, problem=problem)
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, -1]), st.floats(0.1, 9), st.sampled_from([1, -1])), min_size=2))
+def test_without_ties_accuracies_are_those_of_scikit_learn(samples):
+    y, sizes, signs = (np.array(column) for column in zip(*samples, strict=True))
+    y[:2] = 1, -1  # both classes
+    scores = sizes * signs
+    assert compute("accuracy", y, scores) == pytest.approx(accuracy_score(y, signs))
+    assert compute("balanced_accuracy", y, scores) == pytest.approx(balanced_accuracy_score(y, signs))
+
+
+@pytest.mark.parametrize("n", [1, 7, 66])
+def test_limits_are_the_rates_at_which_so_few_or_so_many_errors_become_unlikely(n):
+    y = np.repeat([1, -1], [1, n])
+    for k in range(n + 1):
+        estimate = compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k]))
+        assert estimate.low <= estimate.value == k / n <= estimate.high
+        if k > 0:
+            assert binom.sf(k - 1, n, estimate.low) == pytest.approx(0.025)
+        else:
+            assert estimate.low == 0.0
+        if k < n:
+            assert binom.cdf(k, n, estimate.high) == pytest.approx(0.025)
+        else:
+            assert estimate.high == 1.0
+
+
+def test_limits_cover_the_true_rate_as_often_as_they_promise():
+    n, truth = 40, 0.07
+    y = np.repeat([1, -1], [1, n])
+    covered = [
+        (e := compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k]))).low <= truth <= e.high
+        for k in range(n + 1)
+    ]
+    assert binom.pmf(np.arange(n + 1), n, truth) @ covered >= 0.95
+
+
+def test_support_vectors_of_an_svm_are_counted():
+    X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.5], [-0.5]], 20, axis=0)
+    y = np.repeat([1, -1], 20)
+    svm = SVC().fit(X, y)
+    assert compute("n_support", estimator=svm) == np.sum(svm.dual_coef_ != 0)
+    assert np.isnan(compute("n_support", estimator=LinearSVC().fit(X, y)))
+    assert compute("n_support", estimator=SimpleNamespace(support_=np.array([], dtype=int))) == 0

@@ -1,0 +1,89 @@
+import math
+
+import numpy as np
+import pytest
+
+from npbench.problem import PROBLEMS, Cost, NeymanPearson, PartialAUC, QValue
+
+Y = np.array([1, 1, 1, 1, -1, -1, -1, -1])
+SCORES = np.array([2.0, 1.0, 0.0, -1.0, 1.0, 0.0, -1.0, -2.0])  # of each class: two right, one undecided, one wrong
+OUTSIDE = [0, 1, 0.0, 1.0, -0.1, 2.5, math.nan, math.inf, True, "0.05", None]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_defaults_have_no_faults_and_fill_in_their_own_fields(name):
+    problem = PROBLEMS[name]()
+    assert problem.name == name
+    assert problem.faults() == []
+    assert type(problem)(**problem.parameters()) == problem
+
+
+@pytest.mark.parametrize(("kind", "field"), [(NeymanPearson, "rho"), (QValue, "q"), (Cost, "asymmetry")])
+@pytest.mark.parametrize("value", OUTSIDE, ids=repr)
+def test_a_share_outside_the_open_interval_is_refused(kind, field, value):
+    (fault,) = kind(**{field: value}).faults()
+    assert fault.startswith(f"problem.{field} is {value!r}: ")
+
+
+@pytest.mark.parametrize("value", [1e-300, 0.001, 1 - 1e-16])
+def test_extreme_shares_are_allowed(value):
+    assert NeymanPearson(value).faults() == []
+
+
+@pytest.mark.parametrize(
+    "fpr_range",
+    [
+        (0.1, 0.1),
+        (0.2, 0.1),
+        (-0.1, 0.5),
+        (0, 1.1),
+        (0.1,),
+        (0, 0.1, 0.2),
+        (0, math.nan),
+        ("a", 1),
+        0.1,
+        "ab",
+        None,
+        (0, None),
+    ],
+)
+def test_a_range_of_false_positive_rates_that_is_none_is_refused(fpr_range):
+    (fault,) = PartialAUC(fpr_range).faults()
+    assert fault.startswith("problem.fpr_range is ")
+
+
+def test_a_range_given_as_a_list_is_the_same_problem():
+    assert PartialAUC([0.0, 0.1]) == PartialAUC((0.0, 0.1))
+    assert hash(PartialAUC([0.0, 0.1])) == hash(PartialAUC((0.0, 0.1)))
+
+
+@pytest.mark.parametrize(
+    ("problem", "loss"),
+    [
+        (NeymanPearson(0.25), 0.5 + (0.5 - 0.25) / 0.25),
+        (NeymanPearson(0.5), 0.5),
+        (Cost(0.75), (0.75 * 2 + 0.25 * 2) / 8),
+        (QValue(0.5), 1 - 1 / 2),
+        (PartialAUC((0.0, 0.5)), 1 - (1.5 + 2.5) / 8),
+    ],
+    ids=str,
+)
+def test_losses_by_hand(problem, loss):
+    assert problem.loss([(Y, SCORES)]) == pytest.approx(loss)
+
+
+def test_rates_and_costs_are_pooled_where_rankings_are_averaged():
+    # Two folds whose scores are not comparable: rankings within a fold are perfect, over both they are not.
+    y = np.array([1, -1])
+    folds = [(y, np.array([2.0, 1.0])), (y, np.array([-1.0, -2.0]))]
+    assert PartialAUC((0.0, 1.0)).loss(folds) == 0.0
+    assert QValue(0.5).loss(folds) == 0.0
+    assert NeymanPearson(0.5).loss(folds) == 0.5
+    assert Cost(0.5).loss(folds) == 0.25
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_scores_that_are_not_numbers_have_the_largest_loss(name):
+    problem = PartialAUC((0.0, 0.5)) if name == "pauc" else PROBLEMS[name]()
+    worst = problem.loss([(Y, np.full(len(Y), np.nan))])
+    assert worst >= problem.loss([(Y, -Y.astype(float))]) > problem.loss([(Y, Y.astype(float))])

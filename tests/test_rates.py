@@ -1,0 +1,140 @@
+"""Error rates and partial AUC against their definitions, written out pair by pair in exact arithmetic."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from npbench.numerics.rates import misclassified, np_score, partial_auc, pooled_rates, rates, share_accepted
+
+# Few distinct values, so that ties are the rule; infinities, signed zeros and tiny numbers among them.
+SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
+
+
+@st.composite
+def scored(draw, scores=SCORES):
+    positives = draw(st.lists(scores, min_size=1, max_size=12))
+    negatives = draw(st.lists(scores, min_size=1, max_size=12))
+    y = np.repeat(np.array([1, -1], dtype=np.int8), [len(positives), len(negatives)])
+    order = draw(st.permutations(range(len(y))))
+    return y[list(order)], np.array(positives + negatives)[list(order)]
+
+
+def by_class(y, scores):
+    return [s for s, label in zip(scores, y, strict=True) if label > 0], [
+        s for s, label in zip(scores, y, strict=True) if label < 0
+    ]
+
+
+@given(scored())
+def test_rates_count_ties_as_errors_of_both_classes(sample):
+    positives, negatives = by_class(*sample)
+    p_nd, p_fa = rates(*sample)
+    assert p_nd == sum(s <= 0 for s in positives) / len(positives)
+    assert p_fa == sum(s >= 0 for s in negatives) / len(negatives)
+
+
+@given(st.lists(scored(), min_size=1, max_size=4))
+def test_pooled_rates_are_those_of_all_samples_together(folds):
+    y, scores = (np.concatenate(part) for part in zip(*folds, strict=True))
+    assert pooled_rates(folds) == rates(y, scores)
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_a_score_that_is_not_a_number_is_an_error(label):
+    y = np.array([label, 1, -1])
+    scores = np.array([np.nan, 1.0, -1.0])
+    assert [int(np.sum(errors)) for errors in misclassified(y, scores)] == [int(label > 0), int(label < 0)]
+
+
+def test_nan_scores_never_help_in_a_ranking():
+    y = np.array([1, 1, -1, -1])
+    nan = np.full(4, np.nan)
+    assert partial_auc(y, nan, 0, 1) == 0.0
+    assert share_accepted(y, nan, 0.5) == 0.0
+
+
+@given(st.fractions(0, 1), st.fractions(0, 1), st.fractions(Fraction(1, 1000), Fraction(999, 1000)))
+def test_np_score_is_the_formula(p_nd, p_fa, rho):
+    exact = p_nd + max(Fraction(0), p_fa - rho) / rho
+    assert np_score(float(p_nd), float(p_fa), float(rho)) == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+
+
+def exact_q_value(positives, negatives, score):
+    thresholds = [t for t in positives + negatives if t <= score]
+    ratios = []
+    for t in thresholds:
+        accepted = sum(s >= t for s in positives)
+        if accepted:
+            ratios.append(Fraction(sum(s >= t for s in negatives), len(negatives)) / Fraction(accepted, len(positives)))
+    return min(ratios)
+
+
+@given(scored(), st.integers(1, 99))
+def test_share_accepted_is_the_share_of_positives_with_a_small_q_value(sample, percent):
+    positives, negatives = by_class(*sample)
+    accepted = [s for s in positives if exact_q_value(positives, negatives, s) <= Fraction(percent, 100)]
+    assert share_accepted(*sample, percent / 100) == pytest.approx(len(accepted) / len(positives), rel=1e-12)
+
+
+def test_a_q_value_of_exactly_q_is_accepted():
+    # 7 % of negatives over 70 % of positives is a q-value of 1/10, but 0.1 * 0.7 rounds to less than 0.07.
+    y = np.repeat([1, -1, 1, -1], [70, 7, 30, 93])
+    assert share_accepted(y, np.repeat([3.0, 3.0, 1.0, 2.0], [70, 7, 30, 93]), 0.1) == pytest.approx(0.7)
+
+
+def exact_partial_auc(positives, negatives, lo, hi):
+    first, last = math.ceil(len(negatives) * lo), math.floor(len(negatives) * hi)
+    chosen = sorted(negatives, reverse=True)[first:last]
+    pairs = [Fraction(int(p > n) + int(p >= n), 2) for p in positives for n in chosen]
+    return sum(pairs) / len(pairs) if pairs else None
+
+
+@given(scored(), st.fractions(0, 1, max_denominator=20), st.fractions(0, 1, max_denominator=20))
+def test_partial_auc_is_the_share_of_ordered_pairs(sample, one, other):
+    lo, hi = sorted([one, other])
+    positives, negatives = by_class(*sample)
+    exact = exact_partial_auc(positives, negatives, lo, hi)
+    if exact is None:
+        with pytest.raises(ValueError, match="no negative is ranked"):
+            partial_auc(*sample, float(lo), float(hi))
+    else:
+        assert partial_auc(*sample, float(lo), float(hi)) == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(scored(SCORES.filter(math.isfinite)))
+def test_the_full_range_is_the_auc_of_scikit_learn(sample):
+    y, scores = sample
+    assert partial_auc(y, scores, 0, 1) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize(("hi", "expected"), [(0.07, 7), (0.29, 29), (0.57, 57)])
+def test_range_ends_are_rounded_before_they_are_cut(hi, expected):
+    # 100 * 0.29 is 28.999..., 100 * 0.07 is 7.000...01; the range holds 29 and 7 negatives all the same.
+    y = np.repeat([1, -1], [1, 100])
+    scores = np.concatenate([[99.5 - expected], np.arange(100.0)])  # below exactly `expected` negatives
+    assert partial_auc(y, scores, 0, hi) == 0.0
+    assert partial_auc(y, scores, hi, 1) == 1.0
+
+
+FIXTURE_Y = np.repeat([1, -1], [8, 12])
+FIXTURE_SCORES = np.array(
+    [2.1, 1.7, 1.7, 1.2, 0.9, 0.4, 0.4, -0.3, 1.7, 1.0, 0.9, 0.4, 0.2, 0.1, 0.1, -0.2, -0.3, -0.5, -0.9, -1.4]
+)
+
+
+# Computed with pROC 1.18 and by pairs. Only ranges that begin and end at a whole rank of the 12 negatives: elsewhere
+# definitions differ.
+@pytest.mark.parametrize(("lo", "hi", "area"), [(0, 0.25, 0.4375), (0.5, 1, 0.947916666667), (0, 1, 0.791666666667)])
+def test_partial_auc_of_twenty_known_scores(lo, hi, area):
+    assert partial_auc(FIXTURE_Y, FIXTURE_SCORES, lo, hi) == pytest.approx(area, abs=1e-11)
+
+
+def test_partial_auc_does_not_form_all_pairs():
+    # 10^5 x 10^5 pairs would take 80 GB.
+    y = np.repeat([1, -1], 10**5)
+    assert partial_auc(y, np.arange(2e5), 0, 1) == 0.0
