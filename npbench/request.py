@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from npbench.contracts import Dataset, Metric, Solver
-from npbench.problem import Problem
+from npbench import registry
+from npbench.contracts import Dataset, Metric, Solver, resolve
+from npbench.errors import RequestError, each, unknown_name
+from npbench.grid import grid_fault
+from npbench.preprocess import PREPROCESSORS
+from npbench.problem import PROBLEMS, Problem
+from npbench.settings import Settings, check_settings
+from npbench.signature import REQUIRED, Signature, filled_in, signature
+from npbench.values import as_plain, is_whole
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+T = TypeVar("T")
+
+SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
 
 
 @dataclass(frozen=True)
@@ -49,3 +64,235 @@ class Request:
     metrics: Sequence[Metric]
     seed: int = 0
     repeats: int = 1
+
+
+def check(config: DictConfig | Mapping[str, Any]) -> Request:
+    """Resolve every name of a composed configuration and check every value.
+
+    Parameters
+    ----------
+    config : DictConfig or mapping
+        With the sections ``solver``, ``dataset``, ``problem`` and ``protocol`` and the plain settings of
+        ``conf/config.yaml``.
+
+    Returns
+    -------
+    Request
+
+    Raises
+    ------
+    RequestError
+        With one sentence for each fault, all of them at once.
+    """
+    return _Check(as_plain(config)).request()
+
+
+def check_all(configs: Iterable[DictConfig]) -> tuple[list[Request], Settings]:
+    """Check the configurations of one run and the settings they share.
+
+    Raises
+    ------
+    RequestError
+        With the faults of all of them, each once.
+    """
+    plain = each([partial(as_plain, config) for config in configs])
+    checks: list[Callable[[], Any]] = [*(partial(check, config) for config in plain), partial(check_settings, plain)]
+    *requests, settings = each(checks)
+    return requests, settings
+
+
+class _Check:
+    """One configuration under scrutiny; ``faults`` collects what is wrong with it."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+        self.faults: list[str] = []
+
+    def request(self) -> Request:
+        config = self.config
+        self._known_keys()
+        problem = self._attempt(self._problem)
+        solver = self._attempt(lambda: registry.installed().solver(self._name("solver")))
+        dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
+        protocol = self._attempt(self._protocol)
+        params, search = self._solver_settings(solver) if solver else ({}, {})
+        dataset_params = self._dataset_params(dataset) if dataset else {}
+        metrics = self._metrics(problem)
+        self._solvable(solver, problem)
+        self._whole("seed", at_least=0)
+        self._whole("repeats", at_least=1)
+        if config.get("preprocess") not in PREPROCESSORS:
+            self.faults.append(f"preprocess is {config.get('preprocess')!r}: it must be {' or '.join(PREPROCESSORS)}.")
+        if self.faults or solver is None or dataset is None or problem is None:
+            raise RequestError(*self.faults)
+        return Request(
+            solver=solver,
+            params=params,
+            search=search,
+            dataset=dataset,
+            dataset_params=dataset_params,
+            problem=problem,
+            protocol=protocol,
+            preprocess=config["preprocess"],
+            metrics=metrics,
+            seed=config["seed"],
+            repeats=config["repeats"],
+        )
+
+    def _attempt(self, step: Callable[[], T]) -> T | None:
+        try:
+            return step()
+        except RequestError as error:
+            self.faults += error.faults
+            return None
+
+    def _known_keys(self) -> None:
+        known = (*SECTIONS, "seed", "repeats", "preprocess", "metrics", "results")
+        self.faults += [unknown_name("setting", str(key), known) for key in self.config if key not in known]
+
+    def _section(self, group: str) -> dict[str, Any]:
+        section = self.config.get(group)
+        return section if isinstance(section, dict) else {}
+
+    def _name(self, group: str) -> str:
+        name = self._section(group).get("name")
+        if not isinstance(name, str):
+            raise RequestError(f"No {group} is chosen: add {group}=NAME (`npbench --help` lists the names).")
+        return name
+
+    def _settings(self, group: str) -> dict[str, Any]:
+        return {str(k): v for k, v in self._section(group).items() if k not in ("name", "search")}
+
+    def _whole(self, key: str, at_least: int) -> None:
+        value = self.config.get(key)
+        if not is_whole(value, at_least):
+            self.faults.append(f"{key} is {value!r}: it must be a whole number, {at_least} or more.")
+
+    def _problem(self) -> Problem:
+        return self._dataclass("problem", PROBLEMS)
+
+    def _protocol(self) -> Any:
+        from npbench.protocol import PROTOCOLS
+
+        return self._dataclass("protocol", PROTOCOLS)
+
+    def _dataclass(self, group: str, table: Mapping[str, Any]) -> Any:
+        """Build the problem or protocol called for, from its section."""
+        name, settings = self._name(group), self._settings(group)
+        if name not in table:
+            raise RequestError(unknown_name(group, name, table))
+        known = table[name].__dataclass_fields__
+        wrong = [key for key in settings if key not in known]
+        if wrong:
+            raise RequestError(*(unknown_name("setting", f"{group}.{key}", _keys(group, known)) for key in wrong))
+        value = table[name](**settings)
+        if value.faults():
+            raise RequestError(*value.faults())
+        return value
+
+    def _metrics(self, problem: Problem | None) -> list[Metric]:
+        wanted, known = self.config.get("metrics"), registry.installed().metrics
+        if wanted is None:
+            return [m for m in known.values() if problem and (m.problems is None or problem.name in m.problems)]
+        names = [wanted] if isinstance(wanted, str) else wanted
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            self.faults.append(f"metrics is {wanted!r}: it must be null or a list of names, as in metrics=[p_fa,p_nd].")
+            return []
+        found = [self._attempt(partial(registry.installed().metric, name)) for name in dict.fromkeys(names)]
+        metrics = [metric for metric in found if metric]
+        for metric in metrics:
+            if problem and metric.problems is not None and problem.name not in metric.problems:
+                self.faults.append(
+                    f"The metric {metric.name!r} does not apply to problem={problem.name}, but to "
+                    f"{', '.join(metric.problems)}: leave it out of metrics."
+                )
+        return metrics
+
+    def _solvable(self, solver: Solver | None, problem: Problem | None) -> None:
+        if not solver or not problem or problem.name in solver.solves:
+            return
+        others = sorted(s.name for s in registry.installed().solvers.values() if problem.name in s.solves)
+        instead = f"use solver={' or '.join(others)}" if others else "no installed solver does"
+        self.faults.append(
+            f"solver={solver.name} does not solve problem={problem.name}, but {', '.join(solver.solves)}: {instead}."
+        )
+
+    def _dataset_params(self, dataset: Dataset) -> dict[str, Any]:
+        from npbench.data import parameter_faults
+
+        params = self._settings("dataset")
+        self.faults += self._attempt(partial(parameter_faults, dataset, params)) or []
+        return params
+
+    def _solver_settings(self, solver: Solver) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Tell the parameters that are fixed from those that are searched.
+
+        One that has a grid is searched while its own value is null; given a value, it is fixed.
+        """
+        settings, grids = self._settings("solver"), self._grids()
+        takes = self._attempt(partial(_signature, solver))
+        if not takes:
+            return {}, {}
+        hidden = filled_in(solver)
+        known = {key: default for key, default in takes.defaults.items() if key not in hidden}
+        both = settings | grids
+        for key in hidden & both.keys():
+            self.faults.append(f"solver.{key} is filled in by the run: set {_source(key)} instead.")
+        wrong = [key for key in takes.unknown(both) if key not in hidden]
+        self.faults += [unknown_name("setting", f"solver.{key}", _keys("solver", known)) for key in wrong]
+        self.faults += [
+            f"solver.{key} has no default and no value: set it, as in solver.{key}=1."
+            for key, default in known.items()
+            if default is REQUIRED and both.get(key) is None
+        ]
+        search = {key: grid for key, grid in grids.items() if settings.get(key) is None}
+        params = {key: value for key, value in settings.items() if key not in search}
+        if not self.faults:
+            self._valid_parameters(solver, params, search)
+        return params, search
+
+    def _grids(self) -> dict[str, list[Any]]:
+        from npbench.protocol import grid_values
+
+        search = self._section("solver").get("search") or {}
+        if not isinstance(search, dict):
+            self.faults.append(
+                f"solver.search is {search!r}: it holds a grid for each parameter, as in solver.search.C=[0.1,1,10]."
+            )
+            return {}
+        grids = {str(key): grid for key, grid in search.items() if grid is not None}
+        wrong = {key: fault for key, grid in grids.items() if (fault := grid_fault(key, grid))}
+        self.faults += wrong.values()
+        return {key: grid_values(grid) for key, grid in grids.items() if key not in wrong}
+
+    def _valid_parameters(self, solver: Solver, params: Mapping[str, Any], search: Mapping[str, list[Any]]) -> None:
+        """Ask a scikit-learn estimator that declares its parameters' ranges about every value."""
+        estimator = resolve(solver.estimator)
+        if not hasattr(estimator, "_parameter_constraints"):
+            return
+        trials = [{key: value} for key, grid in search.items() for value in grid] or [{}]
+        found: dict[str, None] = {}
+        for trial in trials:
+            try:
+                estimator(**{**params, **trial})._validate_params()
+            except ValueError as error:
+                found[f"solver={solver.name}: {error}"] = None
+        self.faults += found
+
+
+def _signature(solver: Solver) -> Signature:
+    try:
+        return signature(solver.estimator)
+    except Exception as error:  # whatever importing someone's module raises
+        raise RequestError(
+            f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
+            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
+        ) from error
+
+
+def _keys(group: str, names: Mapping[str, Any]) -> list[str]:
+    return [f"{group}.{name}" for name in names]
+
+
+def _source(key: str) -> str:
+    return "seed" if key == "random_state" else f"problem.{key}"

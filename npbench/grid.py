@@ -1,0 +1,38 @@
+"""Search grids as they are written in configuration: ``[0.1, 1, 10]`` or ``[geomspace, 0.01, 100, 10]``.
+
+Both are lists, since Hydra replaces a list by a list, but not a mapping by a list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npbench.values import is_number, is_positive, is_whole
+
+
+def grid_fault(name: str, grid: Any) -> str | None:
+    """Return the sentence that refuses the grid of the parameter ``name``, or None for a good one.
+
+    Good are a list, not empty, of finite numbers only or of names only, and ``["geomspace", low, high, count]``
+    with positive ends and a count of 1 or more.
+
+    Examples
+    --------
+    >>> grid_fault("C", [0.1, 1])
+    >>> grid_fault("C", ["geomspace", 1, 10])
+    "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], all positive, the count whole."
+    """
+    start = f"solver.search.{name} is {grid!r}: "
+    if isinstance(grid, list) and grid[:1] == ["geomspace"]:
+        good = len(grid) == 4 and all(map(is_positive, grid[1:])) and is_whole(grid[3], at_least=1)
+        return None if good else f"{start}write [geomspace,low,high,count], all positive, the count whole."
+    if isinstance(grid, list) and grid and (all(map(is_number, grid)) or all(map(_is_name, grid))):
+        return None
+    return (
+        f"{start}it must list finite numbers, or names, at least one, as in solver.search.{name}=[0.1,1,10] or "
+        f"solver.search.{name}=[geomspace,0.01,100,10]; null searches none."
+    )
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, (str, bool))

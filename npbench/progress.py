@@ -1,0 +1,98 @@
+"""Tells on stderr what a run is doing: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.status import Status
+
+SECONDS_BETWEEN_LINES = 30.0
+
+
+def status(text: str) -> Status:
+    """Return a context manager that shows ``text`` beside a spinner; it prints nothing unless on a terminal."""
+    return Console(stderr=True).status(text)
+
+
+class JobProgress:
+    """Progress of ``total`` jobs; call :meth:`record` as each ends.
+
+    Parameters
+    ----------
+    total : int
+        How many jobs run.
+    console : Console, optional
+        Where to print; stderr by default.
+    clock : callable, optional
+        Seconds; for the lines printed where there is no terminal.
+    """
+
+    def __init__(self, total: int, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console or Console(stderr=True)
+        self._clock = clock
+        self._total = total
+        self._done = self._failed = 0
+        self._start = self._last_line = clock()
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.description}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("starting workers", total=total)
+
+    def __enter__(self) -> JobProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def record(self, record: Mapping[str, Any]) -> None:
+        """Count a job that has ended."""
+        self._done += 1
+        self._failed += record["status"] != "ok"
+        failed = f", [red]{self._failed} failed[/]" if self._failed else ""
+        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failed}"
+        self._bar.update(self._task, completed=self._done, description=latest)
+        self._maybe_line()
+
+    def _maybe_line(self) -> None:
+        now = self._clock()
+        if self._console.is_terminal or self._done == self._total or now - self._last_line < SECONDS_BETWEEN_LINES:
+            return
+        self._last_line = now
+        left = (now - self._start) / self._done * (self._total - self._done)
+        self._console.print(
+            f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left.",
+            highlight=False,
+        )
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(75), duration(7300)
+    ('1 s', '1 min 15 s', '2 h 1 min')
+    """
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"

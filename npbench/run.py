@@ -1,0 +1,160 @@
+"""From checked requests to records and a table: one run of the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npbench import progress
+from npbench.errors import each
+from npbench.request import Request, check_all
+from npbench.settings import Settings
+from npbench.values import as_plain
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from npbench.data import BinaryData
+    from npbench.job import Job
+    from npbench.store import RecordStore
+
+OK, SOME_FAILED, INTERRUPTED = 0, 1, 130
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run consists of.
+
+    Parameters
+    ----------
+    settings : Settings
+        How it is carried out.
+    data : mapping of str to BinaryData
+        By content hash.
+    jobs : sequence of Job
+        All of them, each once.
+    todo : sequence of Job
+        Those without a record of success, or all of them when forced.
+    store : RecordStore
+        Where the records are.
+    """
+
+    settings: Settings
+    data: Mapping[str, BinaryData]
+    jobs: Sequence[Job]
+    todo: Sequence[Job]
+    store: RecordStore
+
+
+def prepare(configs: Sequence[DictConfig]) -> Plan:
+    """Check the configurations, load each data set once, and list the jobs.
+
+    Raises
+    ------
+    RequestError
+        With every fault of the configurations; else of the data sets; else of the splits.
+    """
+    with progress.status("Checking the request"):
+        requests, settings = check_all(configs)
+        from npbench.job import check_split, jobs_of
+        from npbench.store import RecordStore
+
+        store = RecordStore(settings.results / "records")
+    data = _load(requests)
+    with progress.status("Listing the jobs"):
+        each([partial(check_split, r, data[_source(r)]) for r in requests])
+        jobs = {job.key: job for request in requests for job in jobs_of(request, data[_source(request)])}
+        done = set() if settings.force else store.done()
+    todo = [job for key, job in jobs.items() if key not in done]
+    return Plan(settings, {d.sha256: d for d in data.values()}, list(jobs.values()), todo, store)
+
+
+def run(configs: Sequence[DictConfig]) -> int:
+    """Run what has no record of success yet, print the table, and return the exit code.
+
+    Parameters
+    ----------
+    configs : sequence of DictConfig
+        Composed configurations.
+
+    Returns
+    -------
+    int
+        0: all planned jobs are done; 1: some failed; 130: interrupted.
+    """
+    plan = prepare(configs)
+    try:
+        if plan.todo:
+            _execute(plan, configs)
+    except KeyboardInterrupt:
+        done = len(plan.store.done().intersection(job.key for job in plan.jobs))
+        print(
+            f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {plan.settings.results}; "
+            "the same command goes on from there.",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    return _report(plan)
+
+
+def _source(request: Request) -> str:
+    return repr((request.dataset.name, sorted(request.dataset_params.items())))
+
+
+def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
+    from npbench.data import load
+
+    distinct = {_source(request): request for request in requests}
+    names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
+    with progress.status(f"Loading {names}"):
+        loaded = each([partial(load, r.dataset, **r.dataset_params) for r in distinct.values()])
+    return dict(zip(distinct, loaded, strict=True))
+
+
+def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
+    from npbench import provenance
+    from npbench.execution import execute
+
+    settings, facts = plan.settings, provenance.facts()
+    _describe_run(settings.results / "runs", configs, facts)
+    with progress.JobProgress(len(plan.todo)) as bar:
+        execute(
+            plan.todo,
+            plan.data,
+            plan.store,
+            n_jobs=settings.n_jobs,
+            time_limit=settings.time_limit,
+            on_record=bar.record,
+            facts=facts,
+        )
+
+
+def _describe_run(folder: Path, configs: Sequence[DictConfig], facts: Mapping[str, Any]) -> None:
+    """Write what was asked and where to ``<run id>.json``; records carry the same run id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    description = {**facts, "command": sys.argv[1:], "configs": [as_plain(config) for config in configs]}
+    (folder / f"{facts['run_id']}.json").write_text(json.dumps(description, indent=2), encoding="utf-8")
+
+
+def _report(plan: Plan) -> int:
+    import polars as pl
+
+    from npbench.summary import print_summary
+
+    keys = [job.key for job in plan.jobs]
+    frame = plan.store.frame().filter(pl.col("key").is_in(keys))
+    print_summary(frame, planned=len(plan.jobs), skipped=len(plan.jobs) - len(plan.todo), folder=plan.store.folder)
+    return OK if len(frame.filter(status="ok")) == len(plan.jobs) else SOME_FAILED
+
+
+def plan(configs: Sequence[DictConfig]) -> int:
+    """Print what :func:`run` would do with the same configurations, and return the exit code 0."""
+    from npbench.forecast import print_forecast
+
+    print_forecast(prepare(configs))
+    return OK

@@ -1,0 +1,90 @@
+"""How a run is carried out: what changes no result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from npbench.errors import RequestError, unknown_name
+from npbench.values import is_positive, is_whole
+
+EXECUTIONS = ("local",)
+KEYS = ("name", "n_jobs", "time_limit", "force")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a whole run.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of the records.
+    n_jobs : int
+        Worker processes; -1 for one per core.
+    time_limit : float or None
+        Seconds a job may take.
+    force : bool
+        Whether to run again what the results folder already holds.
+    """
+
+    results: Path
+    n_jobs: int = -1
+    time_limit: float | None = None
+    force: bool = False
+
+
+def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
+    """Return the settings that all configurations of a run share.
+
+    Parameters
+    ----------
+    configs : iterable of mapping
+        Plain configurations (see :func:`npbench.values.as_plain`), at least one.
+
+    Raises
+    ------
+    RequestError
+        With one sentence for each fault: a value out of range, a folder that cannot be written to, or settings that
+        differ between configurations.
+    """
+    distinct = {repr((config.get("execution"), config.get("results"))): config for config in configs}
+    if len(distinct) > 1:
+        raise RequestError("execution and results are settings of the whole run: give each of them one value.")
+    (config,) = distinct.values()
+    execution, results = config.get("execution"), config.get("results")
+    if not isinstance(execution, dict):
+        raise RequestError(f"No execution is chosen: add execution=NAME, one of {', '.join(EXECUTIONS)}.")
+    faults = [*_execution_faults(execution), *_folder_faults(results)]
+    if faults:
+        raise RequestError(*faults)
+    return Settings(Path(str(results)), execution["n_jobs"], execution["time_limit"], execution["force"])
+
+
+def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
+    known = [f"execution.{key}" for key in KEYS]
+    yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in KEYS)
+    name, n_jobs, time_limit, force = map(execution.get, KEYS)
+    if name not in EXECUTIONS:
+        yield unknown_name("execution", str(name), EXECUTIONS)
+    if not (n_jobs == -1 or is_whole(n_jobs, at_least=1)):
+        yield f"execution.n_jobs is {n_jobs!r}: it must be a whole number, 1 or more, or -1 for one per core."
+    if not (time_limit is None or is_positive(time_limit)):
+        yield f"execution.time_limit is {time_limit!r}: it must be a positive number of seconds, or null for no limit."
+    if not isinstance(force, bool):
+        yield f"execution.force is {force!r}: it must be true or false."
+
+
+def _folder_faults(results: Any) -> Iterable[str]:
+    if not isinstance(results, str) or not results:
+        yield f"results is {results!r}: it must name a folder, as in results=results."
+        return
+    path = Path(results).absolute()
+    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not existing.is_dir():
+        yield f"results={results} is no folder: {existing} is a file. Name another folder."
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        yield f"results={results} cannot be written: {existing} is read-only for you. Name another folder."

@@ -1,0 +1,193 @@
+"""The table at the end of a run: what was measured, what was chosen, what failed, where the records lie."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from npbench.problem import PROBLEMS
+
+SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", "preprocess"]
+WIDE = 100  # columns of the terminal from which a fourth metric fits
+FAILURES_SHOWN = 3
+
+Row = tuple[dict[str, Any], pl.DataFrame]
+
+
+def print_summary(
+    frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
+) -> None:
+    """Print the tables of a run's records.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The latest record of each planned job (see :meth:`npbench.store.RecordStore.frame`).
+    planned, skipped : int
+        How many jobs the run consists of; how many of them were there before.
+    folder : Path
+        Where the records lie.
+    console : Console, optional
+        Where to print.
+    """
+    console = console or Console()
+    for (problem,), records in frame.group_by(["problem"], maintain_order=True):
+        rows = _rows(records)
+        console.print(_measured(str(problem), rows, console.width))
+        chosen = _chosen(rows)
+        if chosen.columns:
+            console.print("\n", chosen, sep="")
+    _print_failures(frame, planned, console)
+    before = f", {skipped} of them from before" if skipped else ""
+    console.print(
+        f"\n{len(frame)} records{before}, in {folder}. All records there as one Polars frame:", highlight=False
+    )
+    console.print(f'  npbench.store.RecordStore("{folder}").frame()', markup=False, soft_wrap=True)
+
+
+def _rows(records: pl.DataFrame) -> list[Row]:
+    """Return what distinguishes each group of repeats, and its records."""
+    groups = records.sort(SETTING).group_by(SETTING, maintain_order=True)
+    return [(_labels(dict(zip(SETTING, values, strict=True))), group) for values, group in groups]
+
+
+def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten a setting: names of parameters, of the problem and of the protocol side by side."""
+    labels = {"data": setting["dataset"], "solver": setting["solver"], "preprocess": setting["preprocess"]}
+    for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
+        values = json.loads(setting[part])
+        labels |= {_label(part, name): value for name, value in values.items()}
+    return labels
+
+
+def _label(part: str, name: str) -> str:
+    return {"search": f"{name} grid", "protocol_params": "protocol" if name == "name" else name}.get(part, name)
+
+
+def _shown(problem: str, rows: Sequence[Row]) -> list[str]:
+    """Return the labels that a table needs: data, solver, the problem's own, and what varies for one of these."""
+    always = ["data", "solver", *PROBLEMS[problem]().parameters()]
+    names = dict.fromkeys(name for labels, _ in rows for name in labels if name not in always)
+    seen: dict[tuple[str, str], set[str]] = {}
+    for labels, _ in rows:
+        for name in names:
+            seen.setdefault((labels["solver"] + " " + labels["data"], name), set()).add(repr(labels.get(name)))
+    return always + [name for name in names if any(len(v) > 1 for (_, n), v in seen.items() if n == name)]
+
+
+def _measured(problem: str, rows: Sequence[Row], width: int) -> Table:
+    kind = PROBLEMS[problem]
+    metrics = [m for m in kind.headline if any(m in group.columns for _, group in rows)][: 4 if width >= WIDE else 3]
+    shown = _shown(problem, rows)
+    table = _table(f"{kind.title}\nmean ± standard deviation over repeats; * above the bound")
+    for name in shown:
+        table.add_column(name)
+    for metric in metrics:
+        table.add_column(metric, justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right")
+    table.add_column("ok", justify="right")
+    for labels, group in rows:
+        good = group.filter(status="ok")
+        bounds = {metric: labels[parameter] for metric, parameter in kind.bounds.items()}
+        table.add_row(
+            *(_text(labels.get(name)) for name in shown),
+            *(_mean(good, metric, bounds.get(metric)) for metric in metrics),
+            _seconds(good),
+            _count(len(good), len(group)),
+        )
+    return table
+
+
+def _mean(good: pl.DataFrame, metric: str, bound: float | None) -> str:
+    values = good[metric].drop_nulls().to_list() if metric in good.columns else []
+    if not values:
+        return "-"
+    mean = statistics.fmean(values)
+    text = f"{mean:.3f} ± {statistics.stdev(values):.3f}" if len(values) > 1 else f"{mean:.3f}"
+    if bound is None:
+        return text
+    return f"[red]{text} *[/]" if mean > bound else f"{text}  "
+
+
+def _seconds(good: pl.DataFrame) -> str:
+    if good.is_empty():
+        return "-"
+    return f"{statistics.fmean((good['select_seconds'] + good['fit_seconds']).to_list()):.2f}"
+
+
+def _count(good: int, total: int) -> str:
+    return f"{good}/{total}" if good == total else f"[red]{good}/{total}[/]"
+
+
+def _chosen(rows: Sequence[Row]) -> Table:
+    """Return the table of selected parameters: the median of numbers with their range, else the most frequent."""
+    choices = [(labels, _choices(group)) for labels, group in rows]
+    names = list(dict.fromkeys(name for _, chosen in choices for name in chosen))
+    table = _table("Chosen parameters: median (range), or the most frequent")
+    if not names:
+        return table
+    shown = _shown(str(rows[0][1]["problem"][0]), rows)
+    for name in [*shown, *(f"chosen {name}" for name in names)]:
+        table.add_column(name)
+    for labels, chosen in choices:
+        table.add_row(*(_text(labels.get(name)) for name in shown), *(_choice(chosen.get(name, [])) for name in names))
+    return table
+
+
+def _choices(group: pl.DataFrame) -> dict[str, list[Any]]:
+    chosen: dict[str, list[Any]] = {}
+    for text in group.filter(status="ok")["chosen_params"].drop_nulls():
+        for name, value in json.loads(text).items():
+            chosen.setdefault(name, []).append(value)
+    return chosen
+
+
+def _choice(values: Sequence[Any]) -> str:
+    if not values:
+        return "-"
+    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        value, count = Counter(map(str, values)).most_common(1)[0]
+        return f"{value} ({count} of {len(values)})"
+    middle, low, high = statistics.median_low(values), min(values), max(values)
+    return f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:
+    failed = frame.filter(pl.col("status") != "ok")
+    missing = planned - len(frame)
+    if failed.is_empty() and not missing:
+        return
+    console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
+    for line in _first_errors(failed.rows(named=True)):
+        console.print(f"  {line}", markup=False, highlight=False)
+    if missing:
+        console.print(f"  {missing} left no record.")
+
+
+def _first_errors(failed: Iterable[Mapping[str, Any]]) -> list[str]:
+    lines = [
+        f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}: {r['status']}: {str(r['error']).splitlines()[0]}"
+        for r in failed
+    ]
+    more = len(lines) - FAILURES_SHOWN
+    return lines[:FAILURES_SHOWN] + ([f"and {more} more; the records tell all of them."] if more > 0 else [])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list) and len(value) > 4:
+        return f"{value[0]:g} to {value[-1]:g} ({len(value)})" if isinstance(value[0], (int, float)) else str(value)
+    return "-" if value is None else str(value)
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False, header_style="dim")
