@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 
 class RequestError(ValueError):
@@ -32,3 +33,28 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
     return f"Unknown {kind} {name!r}: {hint}: {', '.join(known) or 'none'}."
+
+
+def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Return the results of all steps.
+
+    Raises
+    ------
+    RequestError
+        With the faults of all steps that raised one, each fault once.
+
+    Examples
+    --------
+    >>> each([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    results: list[Any] = []
+    faults: dict[str, None] = {}
+    for step in steps:
+        try:
+            results.append(step())
+        except RequestError as error:
+            faults |= dict.fromkeys(error.faults)
+    if faults:
+        raise RequestError(*faults)
+    return results

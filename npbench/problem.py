@@ -7,8 +7,9 @@ Scores are ``decision_function`` values, larger for more positive samples and th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -18,10 +19,16 @@ if TYPE_CHECKING:
 
 
 class Problem(Protocol):
-    """A problem: frozen, with its name, its estimator parameters and its validation loss."""
+    """A problem: frozen, with its name, its estimator parameters and its validation loss.
+
+    ``headline`` names the metrics that a summary shows, the most telling first; ``bounds`` maps a metric to the
+    parameter that it should not exceed.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    headline: ClassVar[tuple[str, ...]]
+    bounds: ClassVar[Mapping[str, str]]
 
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
@@ -34,6 +41,8 @@ class Problem(Protocol):
 
 
 class _Parametrised:
+    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
     def parameters(self) -> dict[str, Any]:
         return asdict(self)  # type: ignore[call-overload]
 
@@ -59,6 +68,8 @@ class NeymanPearson(_Parametrised):
 
     name: ClassVar[str] = "np"
     title: ClassVar[str] = "minimise misses P_nd subject to false alarms P_fa <= rho"
+    headline: ClassVar[tuple[str, ...]] = ("p_fa", "p_nd", "np_score", "auc")
+    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({"p_fa": "rho"})
     rho: float = 0.05
 
     def faults(self) -> list[str]:
@@ -86,6 +97,7 @@ class Cost(_Parametrised):
 
     name: ClassVar[str] = "cost"
     title: ClassVar[str] = "minimise asymmetry * misses + (1 - asymmetry) * false alarms, per sample"
+    headline: ClassVar[tuple[str, ...]] = ("cost", "p_fa", "p_nd", "auc")
     asymmetry: float = 0.5
 
     def faults(self) -> list[str]:
@@ -117,6 +129,7 @@ class QValue(_Parametrised):
 
     name: ClassVar[str] = "qvalue"
     title: ClassVar[str] = "accept as many positives as possible at q-value <= q"
+    headline: ClassVar[tuple[str, ...]] = ("accepted", "p_fa", "p_nd", "auc")
     q: float = 0.01
 
     def faults(self) -> list[str]:
@@ -145,6 +158,7 @@ class PartialAUC(_Parametrised):
 
     name: ClassVar[str] = "pauc"
     title: ClassVar[str] = "maximise the area under the ROC curve for false-positive rates in fpr_range"
+    headline: ClassVar[tuple[str, ...]] = ("pauc", "auc", "p_fa", "p_nd")
     fpr_range: tuple[float, float] = (0.0, 0.1)
 
     def __post_init__(self) -> None:

@@ -176,15 +176,15 @@ def describe(protocol: CrossValidation | Holdout) -> dict[str, Any]:
 
 
 def grid_values(grid: Any) -> list[Any]:
-    """Return the values of a search grid: a list as it is, ``{"geomspace": [low, high, count]}`` expanded.
+    """Return the values of a search grid: a list as it is, ``["geomspace", low, high, count]`` expanded.
 
     Examples
     --------
-    >>> grid_values({"geomspace": [0.01, 100, 5]})
+    >>> grid_values(["geomspace", 0.01, 100, 5])
     [0.01, 0.1, 1.0, 10.0, 100.0]
     """
-    if isinstance(grid, Mapping):
-        low, high, count = grid["geomspace"]
+    if len(grid) and grid[0] == "geomspace":
+        low, high, count = grid[1:]
         # Rounded so that the same grid, however written, gives the same numbers in every record.
         return [float(f"{value:.12g}") for value in np.geomspace(low, high, int(count))]
     return list(grid)

@@ -132,7 +132,7 @@ def test_defaults_have_no_faults_and_describe_themselves(name):
 
 
 def test_grids_are_expanded_and_combined_with_the_last_parameter_fastest():
-    search = {"C": grid_values({"geomspace": [1, 100, 3]}), "gamma": grid_values((0.5, 2.0))}
+    search = {"C": grid_values(["geomspace", 1, 100, 3]), "gamma": grid_values((0.5, 2.0))}
     assert search["C"] == [1.0, 10.0, 100.0]
     assert combinations(search)[:3] == [
         {"C": 1.0, "gamma": 0.5},
