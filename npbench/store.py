@@ -1,0 +1,287 @@
+"""Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
+
+Every job leaves one small file as it ends; compaction merges those of a run now and then. A file is complete or not
+there at all, and a record that is met twice counts once, so a run may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from polars.datatypes import DataType
+
+from npbench.errors import RequestError
+
+if TYPE_CHECKING:
+    from npbench.job import Job
+
+SCHEMA_VERSION = 1
+
+# Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
+# further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
+SCHEMA: dict[str, type[DataType]] = {
+    "schema_version": pl.Int64,  # of this table
+    "key": pl.String,  # identity of the job, SHA-256
+    "status": pl.String,  # ok, failed, timeout, out_of_memory, crashed
+    "stored_at": pl.String,  # UTC, ISO 8601; of two records with one key the later counts
+    # What was asked
+    "solver": pl.String,
+    "params": pl.String,  # fixed parameters, JSON
+    "search": pl.String,  # candidate values by parameter, JSON
+    "dataset": pl.String,
+    "dataset_params": pl.String,  # of a generator, JSON
+    "problem": pl.String,
+    "problem_params": pl.String,  # JSON
+    "protocol": pl.String,
+    "protocol_params": pl.String,  # JSON
+    "preprocess": pl.String,
+    "metrics": pl.String,  # names, JSON
+    "seed": pl.Int64,
+    "repeat": pl.Int64,
+    # What the answer depends on besides
+    "distribution": pl.String,  # that ships the solver
+    "distribution_version": pl.String,
+    "code_sha256": pl.String,
+    "code": pl.String,  # source hash by package, JSON
+    "versions": pl.String,  # version by distribution, JSON
+    "data_sha256": pl.String,
+    "n_samples": pl.Int64,
+    "n_features": pl.Int64,
+    "n_positive": pl.Int64,
+    # What was chosen, and how the final fit ended
+    "chosen_params": pl.String,  # JSON
+    "selection_loss": pl.Float64,  # validation loss of the choice
+    "n_candidates": pl.Int64,
+    "n_unconverged": pl.Int64,  # fits of the selection that missed their tolerance
+    "n_iter": pl.Int64,
+    "converged": pl.Boolean,
+    "objective": pl.Float64,
+    "duality_gap": pl.Float64,
+    "solver_status": pl.String,  # the solver's own words
+    "n_warnings": pl.Int64,
+    "warnings": pl.String,  # the first texts, a line each
+    # What went wrong
+    "error_type": pl.String,
+    "error": pl.String,
+    "traceback": pl.String,
+    "exit_code": pl.Int64,  # of a crashed worker; minus the signal's number if one killed it
+    # What it cost; wall clock unless it says cpu
+    "seconds": pl.Float64,  # the whole job, without compilation
+    "compile_seconds": pl.Float64,  # warming up before the job, outside its clock
+    "select_seconds": pl.Float64,
+    "select_cpu_seconds": pl.Float64,
+    "fit_seconds": pl.Float64,
+    "fit_cpu_seconds": pl.Float64,
+    "predict_seconds": pl.Float64,
+    "predict_cpu_seconds": pl.Float64,
+    "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
+    "memory_before_mb": pl.Float64,  # resident when the job began
+    "peak_memory_of": pl.String,  # job, or process where the system cannot tell
+    # Where and when
+    "n_jobs": pl.Int64,  # workers running side by side
+    "n_threads": pl.Int64,  # of each worker
+    "run_id": pl.String,
+    "run_started": pl.String,
+    "cpu": pl.String,
+    "cores": pl.Int64,
+    "ram_gb": pl.Float64,
+    "load_average": pl.Float64,  # when the run began
+    "os": pl.String,
+    "python": pl.String,
+    "numpy_version": pl.String,
+    "scipy_version": pl.String,
+    "numba_version": pl.String,
+    "scikit_learn_version": pl.String,
+    "polars_version": pl.String,
+    "npbench_version": pl.String,
+    "blas": pl.String,
+    "blas_version": pl.String,
+    "git_commit": pl.String,  # of npbench, when it runs from a checkout
+    "git_dirty": pl.Boolean,
+}
+
+
+class RecordStore:
+    """A folder of records.
+
+    Parameters
+    ----------
+    folder : path
+        Holds the Parquet files; made if need be. Several runs may write to it at once.
+    batch : int
+        How many records are merged into one file.
+
+    Raises
+    ------
+    RequestError
+        If the folder cannot be made or written to.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
+        self.folder = Path(folder)
+        self._batch = batch
+        self._single: list[Path] = []  # files of one record each that this store wrote
+        _require_writable(self.folder)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record to a file of its own; it is there in full, even after a power cut, or not at all.
+
+        Parameters
+        ----------
+        record : mapping of str to str, int, float, bool or None
+            Must have ``key`` and ``status``; columns beyond the schema are kept.
+
+        Raises
+        ------
+        RequestError
+            If it cannot be written.
+        """
+        # To the nanosecond, and with all digits: texts then sort as times do.
+        seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+        stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
+        row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp, **record}
+        self._single.append(self._write(_conformed(pl.DataFrame([row], strict=False))))
+        if len(self._single) >= self._batch:
+            self.compact()
+
+    def compact(self) -> None:
+        """Merge the files of one record each that this store wrote into one file.
+
+        Until the merged file is there in full, the others stay; a record that is then in both counts once.
+        """
+        if len(self._single) > 1:
+            self._write(_stacked([pl.read_parquet(path) for path in self._single]))
+            for path in self._single:
+                path.unlink(missing_ok=True)
+        self._single.clear()
+
+    def frame(self) -> pl.DataFrame:
+        """Return all records as one frame, the latest of each key, in the order they were stored.
+
+        A file that cannot be read is named in a warning and left out.
+        """
+        frame = _stacked(list(self._read(None))).drop_nulls("key")
+        return frame.sort("stored_at").unique("key", keep="last", maintain_order=True)
+
+    def done(self) -> set[str]:
+        """Return the keys whose latest record is ok."""
+        columns = ["key", "status", "stored_at"]
+        parts = [pl.DataFrame(schema={name: SCHEMA[name] for name in columns}), *self._read(columns)]
+        latest = pl.concat(parts).sort("stored_at").unique("key", keep="last")
+        return set(latest.filter(status="ok")["key"])
+
+    def _read(self, columns: list[str] | None) -> Iterator[pl.DataFrame]:
+        seen: set[Path] = set()
+        # Once more until nothing is new: another run may merge files between listing and reading.
+        while fresh := sorted(set(self.folder.glob("*.parquet")) - seen):
+            seen.update(fresh)
+            for path in fresh:
+                try:
+                    part = pl.read_parquet(path, columns=columns)
+                    yield part if columns else _conformed(part)
+                except FileNotFoundError:
+                    continue
+                except (pl.exceptions.PolarsError, OSError) as error:
+                    reason = str(error).partition("\n")[0]
+                    warnings.warn(
+                        f"The records in {path} cannot be read and are left out: {reason}. Move the file away; the "
+                        "same command then runs its jobs again.",
+                        stacklevel=3,
+                    )
+
+    def _write(self, frame: pl.DataFrame) -> Path:
+        path = self.folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
+        unfinished = path.with_name(f".{path.name}.unfinished")
+        try:
+            with unfinished.open("wb") as stream:
+                frame.write_parquet(stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            unfinished.replace(path)
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            raise RequestError(
+                f"A record cannot be written to {self.folder}: {error.strerror or error}. Make room, or name another "
+                "folder with results=...; what is stored already stays valid."
+            ) from error
+        return path
+
+
+def _require_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{uuid.uuid4().hex}.unfinished"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise RequestError(
+            f"The results folder {folder} cannot be written to: {error.strerror or error}. Name a folder that can, "
+            "with results=..."
+        ) from error
+
+
+def _conformed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with every column of the schema, in its type and order, further columns last."""
+    core = [
+        pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
+        for name, dtype in SCHEMA.items()
+    ]
+    return frame.select(*core, pl.exclude(*SCHEMA))
+
+
+def _stacked(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts], how="diagonal_relaxed")
+
+
+def explain(job: Job, frame: pl.DataFrame) -> str:
+    """Return why a job would run or be skipped, as compared with the latest record of the same setting.
+
+    Parameters
+    ----------
+    job : Job
+        What is planned.
+    frame : DataFrame
+        Of :meth:`RecordStore.frame`.
+
+    Returns
+    -------
+    str
+        "done", "new", "failed before: ...", or what changed since: "the data changed", "the code of npbench_np_svm
+        changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
+    """
+    same = frame.filter(key=job.key)
+    if len(same):
+        record = same.row(-1, named=True)
+        return "done" if record["status"] == "ok" else f"failed before: {record['status']}: {record['error']}"
+    similar = frame.filter(**job.setting)
+    return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
+
+
+def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
+    now = job.columns
+    changes = ["the data changed"] if record["data_sha256"] != job.data_sha256 else []
+    changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
+    changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
+    changes += ["other metrics are asked for"] if record["metrics"] != now["metrics"] else []
+    return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+
+
+def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    then = json.loads(before)
+    pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
+    return [pair for pair in pairs if pair[1] != pair[2]]
+
+
+def estimate(job: Job, frame: pl.DataFrame) -> float | None:
+    """Return the median seconds of past jobs of the same solver on data of the same name and size; None without any."""
+    past = frame.filter(status="ok", solver=job.solver.name, dataset=job.dataset, n_samples=job.n_samples)
+    median = past["seconds"].median()
+    return float(median) if isinstance(median, (int, float)) else None
