@@ -1,0 +1,237 @@
+"""A job: one solver on one data set for one problem, on one split. What it is, and what identifies its answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from npbench import provenance
+from npbench.contracts import Metric, Solver
+from npbench.errors import RequestError
+from npbench.problem import Problem
+from npbench.protocol import describe
+from npbench.store import SCHEMA
+
+if TYPE_CHECKING:
+    from npbench.data import BinaryData
+    from npbench.request import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One unit of work, small enough to send to a worker; the data follow by content hash.
+
+    Parameters
+    ----------
+    solver, params, search, problem, protocol, preprocess, metrics, seed
+        As in :class:`npbench.request.Request`; ``search`` is ordered by name, so that ties between candidates fall
+        the same way however the grids were written.
+    dataset, dataset_params
+        What the data are called; for the record only.
+    data_sha256, n_samples, n_features, n_positive
+        Content hash of the data, which stands for them in the identity, and their size for the record.
+    distribution : str
+        Who ships the solver.
+    code, versions : mapping of str to str
+        Hashes of sources and versions of packages that the answer depends on.
+    repeat : int
+        Number of the split under ``seed``.
+    """
+
+    solver: Solver
+    params: Mapping[str, Any]
+    search: Mapping[str, Sequence[Any]]
+    dataset: str
+    dataset_params: Mapping[str, Any]
+    data_sha256: str
+    n_samples: int
+    n_features: int
+    n_positive: int
+    problem: Problem
+    protocol: Any
+    preprocess: str
+    metrics: tuple[Metric, ...]
+    distribution: str
+    code: Mapping[str, str]
+    versions: Mapping[str, str]
+    seed: int = 0
+    repeat: int = 0
+
+    @property
+    def code_sha256(self) -> str:
+        """One hash for all sources that the answer depends on."""
+        return hashlib.sha256(canonical(self.code).encode()).hexdigest()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change the answer, and nothing else, as primitives.
+
+        Neither the name of the data set is in it (its content is), nor how the job is run: workers, time limit,
+        folder, machine.
+        """
+        return {
+            "solver": self.solver.name,
+            "distribution": self.distribution,
+            "code_sha256": self.code_sha256,
+            "versions": plain(self.versions),
+            "data_sha256": self.data_sha256,
+            "params": plain(self.params),
+            "search": plain(self.search),
+            "problem": plain({"name": self.problem.name, **self.problem.parameters()}),
+            "protocol": plain(describe(self.protocol)),
+            "preprocess": self.preprocess,
+            "metrics": sorted(metric.name for metric in self.metrics),
+            "seed": self.seed,
+            "repeat": self.repeat,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the identity as canonical JSON."""
+        return hashlib.sha256(canonical(self.identity).encode()).hexdigest()
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What the user asked for, as columns of the record; code, versions and data may differ underneath."""
+        return {
+            "solver": self.solver.name,
+            "params": canonical(self.params),
+            "search": canonical(self.search),
+            "dataset": self.dataset,
+            "dataset_params": canonical(self.dataset_params),
+            "problem": self.problem.name,
+            "problem_params": canonical(self.problem.parameters()),
+            "protocol": self.protocol.name,
+            "protocol_params": canonical(describe(self.protocol)),
+            "preprocess": self.preprocess,
+            "seed": self.seed,
+            "repeat": self.repeat,
+        }
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The record's columns that are known before the job runs; numbers of the problem have one each."""
+        numbers = {name: float(v) for name, v in self.problem.parameters().items() if isinstance(v, (int, float))}
+        return {
+            "key": self.key,
+            **self.setting,
+            **numbers,
+            "metrics": canonical(sorted(metric.name for metric in self.metrics)),
+            "distribution": self.distribution,
+            "distribution_version": self.versions.get(self.distribution, "absent"),
+            "code_sha256": self.code_sha256,
+            "code": canonical(self.code),
+            "versions": canonical(self.versions),
+            "data_sha256": self.data_sha256,
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "n_positive": self.n_positive,
+        }
+
+
+def jobs_of(request: Request, data: BinaryData) -> list[Job]:
+    """Return the jobs of a request: one for each repeat.
+
+    Parameters
+    ----------
+    request : Request
+        Checked, with every name resolved.
+    data : BinaryData
+        The data set that it names.
+
+    Raises
+    ------
+    RequestError
+        If a metric is named like a column of the records, or the sources of a plugin cannot be found.
+    """
+    from npbench.registry import installed
+
+    clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
+    if clashes:
+        raise RequestError(
+            f"The metrics {', '.join(clashes)} are named like columns of every record: rename them in their plugin."
+        )
+    named = [("solver", request.solver.name), *(("metric", metric.name) for metric in request.metrics)]
+    providers = installed().providers
+    shipped_by = [providers[name].distribution if name in providers else "unknown" for name in named]
+    targets = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics)]
+    code = provenance.code(target for target in targets if target)
+    versions = provenance.versions(shipped_by)
+    return [
+        Job(
+            solver=request.solver,
+            params=dict(request.params),
+            search={name: list(request.search[name]) for name in sorted(request.search)},
+            dataset=request.dataset.name,
+            dataset_params=dict(request.dataset_params),
+            data_sha256=data.sha256,
+            n_samples=data.n_samples,
+            n_features=data.n_features,
+            n_positive=data.n_positive,
+            problem=request.problem,
+            protocol=request.protocol,
+            preprocess=request.preprocess,
+            metrics=tuple(request.metrics),
+            distribution=shipped_by[0],
+            code=code,
+            versions=versions,
+            seed=request.seed,
+            repeat=repeat,
+        )
+        for repeat in range(request.repeats)
+    ]
+
+
+def check_split(request: Request, data: BinaryData) -> None:
+    """Refuse data that the protocol cannot divide; class counts decide, so the first repeat speaks for all.
+
+    Raises
+    ------
+    RequestError
+        If there are too few samples of a class.
+    """
+    try:
+        request.protocol.split(data.y, request.seed, 0)
+    except RequestError as error:
+        raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
+
+
+def canonical(value: Any) -> str:
+    """Return ``value`` as JSON, one text for all spellings of the same value.
+
+    Examples
+    --------
+    >>> canonical({"b": (1.0, 2), "a": True})
+    '{"a":true,"b":[1,2]}'
+    """
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in JSON's own types: 1.0 becomes 1, a tuple a list, a NumPy number a Python one.
+
+    Raises
+    ------
+    TypeError
+        If it has a part that is neither a primitive nor a list or mapping of primitives.
+
+    Examples
+    --------
+    >>> plain({"degree": 3.0, "range": (0, 0.5)})
+    {'degree': 3, 'range': [0, 0.5]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(part) for part in value]
+    raise TypeError(f"{value!r} is neither a number, a text nor a list or mapping of them")
