@@ -1,0 +1,221 @@
+"""Runs one job and measures it: split, preprocess, select, fit, predict, score.
+
+The solver is handed the rows that are not in the test part and nothing else; what it did is measured here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from npbench import protocol
+from npbench.contracts import Estimate, Selection, resolve
+from npbench.data import BinaryData
+from npbench.job import Job, canonical
+from npbench.memory import PeakMemory
+from npbench.preprocess import PREPROCESSORS
+
+WARNINGS_KEPT = 3
+
+
+def run(job: Job, data: BinaryData, n_threads: int = 1) -> dict[str, Any]:
+    """Run a job and return its record, whatever happens in the solver.
+
+    Parameters
+    ----------
+    job : Job
+        What to run.
+    data : BinaryData
+        The data whose hash the job names.
+    n_threads : int
+        Threads that the solver's own search may use.
+
+    Returns
+    -------
+    dict
+        Primitives by column (see :data:`npbench.store.SCHEMA`): the job's columns, ``status`` ok, failed or
+        out_of_memory, times, memory, choice, metrics; after a failure what was measured before it.
+    """
+    record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
+    memory, caught = PeakMemory(), _Warnings()
+    start = time.perf_counter()
+    try:
+        with caught.counted():
+            _measure(job, data, n_threads, record)
+    except (Exception, SystemExit) as error:  # a solver may raise anything, and the other jobs go on
+        record |= failure(error)
+    record["seconds"] = time.perf_counter() - start
+    return {**record, **memory.columns(), "n_warnings": caught.count, "warnings": "\n".join(caught.texts)}
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return the columns that describe an exception."""
+    return {
+        "status": "out_of_memory" if isinstance(error, MemoryError) else "failed",
+        "error_type": type(error).__name__,
+        "error": str(error) or type(error).__name__,
+        "traceback": "".join(traceback.format_exception(error)),
+    }
+
+
+def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> float:
+    """Run a tiny job of the same kind, so that kernels compile outside the clock; return the seconds it took.
+
+    Parameters
+    ----------
+    job : Job
+        Its solver, problem and parameters are kept, and at most two candidates of its grids.
+    n_features : int
+        Features of the real data; the toy has at most 5.
+    is_sparse : bool
+        Whether the real data are CSR: kernels compile anew for each kind.
+    n_threads : int
+        As in :func:`run`.
+
+    Notes
+    -----
+    A failure here does not matter and is not reported: the job itself will show it.
+    """
+    start = time.perf_counter()
+    random = np.random.default_rng(0)
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), 24)
+    X = random.normal(size=(len(y), min(n_features, 5))) + 0.5 * y[:, None]
+    toy = BinaryData(sparse.csr_array(X) if is_sparse else X, y, "toy")
+    tiny = dataclasses.replace(job, search=_at_most_two(job.search), protocol=protocol.CrossValidation(folds=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(tiny, toy, n_threads)
+    return time.perf_counter() - start
+
+
+def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
+    tiny = {name: values[:1] for name, values in search.items()}
+    for name, values in search.items():
+        if len(values) > 1:
+            return {**tiny, name: values[:2]}
+    return tiny
+
+
+def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any]) -> None:
+    split = job.protocol.split(data.y, job.seed, job.repeat)
+    # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
+    known = functools.reduce(np.union1d, [split.train, *(rows for fold in split.folds for rows in fold)])
+    transform = PREPROCESSORS[job.preprocess](data.X[split.train])
+    X, y = transform(data.X[known]), data.y[known]
+    folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
+    train = np.searchsorted(known, split.train)
+    make = _maker(job)
+
+    with _timed("select", record):
+        selection = _select(job, make, X, y, folds, n_threads)
+    record |= {
+        "chosen_params": canonical(selection.params),
+        "selection_loss": float(selection.loss),
+        "n_candidates": int(selection.n_candidates),
+        "n_unconverged": int(selection.n_unconverged),
+    }
+    estimator = make(**selection.params)
+    X_train, y_train = (X, y) if len(train) == len(known) else (X[train], y[train])
+    with _timed("fit", record):
+        estimator.fit(X_train, y_train)
+    record |= _outcome(estimator)
+
+    X_test, y_test = transform(data.X[split.test]), data.y[split.test]
+    with _timed("predict", record):
+        scores = estimator.decision_function(X_test)
+    scores = _checked(scores, len(y_test))
+    for metric in job.metrics:
+        compute = resolve(metric.compute)
+        record |= _figures(metric.name, compute(y_test, scores, problem=job.problem, estimator=estimator))
+
+
+def _maker(job: Job) -> Callable[..., Any]:
+    estimator = resolve(job.solver.estimator)
+    known = estimator().get_params()
+    filled = {name: value for name, value in job.problem.parameters().items() if name in known}
+    if "random_state" in known:
+        # A child of the split's seed sequence, hence independent of the split.
+        sequence = np.random.SeedSequence([job.seed, job.repeat], spawn_key=(1,))
+        filled["random_state"] = int(sequence.generate_state(1)[0])
+    return functools.partial(estimator, **{**filled, **job.params})
+
+
+def _select(
+    job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[protocol.Fold], n_threads: int
+) -> Selection:
+    search = resolve(job.solver.select) if job.solver.select else protocol.grid_search
+    return search(make, X, y, folds, job.problem, job.search, n_threads=n_threads)
+
+
+@contextmanager
+def _timed(stage: str, record: dict[str, Any]) -> Iterator[None]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        yield
+    finally:
+        record[f"{stage}_seconds"] = time.perf_counter() - wall
+        record[f"{stage}_cpu_seconds"] = time.process_time() - cpu
+
+
+def _outcome(estimator: Any) -> dict[str, Any]:
+    # n_iter_ is one count per subproblem in some scikit-learn estimators; the longest one tells.
+    converters: dict[str, Callable[[Any], Any]] = {
+        "n_iter": lambda value: int(np.max(value)),
+        "converged": bool,
+        "objective": float,
+        "duality_gap": float,
+        "status": str,
+    }
+    found = {name: getattr(estimator, f"{name}_", None) for name in converters}
+    outcome = {name: None if value is None else converters[name](value) for name, value in found.items()}
+    outcome["solver_status"] = outcome.pop("status")
+    return outcome
+
+
+def _checked(scores: Any, n_test: int) -> np.ndarray:
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (n_test,):
+        raise ValueError(
+            f"decision_function returned an array of shape {scores.shape}; one score for each of the {n_test} test "
+            f"samples was expected, shape ({n_test},)."
+        )
+    wrong = int(np.sum(~np.isfinite(scores)))
+    if wrong:
+        raise ValueError(f"decision_function returned NaN or infinite scores for {wrong} of {n_test} test samples.")
+    return scores
+
+
+def _figures(name: str, figure: float | Estimate) -> dict[str, float]:
+    if isinstance(figure, Estimate):
+        return {name: float(figure.value), f"{name}_low": float(figure.low), f"{name}_high": float(figure.high)}
+    return {name: float(figure)}
+
+
+class _Warnings:
+    """Counts the warnings raised and keeps the first texts; a list of all could outgrow the job."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.texts: list[str] = []
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = self._note
+            yield
+
+    def _note(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        self.count += 1
+        text = f"{category.__name__}: {message}"
+        if len(self.texts) < WARNINGS_KEPT and text not in self.texts:
+            self.texts.append(text)
