@@ -1,0 +1,229 @@
+"""A pool of worker processes in which every task has exactly one outcome, however its worker ends.
+
+Executors of the standard library give up all tasks when one worker dies, and none of the pools that survive it
+notices a worker that leaves with exit code 0. Here each worker has a pipe of its own, and the pool waits on pipes and
+on processes, so that whatever happens to one worker is seen at once and concerns its task alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+# Imports and compilation come before the time limit starts to count; this is for a worker that never gets there.
+START_LIMIT = 600.0
+CLOSING = 5.0
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A task's result."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker ended in the middle of a task; minus the signal's number if a signal killed it."""
+
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """The task ran into its time limit and was killed."""
+
+    seconds: float
+
+
+Outcome = Returned | Died | TimedOut
+
+
+class Pool:
+    """Worker processes that run one function on many tasks.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(task, ready, attempt)``, importable by name; it calls ``ready()`` when preparations are over and
+        the clock of the time limit is to start. A task whose worker ends before that is tried a second time, with
+        ``attempt`` 2 instead of 1.
+    n_workers : int
+        How many processes run side by side.
+    initialize : callable
+        Called without arguments in each worker before its first task.
+    time_limit : float, optional
+        Seconds from ``ready()`` after which a task is killed.
+    context : multiprocessing context
+        How processes are started.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any, Callable[[], None], int], Any],
+        n_workers: int,
+        initialize: Callable[[], None],
+        time_limit: float | None,
+        context: Any,
+    ) -> None:
+        self._workers = [_Worker(context, function, initialize) for _ in range(n_workers)]
+        self._time_limit = math.inf if time_limit is None else time_limit
+
+    def outcomes(self, tasks: Iterable[Any]) -> Generator[tuple[Any, Outcome]]:
+        """Yield each task with its outcome as it ends; only the running ones are held.
+
+        Leaving the iteration early, by an exception or by closing it, kills the workers and what they started.
+        """
+        remaining = iter(tasks)
+        try:
+            for worker in self._workers:
+                worker.next(remaining)
+            while busy := [worker for worker in self._workers if worker.busy]:
+                for worker in _changed(busy):
+                    outcome = worker.outcome(self._time_limit)
+                    if outcome is None:
+                        continue
+                    ended = worker.task, outcome
+                    worker.next(remaining)  # before the outcome is dealt with, so that no worker waits for that
+                    yield ended
+        finally:
+            for worker in self._workers:
+                worker.kill()
+
+
+def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
+    """Wait, and return the workers that sent something, ended or reached their deadline."""
+    nearest = min(worker.deadline for worker in workers)
+    timeout = None if nearest == math.inf else max(0.0, nearest - time.monotonic())
+    signalled = set(connection.wait([signal for worker in workers for signal in worker.signals], timeout))
+    now = time.monotonic()
+    return [worker for worker in workers if worker.deadline <= now or not signalled.isdisjoint(worker.signals)]
+
+
+class _Worker:
+    """The place of one process and the task it has, seen from the pool; a process that ends is replaced."""
+
+    def __init__(self, context: Any, function: Callable[..., Any], initialize: Callable[[], None]) -> None:
+        self._context, self._serve = context, functools.partial(_serve, function=function, initialize=initialize)
+        self._process: BaseProcess | None = None
+        self._pipe: Any = None
+        self.busy = False
+
+    @property
+    def signals(self) -> tuple[Any, int]:
+        """What to wait on: the process alone would not tell of results, nor the pipe of every end."""
+        assert self._process is not None
+        return self._pipe, self._process.sentinel
+
+    def next(self, tasks: Iterator[Any]) -> None:
+        """Begin the next task, or close the process when there is none."""
+        try:
+            self.task = next(tasks)
+        except StopIteration:
+            self.busy = False
+            self._close()
+        else:
+            self.busy = True
+            self._begin(attempt=1)
+
+    def _begin(self, attempt: int) -> None:
+        self.attempt, self.ready = attempt, False
+        self.deadline = time.monotonic() + START_LIMIT
+        try:
+            if self._process is None or self._process.exitcode is not None:
+                raise BrokenPipeError
+            self._pipe.send((self.task, attempt))
+        except OSError:
+            self._start()
+            with contextlib.suppress(OSError):  # a process that cannot even start is seen to have died
+                self._pipe.send((self.task, attempt))
+
+    def _start(self) -> None:
+        self.kill()
+        self._pipe, theirs = self._context.Pipe()
+        # Not daemonic: a solver may start processes of its own.
+        self._process = self._context.Process(target=self._serve, args=(theirs,), daemon=False)
+        self._process.start()
+        theirs.close()
+
+    def outcome(self, time_limit: float) -> Outcome | None:
+        """Return how the task ended, or None while it goes on."""
+        ended = self._received(time_limit)
+        if isinstance(ended, (Died, TimedOut)):
+            self.kill()
+            if not self.ready and self.attempt == 1:
+                self._begin(attempt=2)
+                return None
+        return ended
+
+    def _received(self, time_limit: float) -> Outcome | None:
+        assert self._process is not None
+        try:
+            while self._pipe.poll():
+                message = self._pipe.recv()
+                if isinstance(message, Returned):
+                    return message
+                self.ready, self.deadline = True, time.monotonic() + time_limit
+            died = self._process.exitcode is not None
+        except (EOFError, OSError, pickle.UnpicklingError):  # it died, perhaps while sending
+            died = True
+        if died:
+            self._process.join(CLOSING)  # the pipe may close a moment before the process ends
+            code = self._process.exitcode
+            return Died(-signal.SIGKILL if code is None else code)
+        if time.monotonic() >= self.deadline:
+            return TimedOut(time_limit if self.ready else START_LIMIT)
+        return None
+
+    def _close(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(OSError):
+                self._pipe.send(None)
+            self._process.join(CLOSING)
+            self.kill()
+
+    def kill(self) -> None:
+        """End the process and those it started, if there is one."""
+        process, self._process = self._process, None
+        if process is None or process.pid is None:
+            return
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # no such group: none yet, or all gone
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.join()
+        self._pipe.close()
+
+
+def _serve(pipe: connection.Connection, function: Callable[..., Any], initialize: Callable[[], None]) -> None:
+    """Run tasks until told to stop: the worker's side."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool decides, and kills
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, so that the solver's own processes can be killed with it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    initialize()
+    with contextlib.suppress(EOFError):
+        while message := pipe.recv():
+            task, attempt = message
+            pipe.send(Returned(function(task, functools.partial(pipe.send, "ready"), attempt)))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
