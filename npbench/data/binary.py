@@ -180,7 +180,8 @@ def _labels(y: Any, faults: list[str]) -> np.ndarray | None:
     if labels.ndim != 1:
         faults.append(f"has labels of shape {labels.shape}: one dimension is needed.")
         return None
-    allowed = np.isin(labels, (-1, 1)) if labels.dtype.kind in "if" else np.zeros(len(labels), dtype=bool)
+    # True equals 1, but True and False are no coding of ours; words would compare with a number in vain.
+    allowed = (labels == 1) | (labels == -1) if labels.dtype.kind in "iufO" else np.zeros(len(labels), dtype=bool)
     if not allowed.all():
         strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
         more = ", ..." if len(strange) > 5 else ""

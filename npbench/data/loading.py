@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, unknown_name
+from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
@@ -48,11 +48,10 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     >>> parameter_faults(toy, {"sigm": 2.0})
     ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
     """
-    own = list(inspect.signature(_loader(dataset)).parameters.values())[len(dataset.files) :]
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
-        return []
-    known = [parameter.name for parameter in own]
-    return [unknown_name(f"parameter of dataset={dataset.name}", name, known) for name in params if name not in known]
+    _loader(dataset)  # a plugin that cannot be imported is told as such
+    own = signature(dataset.load, len(dataset.files))
+    kind = f"parameter of dataset={dataset.name}"
+    return [unknown_name(kind, name, own.defaults) for name in own.unknown(params)]
 
 
 def _loader(dataset: Dataset) -> Callable[..., Any]:

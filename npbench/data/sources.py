@@ -105,11 +105,7 @@ def _download(file: DataFile) -> Path:
 
     target = cache_folder() / "raw" / file.path
     try:
-        with _progress() as progress:
-            downloader = pooch.HTTPDownloader(
-                progressbar=_Bar(progress, file.path), chunk_size=1 << 16, timeout=TIMEOUT
-            )
-            pooch.retrieve(file.url, f"sha256:{file.sha256}", target.name, target.parent, downloader=downloader)
+        pooch.retrieve(file.url, f"sha256:{file.sha256}", target.name, target.parent, downloader=_fetch)
     except requests.RequestException as error:
         raise RequestError(_absent(file, _network_reason(error))) from error
     except OSError as error:
@@ -118,6 +114,20 @@ def _download(file: DataFile) -> Path:
         reason = "what the server sent is another file (perhaps an error page, or a new version of the data)"
         raise RequestError(_absent(file, f"{reason}; {error}".rstrip("."))) from error
     return target
+
+
+def _fetch(url: str, output_file: str, _pooch: object) -> None:
+    """Write what ``url`` serves to a file, as pooch asks of a downloader; its own has a progress bar by tqdm only."""
+    import requests
+
+    with requests.get(url, stream=True, timeout=TIMEOUT) as response, Path(output_file).open("wb") as output:
+        response.raise_for_status()
+        size = int(response.headers.get("content-length", 0))
+        with _progress() as progress:
+            task = progress.add_task(url.rpartition("/")[2], total=size or None)
+            for chunk in response.iter_content(chunk_size=1 << 16):
+                output.write(chunk)
+                progress.advance(task, len(chunk))
 
 
 def _absent(file: DataFile, reason: str) -> str:
@@ -139,7 +149,7 @@ def _network_reason(error: Exception) -> str:
     if isinstance(error, requests.Timeout):
         return f"the server did not answer within {TIMEOUT} seconds"
     if isinstance(error, requests.ConnectionError):
-        return "there is no connection to the server"
+        return "no connection to the server could be made or kept"
     return f"{type(error).__name__}: {error}"
 
 
@@ -150,28 +160,3 @@ def _progress() -> Progress:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
-class _Bar:
-    """A Rich progress bar in the form that pooch drives: ``total``, ``update``, ``reset``, ``close``."""
-
-    def __init__(self, progress: Progress, description: str) -> None:
-        self._progress = progress
-        self._task = progress.add_task(description, total=None)
-
-    @property
-    def total(self) -> int:
-        return int(self._progress.tasks[self._task].total or 0)
-
-    @total.setter
-    def total(self, size: int) -> None:
-        self._progress.update(self._task, total=size or None)
-
-    def update(self, size: int) -> None:
-        self._progress.advance(self._task, size)
-
-    def reset(self) -> None:
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        self._progress.stop_task(self._task)
