@@ -1,0 +1,182 @@
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from npbench.data import BinaryData
+from npbench.errors import RequestError
+
+X = np.array([[0.0, 1.5, -2.0], [3.0, 0.0, 0.0], [0.0, 0.0, 1e300], [5e-324, 7.0, 0.0]])
+Y = np.array([1, -1, -1, 1])
+
+SPELLINGS = {
+    "as it is": (X, Y),
+    "Fortran order": (np.asfortranarray(X), Y),
+    "a strided view": (np.repeat(X, 2, axis=1)[:, ::2], np.repeat(Y, 3)[::3]),
+    "long doubles": (X.astype(np.longdouble), Y.astype(np.int64)),
+    "other byte order": (X.astype(">f8"), Y.astype(">i4")),
+    "lists": (X.tolist(), Y.astype(float).tolist()),
+    "objects": (X.astype(object), Y.astype(object)),
+    "negative zeros": (np.where(X == 0, -0.0, X), Y),
+    "a data frame": (pl.DataFrame(X), pl.Series(Y)),
+}
+
+
+def unsorted(matrix):
+    """Return the same matrix in CSR with each row's indices backwards, a stored zero and an entry in two parts."""
+    coo = matrix.tocoo()
+    rows = np.concatenate([coo.row[::-1], [1, 2, 2], []]).astype(np.int64)
+    columns = np.concatenate([coo.col[::-1], [2, 0, 0], []]).astype(np.int64)
+    values = np.concatenate([coo.data[::-1], [0.0, 4.0, -4.0]])
+    order = np.argsort(rows, kind="stable")
+    indptr = np.searchsorted(rows[order], np.arange(matrix.shape[0] + 1))
+    return sparse.csr_matrix((values[order], columns[order], indptr), shape=matrix.shape)
+
+
+SPARSE_SPELLINGS = {
+    "CSR": sparse.csr_array(X),
+    "CSR matrix": sparse.csr_matrix(X),
+    "CSC": sparse.csc_array(X),
+    "COO": sparse.coo_array(X),
+    "LIL": sparse.lil_matrix(X),
+    "single column blocks": sparse.bsr_array(sparse.csr_array(X), blocksize=(2, 1)),
+    "unsorted, with duplicates and stored zeros": unsorted(sparse.csr_matrix(X)),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_equal_dense_numbers_are_the_same_data(spelling):
+    data = BinaryData.checked(*SPELLINGS[spelling])
+    assert data.sha256 == BinaryData.checked(X, Y).sha256
+    assert (data.X.dtype, data.y.dtype, data.X.flags.c_contiguous) == (np.float64, np.int8, True)
+    assert np.array_equal(data.X, X)
+    assert np.array_equal(data.y, Y)
+
+
+@pytest.mark.parametrize("spelling", SPARSE_SPELLINGS)
+def test_equal_sparse_numbers_are_the_same_data(spelling):
+    data = BinaryData.checked(SPARSE_SPELLINGS[spelling], Y)
+    assert data.sha256 == BinaryData.checked(sparse.csr_array(X), Y).sha256
+    assert data.X.format == "csr"
+    assert (data.X.dtype, data.X.nnz) == (np.float64, np.count_nonzero(X))
+    assert np.array_equal(data.X.toarray(), X)
+    for row in range(len(X)):
+        assert np.all(np.diff(data.X.indices[data.X.indptr[row] : data.X.indptr[row + 1]]) > 0)
+
+
+def test_the_hash_tells_different_data_apart():
+    altered = X.copy()
+    altered[2, 2] = np.nextafter(X[2, 2], 0)
+    different = [
+        BinaryData.checked(X, Y),
+        BinaryData.checked(altered, Y),
+        BinaryData.checked(X, -Y),
+        BinaryData.checked(X[:, ::-1], Y),
+        BinaryData.checked(X.reshape(6, 2), [1, -1, -1, 1, 1, 1]),
+        BinaryData.checked(sparse.csr_array(X), Y),
+        BinaryData.checked(sparse.csr_array(X[:, ::-1]), Y),
+        BinaryData.checked(sparse.hstack([sparse.csr_array(X), sparse.csr_array((4, 1))]), Y),
+    ]
+    assert len({data.sha256 for data in different}) == len(different)
+
+
+def test_the_name_takes_no_part_in_the_hash():
+    assert BinaryData.checked(X, Y, "a").sha256 == BinaryData.checked(X, Y, "b").sha256
+
+
+def test_arrays_are_copied_and_cannot_be_changed():
+    features, labels = X.copy(), Y.astype(np.int8)
+    data = BinaryData.checked(features, labels)
+    features[:], labels[:] = 9, 1
+    assert np.array_equal(data.X, X)
+    assert np.array_equal(data.y, Y)
+    for array in (data.X, data.y, BinaryData.checked(sparse.csr_array(X), Y).X.data):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_counts():
+    data = BinaryData.checked(X, [1, -1, -1, -1])
+    assert (data.n_samples, data.n_features, data.n_positive, data.n_negative) == (4, 3, 1, 3)
+
+
+def with_entries(*entries):
+    features = X.copy()
+    for row, column, value in entries:
+        features[row, column] = value
+    return features
+
+
+BAD = with_entries((0, 0, np.nan), (0, 2, np.inf), (2, 2, -np.inf))
+TOO_LARGE_INDEX = sparse.csr_array((4, 3))
+TOO_LARGE_INDEX.data, TOO_LARGE_INDEX.indices, TOO_LARGE_INDEX.indptr = (
+    np.ones(1),
+    np.array([7], dtype=np.int32),
+    np.array([0, 0, 1, 1, 1], dtype=np.int32),
+)
+FAULTS = {
+    "NaN and infinity": (BAD, Y, ["3 NaN or infinite feature values, in columns 0, 2 and rows 0, 2 "]),
+    "sparse NaN": (sparse.csr_array(BAD), Y, ["3 NaN or infinite feature values, in columns 0, 2 and rows 0, 2 "]),
+    "one of them": (with_entries((3, 1, np.nan)), Y, ["1 NaN or infinite feature value, in column 1 and row 3 "]),
+    "beyond double precision": ([[10**400], [1]], [1, -1], ["cannot be read as a table of numbers"]),
+    "words": ([["a"], ["b"]], [1, -1], ["cannot be read as a table of numbers"]),
+    "ragged rows": ([[1, 2], [3]], [1, -1], ["cannot be read as a table of numbers"]),
+    "complex numbers": (X * 1j, Y, ["complex"]),
+    "complex sparse": (sparse.csr_array(X * 1j), Y, ["complex"]),
+    "index out of bounds": (TOO_LARGE_INDEX, Y, ["cannot be read as a table of numbers"]),
+    "one dimension": (X[:, 0], Y, ["features of shape (4,)"]),
+    "three dimensions": (X[None], Y, ["features of shape (1, 4, 3)"]),
+    "no rows": (np.empty((0, 3)), [], ["no rows"]),
+    "no features": (np.empty((4, 0)), Y, ["no features"]),
+    "lengths": (X, [1, -1, 1], ["4 rows of features but 3 labels"]),
+    "labels 0 and 1": (X, [0, 1, 1, 0], ["2 labels other than -1 and +1: 0. Code"]),
+    "words for labels": (X, list("yyny"), ["4 labels other than -1 and +1: 'y', 'n'."]),
+    "true and false": (X, [True, False, True, True], ["labels other than -1 and +1: True, False."]),
+    "NaN label": (X, [1, -1, np.nan, 1], ["1 labels other than -1 and +1: nan."]),
+    "unsigned 255": (X, np.array([1, 255, 1, 255], dtype=np.uint8), ["2 labels other than -1 and +1: 255"]),
+    "one class": (X, [-1, -1, -1, -1], ["one class only: every label is -1"]),
+    "a column of labels": (X, Y[:, None], ["labels of shape (4, 1)"]),
+    "several at once": (
+        BAD[:3],
+        [1, 1, 1, 1],
+        ["3 NaN or infinite", "one class only", "3 rows of features but 4 labels"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_told(fault):
+    features, labels, words = FAULTS[fault]
+    with pytest.raises(RequestError) as caught:
+        BinaryData.checked(features, labels, "toy")
+    assert len(caught.value.faults) == len(words)
+    for word in words:
+        assert any(sentence.startswith("Data set 'toy' has ") and word in sentence for sentence in caught.value.faults)
+
+
+def test_long_lists_of_bad_places_are_cut():
+    with pytest.raises(RequestError, match=r"in columns 0, 1, 2, 3, 4 and 95 more and row 0 "):
+        BinaryData.checked(np.vstack([np.full(100, np.nan), np.zeros(100)]), [1, -1])
+
+
+@given(
+    hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6)),
+    st.data(),
+)
+def test_numbers_come_out_as_they_went_in_or_are_refused(features, data):
+    labels = data.draw(hnp.arrays(np.int8, features.shape[0], elements=st.sampled_from([-1, 1])))
+    good = np.isfinite(features).all() and len(set(labels.tolist())) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in (np.asarray, sparse.csc_array):
+            if not good:
+                with pytest.raises(RequestError):
+                    BinaryData.checked(kind(features), labels)
+                continue
+            out = BinaryData.checked(kind(features), labels).X
+            assert np.array_equal(out.toarray() if sparse.issparse(out) else out, features)

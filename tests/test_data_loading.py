@@ -1,0 +1,146 @@
+import hashlib
+
+import numpy as np
+import pytest
+
+from npbench import load_dataset
+from npbench.contracts import DataFile, Dataset
+from npbench.data import BinaryData, load, parameter_faults
+from npbench.errors import RequestError
+
+MODULE = """
+import numpy as np
+from npbench.errors import RequestError
+
+def read(one, two, scale=1.0):
+    X = np.vstack([np.loadtxt(path, delimiter=",", ndmin=2) for path in (one, two)])
+    return X[:, :-1] * scale, X[:, -1]
+
+def draw(n=4, *, name="here", dataset=0):
+    if n < 2:
+        raise RequestError(f"dataset.n is {n}: it must be 2 or more.")
+    return np.ones((n, 2)), np.resize([1, -1], n)
+
+def anything(**params):
+    return np.full((2, 1), params["height"]), [1, -1]
+
+def no_pair():
+    return np.ones((2, 2))[:1]
+"""
+FILES = {"toy/one.csv": "1,2,1\n", "toy/two.csv": "3,4,-1\n5,6,-1\n"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A loader module, and the two raw files in a data folder."""
+    (tmp_path / "toy_loaders.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    for path, text in FILES.items():
+        (tmp_path / "data" / "raw" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / "raw" / path).write_text(text, newline="")
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path / "data"))
+    return tmp_path / "data" / "raw"
+
+
+def toy(**changes):
+    files = tuple(
+        DataFile(
+            path=path, sha256=hashlib.sha256(text.encode()).hexdigest(), size=len(text), url="http://127.0.0.1:9/x"
+        )
+        for path, text in FILES.items()
+    )
+    described = {"name": "toy", "load": "toy_loaders:read", "files": files, "n_samples": 3, "n_features": 2}
+    return Dataset(**{**described, "n_positive": 1, **changes})
+
+
+def generator(function="draw"):
+    return Dataset(name="gen", load=f"toy_loaders:{function}")
+
+
+def test_files_come_first_and_in_order_then_parameters():
+    data = load(toy(), scale=10.0)
+    assert isinstance(data, BinaryData)
+    assert data.name == "toy"
+    assert data.X.tolist() == [[10, 20], [30, 40], [50, 60]]
+    assert data.y.tolist() == [1, -1, -1]
+
+
+def test_parameters_may_be_called_as_ours_are():
+    assert load(generator(), n=6, name="x", dataset=1).n_samples == 6
+
+
+def test_unknown_parameters_and_missing_files_are_told_together(folder):
+    (folder / "toy" / "one.csv").unlink()
+    (folder / "toy" / "two.csv").write_text("altered")
+    with pytest.raises(RequestError) as caught:
+        load(toy(), scal=2.0, one=3)
+    starts = [
+        "Unknown parameter of dataset=toy 'scal': did you mean 'scale'?",
+        "Unknown parameter of dataset=toy 'one'",
+    ]
+    ends = ["toy/one.csv lies in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
+    assert len(caught.value.faults) == 4
+    for fault, start in zip(caught.value.faults, starts + ends, strict=True):
+        assert fault.startswith(start)
+
+
+def test_a_fault_shared_by_all_files_is_told_once(monkeypatch):
+    monkeypatch.setenv("NPBENCH_DATA", "/no/such/folder")
+    with pytest.raises(RequestError) as caught:
+        load(toy())
+    assert len(caught.value.faults) == 1
+
+
+def test_parameters_are_checked_without_reading(folder):
+    (folder / "toy" / "one.csv").unlink()
+    assert parameter_faults(toy(), {"scale": 1.0}) == []
+    assert len(parameter_faults(toy(), {"shift": 1.0, "two": 2})) == 2
+    assert parameter_faults(generator("anything"), {"height": 1}) == []
+
+
+def test_a_value_that_the_generator_refuses_is_passed_on():
+    with pytest.raises(RequestError, match=r"^dataset.n is 1: it must be 2 or more.$"):
+        load(generator(), n=1)
+
+
+def test_a_loader_that_fails_is_told_with_its_files(folder):
+    (folder / "toy" / "one.csv").write_text("x")
+    files = (DataFile(path="toy/one.csv", sha256=hashlib.sha256(b"x").hexdigest(), size=1, url=""), toy().files[1])
+    with pytest.raises(RequestError, match=r"'toy' could not be read from .*one.csv, .*two.csv: .* failed with"):
+        load(toy(files=files))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        (generator("no_pair"), "could not be read: its loader 'toy_loaders:no_pair' failed with ValueError"),
+        (generator("anything"), "failed with KeyError: 'height'"),
+        (generator("nothing"), "cannot be imported: AttributeError"),
+        (Dataset(name="gen", load="no_such_module:f"), "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_whatever_a_loader_does_wrong_is_a_sentence(dataset, words):
+    with pytest.raises(RequestError, match=r"Data set 'gen'|of data set 'gen'") as caught:
+        load(dataset)
+    assert words in str(caught.value)
+
+
+def test_bad_arrays_are_told_under_the_name_of_the_data_set():
+    with pytest.raises(RequestError, match="Data set 'gen' has 2 NaN or infinite feature values"):
+        load(generator("anything"), height=np.nan)
+
+
+def test_every_number_that_differs_from_the_description_is_told():
+    with pytest.raises(RequestError) as caught:
+        load(toy(n_samples=4, n_features=3, n_positive=0))
+    assert [fault.split(",")[0] for fault in caught.value.faults] == [
+        "Data set 'toy' has n_samples = 3",
+        "Data set 'toy' has n_features = 2",
+        "Data set 'toy' has n_positive = 1",
+    ]
+
+
+def test_load_dataset_takes_a_name():
+    assert load_dataset("synthetic", n_pos=3, n_neg=2).n_samples == 5
+    with pytest.raises(RequestError, match="did you mean 'synthetic'"):
+        load_dataset("sinthetic")
