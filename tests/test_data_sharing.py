@@ -72,7 +72,7 @@ def _share(folder):
     return share(dense(20_000, 5), folder)
 
 
-def test_processes_may_share_the_same_data_at_once(tmp_path):
+def test_several_may_write_the_same_data_at_once(tmp_path):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         shared = list(pool.map(_share, [tmp_path] * 16))
     assert len(set(shared)) == 1

@@ -139,7 +139,7 @@ def test_a_download_is_kept_byte_for_byte(folders, server):
     assert server.requested == ["/good"]
 
 
-def test_several_processes_may_download_at_once(folders, server):
+def test_several_may_download_the_same_file_at_once(folders, server):
     file = served(server, "/good")
     threads = [threading.Thread(target=sources.locate, args=[file]) for _ in range(4)]
     for thread in threads:
