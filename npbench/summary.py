@@ -13,10 +13,10 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from npbench.problem import PROBLEMS
+from npbench.problem import PROBLEMS, Problem
+from npbench.progress import duration
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", "preprocess"]
-WIDE = 100  # columns of the terminal from which a fourth metric fits
 FAILURES_SHOWN = 3
 
 Row = tuple[dict[str, Any], pl.DataFrame]
@@ -41,10 +41,13 @@ def print_summary(
     console = console or Console()
     for (problem,), records in frame.group_by(["problem"], maintain_order=True):
         rows = _rows(records)
-        console.print(_measured(str(problem), rows, console.width))
-        chosen = _chosen(rows)
-        if chosen.columns:
-            console.print("\n", chosen, sep="")
+        console.print(
+            f"{PROBLEMS[problem].title}\nmean ± standard deviation over repeats; * above the bound", style="dim"
+        )
+        console.print(_measured(rows, console))
+        if any(_choices(group) for _, group in rows):
+            console.print("\nchosen parameters: median (range), or the most frequent", style="dim")
+            console.print(_chosen(rows))
     _print_failures(frame, planned, console)
     before = f", {skipped} of them from before" if skipped else ""
     console.print(
@@ -60,21 +63,21 @@ def _rows(records: pl.DataFrame) -> list[Row]:
 
 
 def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """Flatten a setting: names of parameters, of the problem and of the protocol side by side."""
+    """Flatten a setting: the parameters of solver, data, problem and protocol side by side; a grid is a list."""
     labels = {"data": setting["dataset"], "solver": setting["solver"], "preprocess": setting["preprocess"]}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
         values = json.loads(setting[part])
-        labels |= {_label(part, name): value for name, value in values.items()}
+        labels |= {"protocol" if name == "name" else name: value for name, value in values.items()}
     return labels
 
 
-def _label(part: str, name: str) -> str:
-    return {"search": f"{name} grid", "protocol_params": "protocol" if name == "name" else name}.get(part, name)
+def _problem(rows: Sequence[Row]) -> type[Problem]:
+    return PROBLEMS[rows[0][1]["problem"][0]]
 
 
-def _shown(problem: str, rows: Sequence[Row]) -> list[str]:
+def _shown(rows: Sequence[Row]) -> list[str]:
     """Return the labels that a table needs: data, solver, the problem's own, and what varies for one of these."""
-    always = ["data", "solver", *PROBLEMS[problem]().parameters()]
+    always = ["data", "solver", *_problem(rows)().parameters()]
     names = dict.fromkeys(name for labels, _ in rows for name in labels if name not in always)
     seen: dict[tuple[str, str], set[str]] = {}
     for labels, _ in rows:
@@ -83,20 +86,23 @@ def _shown(problem: str, rows: Sequence[Row]) -> list[str]:
     return always + [name for name in names if any(len(v) > 1 for (_, n), v in seen.items() if n == name)]
 
 
-def _measured(problem: str, rows: Sequence[Row], width: int) -> Table:
-    kind = PROBLEMS[problem]
-    metrics = [m for m in kind.headline if any(m in group.columns for _, group in rows)][: 4 if width >= WIDE else 3]
-    shown = _shown(problem, rows)
-    table = _table(f"{kind.title}\nmean ± standard deviation over repeats; * above the bound")
-    for name in shown:
-        table.add_column(name)
-    for metric in metrics:
-        table.add_column(metric, justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right")
-    table.add_column("ok", justify="right")
+def _measured(rows: Sequence[Row], console: Console) -> Table:
+    """Return the table of metrics, with as many of the problem's headline as fit the console, two at least."""
+    headline = [m for m in _problem(rows).headline if any(m in group.columns for _, group in rows)]
+    tables = [_metrics(rows, headline[:count]) for count in range(len(headline), 1, -1)] or [_metrics(rows, headline)]
+    unbounded = console.options.update(width=10**6)
+    fitting = (table for table in tables if console.measure(table, options=unbounded).maximum <= console.width)
+    return next(fitting, tables[-1])
+
+
+def _metrics(rows: Sequence[Row], metrics: Sequence[str]) -> Table:
+    shown = _shown(rows)
+    table = _table(shown)
+    for header in (*metrics, "time", "ok"):
+        table.add_column(header, justify="right", no_wrap=True)
     for labels, group in rows:
         good = group.filter(status="ok")
-        bounds = {metric: labels[parameter] for metric, parameter in kind.bounds.items()}
+        bounds = {metric: labels[parameter] for metric, parameter in _problem(rows).bounds.items()}
         table.add_row(
             *(_text(labels.get(name)) for name in shown),
             *(_mean(good, metric, bounds.get(metric)) for metric in metrics),
@@ -111,16 +117,17 @@ def _mean(good: pl.DataFrame, metric: str, bound: float | None) -> str:
     if not values:
         return "-"
     mean = statistics.fmean(values)
-    text = f"{mean:.3f} ± {statistics.stdev(values):.3f}" if len(values) > 1 else f"{mean:.3f}"
+    text = f"{mean:.3f}±{statistics.stdev(values):.3f}" if len(values) > 1 else f"{mean:.3f}"
     if bound is None:
         return text
-    return f"[red]{text} *[/]" if mean > bound else f"{text}  "
+    return f"[red]{text}*[/]" if mean > bound else f"{text} "
 
 
 def _seconds(good: pl.DataFrame) -> str:
     if good.is_empty():
         return "-"
-    return f"{statistics.fmean((good['select_seconds'] + good['fit_seconds']).to_list()):.2f}"
+    seconds = statistics.fmean((good["select_seconds"] + good["fit_seconds"]).to_list())
+    return f"{seconds:.2f} s" if seconds < 60 else duration(seconds)
 
 
 def _count(good: int, total: int) -> str:
@@ -131,12 +138,8 @@ def _chosen(rows: Sequence[Row]) -> Table:
     """Return the table of selected parameters: the median of numbers with their range, else the most frequent."""
     choices = [(labels, _choices(group)) for labels, group in rows]
     names = list(dict.fromkeys(name for _, chosen in choices for name in chosen))
-    table = _table("Chosen parameters: median (range), or the most frequent")
-    if not names:
-        return table
-    shown = _shown(str(rows[0][1]["problem"][0]), rows)
-    for name in [*shown, *(f"chosen {name}" for name in names)]:
-        table.add_column(name)
+    shown = _shown(rows)
+    table = _table([*shown, *(f"chosen {name}" for name in names)])
     for labels, chosen in choices:
         table.add_row(*(_text(labels.get(name)) for name in shown), *(_choice(chosen.get(name, [])) for name in names))
     return table
@@ -161,7 +164,7 @@ def _choice(values: Sequence[Any]) -> str:
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:
-    failed = frame.filter(pl.col("status") != "ok")
+    failed = frame.filter(pl.col("status") != "ok").sort("dataset", "solver", "repeat")
     missing = planned - len(frame)
     if failed.is_empty() and not missing:
         return
@@ -189,5 +192,8 @@ def _text(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False, header_style="dim")
+def _table(labels: Iterable[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for label in labels:
+        table.add_column(label, no_wrap=True)
+    return table
