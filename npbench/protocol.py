@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -23,7 +24,6 @@ from npbench.problem import Problem
 
 Fold = tuple[np.ndarray, np.ndarray]
 
-MORE_DATA = "Use more data."
 FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
 OTHER_SHARES = "Set other shares aside (protocol.test_size=..., protocol.validation_size=...), or use more data."
 
@@ -45,6 +45,15 @@ class Split:
     train: np.ndarray
     test: np.ndarray
     folds: Sequence[Fold]
+
+
+class Need(NamedTuple):
+    """How many samples of a class some part of a split has at worst, and needs."""
+
+    part: str
+    has: int
+    at_least: int
+    remedy: str
 
 
 class SplitProtocol(Protocol):
@@ -86,14 +95,17 @@ class CrossValidation:
 
     def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
         """Divide the rows of ``y``."""
-        _require(y, at_least=self.folds + 1, why=f"{self.folds} folds and a test part", remedy=FEWER_FOLDS)
+        _require(y, self._needs)
         random = _random_state(seed, repeat)
         train, test = _stratified(np.arange(len(y)), y, self.test_size, random)
-        _require(y[test], at_least=1, why="the test part", remedy=OTHER_SHARES)
-        _require(y[train], at_least=self.folds, why=f"{self.folds} folds beside the test part", remedy=FEWER_FOLDS)
         kfold = StratifiedKFold(self.folds, shuffle=True, random_state=random)
         folds = [(train[fit], train[validate]) for fit, validate in kfold.split(train, y[train])]
         return Split(train, test, folds)
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        left, test = _fewest(count, n_samples, self.test_size)
+        yield Need("the test part", test, 1, OTHER_SHARES)
+        yield Need(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
 
 
 @dataclass(frozen=True)
@@ -123,13 +135,22 @@ class Holdout:
 
     def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
         """Divide the rows of ``y``."""
-        _require(y, at_least=3, why="a training, a validation and a test part", remedy=MORE_DATA)
+        _require(y, self._needs)
         random = _random_state(seed, repeat)
         rest, test = _stratified(np.arange(len(y)), y, self.test_size, random)
-        train, validate = _stratified(rest, y[rest], self.validation_size / (1 - self.test_size), random)
-        for part, rows in {"training": train, "validation": validate, "test": test}.items():
-            _require(y[rows], at_least=1, why=f"the {part} part", remedy=OTHER_SHARES)
+        train, validate = _stratified(rest, y[rest], self._share_of_rest, random)
         return Split(train, test, [(train, validate)])
+
+    @property
+    def _share_of_rest(self) -> float:
+        return self.validation_size / (1 - self.test_size)
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        rest, test = _fewest(count, n_samples, self.test_size)
+        n_rest = n_samples - math.ceil(self.test_size * n_samples)
+        train, validation = _fewest(rest, n_rest, self._share_of_rest)
+        for part, has in {"test": test, "validation": validation, "training": train}.items():
+            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
 
 
 PROTOCOLS: dict[str, type[CrossValidation] | type[Holdout]] = {p.name: p for p in (CrossValidation, Holdout)}
@@ -148,23 +169,30 @@ def _random_state(seed: int, repeat: int) -> np.random.RandomState:
     return np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
 
 
-def _stratified(rows: np.ndarray, y: np.ndarray, size: float, random: np.random.RandomState) -> Fold:
-    set_aside = math.ceil(size * len(rows))  # as scikit-learn rounds it
-    if not 2 <= set_aside <= len(rows) - 2:
-        raise RequestError(
-            f"A share of {size:g} of {len(rows)} samples cannot be divided with both classes on either side. "
-            f"{OTHER_SHARES}"
-        )
-    first, second = train_test_split(rows, test_size=set_aside, stratify=y, random_state=random)
+def _stratified(rows: np.ndarray, y: np.ndarray, share: float, random: np.random.RandomState) -> Fold:
+    first, second = train_test_split(rows, test_size=math.ceil(share * len(rows)), stratify=y, random_state=random)
     return np.sort(first), np.sort(second)
 
 
-def _require(y: np.ndarray, at_least: int, why: str, remedy: str) -> None:
+def _fewest(count: int, n_samples: int, share: float) -> tuple[int, int]:
+    """Return the fewest samples of a class, ``count`` of ``n_samples``, that may be left and be set aside.
+
+    The samples set aside are divided in proportion to the classes; where both are due a half more, the draw decides
+    which is rounded up. Taking the worse case, a request is refused for all its repeats or for none.
+    """
+    n_samples = max(n_samples, 1)
+    aside = math.ceil(share * n_samples)
+    return count - math.ceil(Fraction(aside * count, n_samples)), aside * count // n_samples
+
+
+def _require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None:
     counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
     faults = [
-        f"There are too few {name} samples: {count}, where {why} must have at least {at_least}. {remedy}"
+        f"There are too few {name} samples, {count} of {len(y)}: {need.part} may be left with {need.has} of them and "
+        f"must have at least {need.at_least}. {need.remedy}"
         for name, count in counts.items()
-        if count < at_least
+        for need in needs(count, len(y))
+        if need.has < need.at_least
     ]
     if faults:
         raise RequestError(*faults)

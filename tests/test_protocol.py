@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -43,7 +43,7 @@ def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n
     try:
         split = protocol.split(y, seed, repeat)
     except RequestError as error:
-        event(error.faults[0].split(":")[0])
+        event(error.faults[0].split(":")[1][:20])
         return
     rows = set(range(len(y)))
     assert len(split.test) == math.ceil(protocol.test_size * len(y))
@@ -95,17 +95,32 @@ def test_seed_and_repeat_do_not_add_up():
 
 def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
     with pytest.raises(RequestError) as caught:
-        CrossValidation(folds=4).split(labels(3, 4), 0, 0)
-    assert [fault.split(":")[0] for fault in caught.value.faults] == [
-        "There are too few positive samples",
-        "There are too few negative samples",
-    ]
-    assert "protocol.folds" in str(caught.value)
+        CrossValidation(folds=4).split(labels(4, 4), 0, 0)
+    assert caught.value.faults == tuple(
+        f"There are too few {name} samples, 4 of 8: the 4 folds may be left with 3 of them and must have at least 4. "
+        "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
+        for name in ("positive", "negative")
+    )
 
 
 def test_a_test_part_without_negatives_is_refused():
-    with pytest.raises(RequestError, match="too few negative samples: 0, where the test part"):
+    with pytest.raises(RequestError, match="too few negative samples, 8 of 508: the test part may be left with 0"):
         CrossValidation(test_size=0.02).split(labels(500, 8), 0, 0)
+
+
+def outcome(protocol, y, repeat):
+    try:
+        protocol.split(y, 0, repeat)
+    except RequestError as error:
+        return str(error)
+    return "divided"
+
+
+@given(PROTOCOLS_DRAWN, st.integers(1, 15), st.integers(1, 40))
+@example(CrossValidation(folds=5), 6, 30)  # 9 in the test part, 1.5 and 7.5 of the classes: which is rounded up?
+@example(Holdout(), 3, 3)
+def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg):
+    assert len({outcome(protocol, labels(n_pos, n_neg), repeat) for repeat in range(8)}) == 1
 
 
 @pytest.mark.parametrize(
