@@ -50,8 +50,8 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     """
     _loader(dataset)  # a plugin that cannot be imported is told as such
     own = signature(dataset.load, len(dataset.files))
-    kind = f"parameter of dataset={dataset.name}"
-    return [unknown_name(kind, name, own.defaults) for name in own.unknown(params)]
+    unknown = [] if own.is_open else [name for name in params if name not in own.defaults]
+    return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in unknown]
 
 
 def _loader(dataset: Dataset) -> Callable[..., Any]:
