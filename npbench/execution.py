@@ -119,7 +119,6 @@ def _check(n_jobs: int, time_limit: float | None) -> None:
         raise RequestError(*faults)
 
 
-
 def _record(job: Job, outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Returned(record):

@@ -14,7 +14,7 @@ from npbench.contracts import Metric, Solver
 from npbench.errors import RequestError
 from npbench.problem import Problem
 from npbench.protocol import describe
-from npbench.store import SCHEMA
+from npbench.schema import SCHEMA
 
 if TYPE_CHECKING:
     from npbench.data import BinaryData

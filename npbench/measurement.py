@@ -42,7 +42,7 @@ def run(job: Job, data: BinaryData, n_threads: int = 1) -> dict[str, Any]:
     Returns
     -------
     dict
-        Primitives by column (see :data:`npbench.store.SCHEMA`): the job's columns, ``status`` ok, failed or
+        Primitives by column (see :data:`npbench.schema.SCHEMA`): the job's columns, ``status`` ok, failed or
         out_of_memory, times, memory, choice, metrics; after a failure what was measured before it.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}

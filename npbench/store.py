@@ -16,97 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from polars.datatypes import DataType
 
 from npbench.errors import RequestError
+from npbench.schema import ESSENTIAL, SCHEMA, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from npbench.job import Job
-
-SCHEMA_VERSION = 1
-
-# Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
-# further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
-SCHEMA: dict[str, type[DataType]] = {
-    "schema_version": pl.Int64,  # of this table
-    "key": pl.String,  # identity of the job, SHA-256
-    "status": pl.String,  # ok, failed, timeout, out_of_memory, crashed
-    "stored_at": pl.String,  # UTC, ISO 8601; of two records with one key the later counts
-    # What was asked
-    "solver": pl.String,
-    "params": pl.String,  # fixed parameters, JSON
-    "search": pl.String,  # candidate values by parameter, JSON
-    "dataset": pl.String,
-    "dataset_params": pl.String,  # of a generator, JSON
-    "problem": pl.String,
-    "problem_params": pl.String,  # JSON
-    "protocol": pl.String,
-    "protocol_params": pl.String,  # JSON
-    "preprocess": pl.String,
-    "metrics": pl.String,  # names, JSON
-    "seed": pl.Int64,
-    "repeat": pl.Int64,
-    # What the answer depends on besides
-    "distribution": pl.String,  # that ships the solver
-    "distribution_version": pl.String,
-    "code_sha256": pl.String,
-    "code": pl.String,  # source hash by package, JSON
-    "versions": pl.String,  # version by distribution, JSON
-    "data_sha256": pl.String,
-    "n_samples": pl.Int64,
-    "n_features": pl.Int64,
-    "n_positive": pl.Int64,
-    # What was chosen, and how the final fit ended
-    "chosen_params": pl.String,  # JSON
-    "selection_loss": pl.Float64,  # validation loss of the choice
-    "n_candidates": pl.Int64,
-    "n_unconverged": pl.Int64,  # fits of the selection that missed their tolerance
-    "n_iter": pl.Int64,
-    "converged": pl.Boolean,
-    "objective": pl.Float64,
-    "duality_gap": pl.Float64,
-    "solver_status": pl.String,  # the solver's own words
-    "n_warnings": pl.Int64,
-    "warnings": pl.String,  # the first texts, a line each
-    # What went wrong
-    "error_type": pl.String,
-    "error": pl.String,
-    "traceback": pl.String,
-    "exit_code": pl.Int64,  # of a crashed worker; minus the signal's number if one killed it
-    # What it cost; wall clock unless it says cpu
-    "seconds": pl.Float64,  # the whole job, without compilation
-    "compile_seconds": pl.Float64,  # warming up before the job, outside its clock
-    "select_seconds": pl.Float64,
-    "select_cpu_seconds": pl.Float64,
-    "fit_seconds": pl.Float64,
-    "fit_cpu_seconds": pl.Float64,
-    "predict_seconds": pl.Float64,
-    "predict_cpu_seconds": pl.Float64,
-    "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
-    "memory_before_mb": pl.Float64,  # resident when the job began
-    "peak_memory_of": pl.String,  # job, or process where the system cannot tell
-    # Where and when
-    "n_jobs": pl.Int64,  # workers running side by side
-    "n_threads": pl.Int64,  # of each worker
-    "run_id": pl.String,
-    "run_started": pl.String,
-    "cpu": pl.String,
-    "cores": pl.Int64,
-    "ram_gb": pl.Float64,
-    "load_average": pl.Float64,  # when the run began
-    "os": pl.String,
-    "python": pl.String,
-    "numpy_version": pl.String,
-    "scipy_version": pl.String,
-    "numba_version": pl.String,
-    "scikit_learn_version": pl.String,
-    "polars_version": pl.String,
-    "npbench_version": pl.String,
-    "blas": pl.String,
-    "blas_version": pl.String,
-    "git_commit": pl.String,  # of npbench, when it runs from a checkout
-    "git_dirty": pl.Boolean,
-}
 
 
 class RecordStore:
@@ -128,7 +43,7 @@ class RecordStore:
     def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
         self.folder = Path(folder)
         self._batch = batch
-        self._single: list[Path] = []  # files of one record each that this store wrote
+        self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
         _require_writable(self.folder)
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -148,7 +63,7 @@ class RecordStore:
         seconds, nanoseconds = divmod(time.time_ns(), 10**9)
         stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
         row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp, **record}
-        self._single.append(self._write(_conformed(pl.DataFrame([row], strict=False))))
+        self._single[self._write(_tabulated([row]))] = row
         if len(self._single) >= self._batch:
             self.compact()
 
@@ -158,7 +73,7 @@ class RecordStore:
         Until the merged file is there in full, the others stay; a record that is then in both counts once.
         """
         if len(self._single) > 1:
-            self._write(_stacked([pl.read_parquet(path) for path in self._single]))
+            self._write(_tabulated(list(self._single.values())))
             for path in self._single:
                 path.unlink(missing_ok=True)
         self._single.clear()
@@ -168,13 +83,12 @@ class RecordStore:
 
         A file that cannot be read is named in a warning and left out.
         """
-        frame = _stacked(list(self._read(None))).drop_nulls("key")
+        frame = _stacked(list(self._read(None)))
         return frame.sort("stored_at").unique("key", keep="last", maintain_order=True)
 
     def done(self) -> set[str]:
         """Return the keys whose latest record is ok."""
-        columns = ["key", "status", "stored_at"]
-        parts = [pl.DataFrame(schema={name: SCHEMA[name] for name in columns}), *self._read(columns)]
+        parts = [pl.DataFrame(schema={name: SCHEMA[name] for name in ESSENTIAL}), *self._read(ESSENTIAL)]
         latest = pl.concat(parts).sort("stored_at").unique("key", keep="last")
         return set(latest.filter(status="ok")["key"])
 
@@ -228,10 +142,15 @@ def _require_writable(folder: Path) -> None:
         ) from error
 
 
+def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
+    return _conformed(pl.DataFrame(rows, infer_schema_length=None, strict=False))
+
+
 def _conformed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with every column of the schema, in its type and order, further columns last."""
+    """Return the frame with every column of the schema, in its type and order; refuse what has no records."""
     core = [
-        pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
+        pl.col(name).cast(dtype) if name in (*frame.columns, *ESSENTIAL) else pl.lit(None, dtype).alias(name)
         for name, dtype in SCHEMA.items()
     ]
     return frame.select(*core, pl.exclude(*SCHEMA))

@@ -1,0 +1,94 @@
+"""The columns of a record."""
+
+from __future__ import annotations
+
+import polars as pl
+from polars.datatypes import DataType
+
+SCHEMA_VERSION = 1
+
+# Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
+# further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
+SCHEMA: dict[str, type[DataType]] = {
+    "schema_version": pl.Int64,  # of this table
+    "key": pl.String,  # identity of the job, SHA-256
+    "status": pl.String,  # ok, failed, timeout, out_of_memory, crashed
+    "stored_at": pl.String,  # UTC, ISO 8601; of two records with one key the later counts
+    # What was asked
+    "solver": pl.String,
+    "params": pl.String,  # fixed parameters, JSON
+    "search": pl.String,  # candidate values by parameter, JSON
+    "dataset": pl.String,
+    "dataset_params": pl.String,  # of a generator, JSON
+    "problem": pl.String,
+    "problem_params": pl.String,  # JSON
+    "protocol": pl.String,
+    "protocol_params": pl.String,  # JSON
+    "preprocess": pl.String,
+    "metrics": pl.String,  # names, JSON
+    "seed": pl.Int64,
+    "repeat": pl.Int64,
+    # What the answer depends on besides
+    "distribution": pl.String,  # that ships the solver
+    "distribution_version": pl.String,
+    "code_sha256": pl.String,
+    "code": pl.String,  # source hash by package, JSON
+    "versions": pl.String,  # version by distribution, JSON
+    "data_sha256": pl.String,
+    "n_samples": pl.Int64,
+    "n_features": pl.Int64,
+    "n_positive": pl.Int64,
+    # What was chosen, and how the final fit ended
+    "chosen_params": pl.String,  # JSON
+    "selection_loss": pl.Float64,  # validation loss of the choice
+    "n_candidates": pl.Int64,
+    "n_unconverged": pl.Int64,  # fits of the selection that missed their tolerance
+    "n_iter": pl.Int64,
+    "converged": pl.Boolean,
+    "objective": pl.Float64,
+    "duality_gap": pl.Float64,
+    "solver_status": pl.String,  # the solver's own words
+    "n_warnings": pl.Int64,
+    "warnings": pl.String,  # the first texts, a line each
+    # What went wrong
+    "error_type": pl.String,
+    "error": pl.String,
+    "traceback": pl.String,
+    "exit_code": pl.Int64,  # of a crashed worker; minus the signal's number if one killed it
+    # What it cost; wall clock unless it says cpu
+    "seconds": pl.Float64,  # the whole job, without compilation
+    "compile_seconds": pl.Float64,  # warming up before the job, outside its clock
+    "select_seconds": pl.Float64,
+    "select_cpu_seconds": pl.Float64,
+    "fit_seconds": pl.Float64,
+    "fit_cpu_seconds": pl.Float64,
+    "predict_seconds": pl.Float64,
+    "predict_cpu_seconds": pl.Float64,
+    "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
+    "memory_before_mb": pl.Float64,  # resident when the job began
+    "peak_memory_of": pl.String,  # job, or process where the system cannot tell
+    # Where and when
+    "n_jobs": pl.Int64,  # workers running side by side
+    "n_threads": pl.Int64,  # of each worker
+    "run_id": pl.String,
+    "run_started": pl.String,
+    "cpu": pl.String,
+    "cores": pl.Int64,
+    "ram_gb": pl.Float64,
+    "load_average": pl.Float64,  # when the run began
+    "os": pl.String,
+    "python": pl.String,
+    "numpy_version": pl.String,
+    "scipy_version": pl.String,
+    "numba_version": pl.String,
+    "scikit_learn_version": pl.String,
+    "polars_version": pl.String,
+    "npbench_version": pl.String,
+    "blas": pl.String,
+    "blas_version": pl.String,
+    "git_commit": pl.String,  # of npbench, when it runs from a checkout
+    "git_dirty": pl.Boolean,
+}
+
+# Without these a file holds no records.
+ESSENTIAL = ["key", "status", "stored_at"]
