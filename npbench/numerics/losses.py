@@ -1,0 +1,45 @@
+"""Margin losses l(z), z = y f(x), that approach the 0-1 loss, with their derivatives.
+
+Gasso, Pappaioannou, Spivak and Bottou (2011), equations (4) and (5). Each takes an array of margins and the positive
+parameter eta, and returns an array of the same shape.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+
+def sigmoid(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``1 / (1 + exp(eta z))``, which approaches the 0-1 loss as eta grows.
+
+    Examples
+    --------
+    >>> sigmoid(np.array([0.0]), eta=1.0)
+    array([0.5])
+    """
+    return expit(-eta * z)
+
+
+def sigmoid_derivative(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``-eta l (1 - l)`` for the sigmoid loss l at z."""
+    loss = sigmoid(z, eta)
+    return -eta * loss * (1.0 - loss)
+
+
+def ramp(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return the ramp: 1 for z <= -eta, 0 for z >= eta, linear between; it approaches the 0-1 loss as eta falls.
+
+    It is the difference of the hinges ``max(0, eta - z) / (2 eta)`` and ``max(0, -eta - z) / (2 eta)``.
+
+    Examples
+    --------
+    >>> ramp(np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), eta=1.0)
+    array([1. , 1. , 0.5, 0. , 0. ])
+    """
+    return np.clip((eta - z) / (2.0 * eta), 0.0, 1.0)
+
+
+def ramp_derivative(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``-1 / (2 eta)`` where |z| < eta, and 0 elsewhere, the kinks included."""
+    return np.where(np.abs(z) < eta, -0.5 / eta, 0.0)

@@ -1,0 +1,99 @@
+"""The SVM with the ramp loss: convex steps of its DC (difference of convex functions) algorithm.
+
+For f = f_0 + b, margins z_i = y_i f(x_i) and a cost c_i for every sample, the objective is
+
+    L(f) = 1/2 ||f_0||^2 + sum_i c_i ramp(z_i) = J_1(f) - J_2(f),
+
+J_1 with the hinges max(0, eta - z)/(2 eta), J_2 with the hinges max(0, -eta - z)/(2 eta). A step linearises J_2
+at the present f: samples with z_i < -eta are "flat" (beta_i = 1 in the paper), and it solves
+
+    minimise  J_1(f) + sum_i beta_i c_i z_i / (2 eta),
+
+whose dual is the problem of :mod:`npbench.numerics.smo` with p = eta y and, for x_i = y_i a_i,
+``-beta_i c_i <= 2 eta a_i <= (1 - beta_i) c_i``. L never increases (Gasso et al. 2011, Algorithm 2; Collobert et
+al. 2006). The free samples have z_i = eta, where the paper prints 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbench.numerics import smo
+from npbench.numerics.gram import Gram
+from npbench.numerics.losses import ramp
+
+
+class RampSVM:
+    """The present point of the DC algorithm, and the step from it.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of the training sample.
+    y : array of shape (n,)
+        Labels in {-1, +1}.
+    eta : float
+        Half-width of the ramp, positive.
+    tol : float
+        Tolerance of the convex steps, in units of the margin.
+
+    Attributes
+    ----------
+    x : array of shape (n,)
+        Signed multipliers: f_0 = sum_i x_i k(x_i, .).
+    b : float
+        The intercept.
+    z : array of shape (n,)
+        Margins y_i f(x_i).
+    violation, n_steps : float, int
+        Of the optimality conditions after the last convex step; SMO steps taken so far.
+    """
+
+    def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:
+        self.gram, self.eta, self.tol = gram, eta, tol
+        self.y = y.astype(float)
+        self.positive = y > 0
+        self.x = np.zeros(len(y))
+        self._g = eta * self.y
+        self.b, self.z, self.violation, self.n_steps = 0.0, np.zeros(len(y)), np.inf, 0
+
+    def start(self, x: np.ndarray, f_0: np.ndarray) -> None:
+        """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; feasibility is not asked."""
+        self.x, self._g = x.copy(), self.eta * self.y - f_0
+
+    @property
+    def f_0(self) -> np.ndarray:
+        """Values of f without the intercept on the sample, ``Kx``."""
+        return self.eta * self.y - self._g
+
+    def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
+        """Solve the convex problem for these costs per sample and flat samples, from the present point."""
+        c = np.where(self.positive, cost_positive, cost_negative) / (2.0 * self.eta)
+        # In a = y x the box is [-c, 0] for flat samples and [0, c] for the others; y = -1 turns it round.
+        downward = flat == self.positive
+        self.lower, self.upper = np.where(downward, -c, 0.0), np.where(downward, 0.0, c)
+        steps, self.violation = smo.solve(self.gram, self.lower, self.upper, self.x, self._g, self.tol)
+        self.n_steps += steps
+        self.b = smo.bias(self.x, self._g, self.lower, self.upper)
+        self.z = self.eta - self.y * (self._g - self.b)
+
+    def flat(self) -> np.ndarray:
+        """Return which samples lie below -eta by more than the tolerance.
+
+        Many lie at exactly -eta (the duplicate of a free sample in the other class; a whole class where f_0 = 0), and
+        rounding must not decide about them.
+        """
+        return self.z < -self.eta - 2.0 * self.tol
+
+    def rates(self) -> tuple[float, float]:
+        """Return the surrogate rates (P_nd, P_fa): the class means of the ramp loss."""
+        loss = ramp(self.z, self.eta)
+        return float(loss[self.positive].mean()), float(loss[~self.positive].mean())
+
+    def squared_norm(self) -> float:
+        """Return ``||f_0||^2 = x'Kx``."""
+        return float(self.x @ self.f_0)
+
+    def duality_gap(self) -> float:
+        """Return primal less dual value of the last convex step, an upper bound on its suboptimality."""
+        return smo.duality_gap(self.x, self._g, self.lower, self.upper, self.b)
