@@ -119,7 +119,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any])
         selection = _select(job, make, X, y, folds, n_threads)
     record |= {
         "chosen_params": canonical(selection.params),
-        "selection_loss": float(selection.loss),
+        "selection_loss": None if np.isnan(selection.loss) else float(selection.loss),  # NaN: nothing was compared
         "n_candidates": int(selection.n_candidates),
         "n_unconverged": int(selection.n_unconverged),
     }

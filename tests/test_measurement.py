@@ -173,6 +173,7 @@ def test_what_the_solver_left_is_recorded():
         "duality_gap": None,
         "solver_status": "gave in",
         "chosen_params": "{}",
+        "selection_loss": None,
         "bounded": 0.125,
         "bounded_low": 0.0,
         "bounded_high": 1.0,
