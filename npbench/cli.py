@@ -97,7 +97,11 @@ def _hydra(words: Sequence[str]) -> int:
     elif not (options.shell_completion or options.hydra_help):
         _checked(options)
     sys.argv[1:] = words
-    hydra.main(config_path=str(configs.config_dir()), config_name="config", version_base="1.3")(_run_one)()
+    application = hydra.main(config_path=str(configs.config_dir()), config_name="config", version_base="1.3")(_run_one)
+    try:
+        application()
+    except ValueError as error:  # flags that exclude each other; an error of a run does not come this far
+        raise RequestError(f"{error}.") from error
     return OK
 
 

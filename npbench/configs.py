@@ -17,7 +17,6 @@ from hydra.errors import ConfigCompositionException
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from npbench import registry
 from npbench.problem import PROBLEMS
@@ -85,10 +84,6 @@ class RegistrySource(ConfigSource):
         group, _, name = config_path.removesuffix(".yaml").partition("/")
         try:
             node = OmegaConf.create(NODES[group](name))
-        except OmegaConfBaseException as error:
-            raise ConfigCompositionException(
-                f"The {group} {name!r} cannot be configured, because a default is not plain data: {error}"
-            ) from error
         except Exception as error:  # whatever importing someone's module raises
             raise ConfigCompositionException(
                 f"The {group} {name!r} cannot be imported: {type(error).__name__}: {error}"
@@ -117,8 +112,18 @@ def _problem_node(name: str) -> dict[str, Any]:
 
 
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    # A parameter without a default must be given a value: Hydra's "???".
-    return {k: "???" if v is REQUIRED else list(v) if isinstance(v, tuple) else v for k, v in params.items()}
+    # A parameter without a default must be given a value: Hydra's "???". A default that YAML has no word for is left
+    # to the code.
+    shown = {name: "???" if default is REQUIRED else default for name, default in params.items()}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in shown.items() if _is_plain(v)}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
+    return value is None or type(value) in (bool, int, float, str)
 
 
 NODES: dict[str, Callable[[str], dict[str, Any]]] = {

@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from npbench import registry
-from npbench.contracts import Dataset, Metric, Solver, resolve
+from npbench.contracts import Dataset, Metric, Solver
 from npbench.errors import RequestError, each, unknown_name
-from npbench.grid import grid_fault
+from npbench.parameters import solver_settings
 from npbench.preprocess import PREPROCESSORS
 from npbench.problem import PROBLEMS, Problem
 from npbench.settings import Settings, check_settings
-from npbench.signature import REQUIRED, Signature, filled_in, signature
+from npbench.signature import fields
 from npbench.values import as_plain, is_whole
 
 if TYPE_CHECKING:
@@ -115,13 +115,14 @@ class _Check:
         solver = self._attempt(lambda: registry.installed().solver(self._name("solver")))
         dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
         protocol = self._attempt(self._protocol)
-        params, search = self._solver_settings(solver) if solver else ({}, {})
+        chosen = solver and self._attempt(partial(solver_settings, solver, self._section("solver")))
+        params, search = chosen or ({}, {})
         dataset_params = self._dataset_params(dataset) if dataset else {}
         metrics = self._metrics(problem)
         self._solvable(solver, problem)
         self._whole("seed", at_least=0)
         self._whole("repeats", at_least=1)
-        if config.get("preprocess") not in PREPROCESSORS:
+        if config.get("preprocess") not in list(PREPROCESSORS):
             self.faults.append(f"preprocess is {config.get('preprocess')!r}: it must be {' or '.join(PREPROCESSORS)}.")
         if self.faults or solver is None or dataset is None or problem is None:
             raise RequestError(*self.faults)
@@ -161,7 +162,7 @@ class _Check:
         return name
 
     def _settings(self, group: str) -> dict[str, Any]:
-        return {str(k): v for k, v in self._section(group).items() if k not in ("name", "search")}
+        return {str(k): v for k, v in self._section(group).items() if k != "name"}
 
     def _whole(self, key: str, at_least: int) -> None:
         value = self.config.get(key)
@@ -181,7 +182,7 @@ class _Check:
         name, settings = self._name(group), self._settings(group)
         if name not in table:
             raise RequestError(unknown_name(group, name, table))
-        known = table[name].__dataclass_fields__
+        known = fields(table[name])
         wrong = [key for key in settings if key not in known]
         if wrong:
             raise RequestError(*(unknown_name("setting", f"{group}.{key}", _keys(group, known)) for key in wrong))
@@ -224,75 +225,6 @@ class _Check:
         self.faults += self._attempt(partial(parameter_faults, dataset, params)) or []
         return params
 
-    def _solver_settings(self, solver: Solver) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Tell the parameters that are fixed from those that are searched.
-
-        One that has a grid is searched while its own value is null; given a value, it is fixed.
-        """
-        settings, grids = self._settings("solver"), self._grids()
-        takes = self._attempt(partial(_signature, solver))
-        if not takes:
-            return {}, {}
-        hidden = filled_in(solver)
-        known = {key: default for key, default in takes.defaults.items() if key not in hidden}
-        both = settings | grids
-        for key in hidden & both.keys():
-            self.faults.append(f"solver.{key} is filled in by the run: set {_source(key)} instead.")
-        wrong = [key for key in takes.unknown(both) if key not in hidden]
-        self.faults += [unknown_name("setting", f"solver.{key}", _keys("solver", known)) for key in wrong]
-        self.faults += [
-            f"solver.{key} has no default and no value: set it, as in solver.{key}=1."
-            for key, default in known.items()
-            if default is REQUIRED and both.get(key) is None
-        ]
-        search = {key: grid for key, grid in grids.items() if settings.get(key) is None}
-        params = {key: value for key, value in settings.items() if key not in search}
-        if not self.faults:
-            self._valid_parameters(solver, params, search)
-        return params, search
-
-    def _grids(self) -> dict[str, list[Any]]:
-        from npbench.protocol import grid_values
-
-        search = self._section("solver").get("search") or {}
-        if not isinstance(search, dict):
-            self.faults.append(
-                f"solver.search is {search!r}: it holds a grid for each parameter, as in solver.search.C=[0.1,1,10]."
-            )
-            return {}
-        grids = {str(key): grid for key, grid in search.items() if grid is not None}
-        wrong = {key: fault for key, grid in grids.items() if (fault := grid_fault(key, grid))}
-        self.faults += wrong.values()
-        return {key: grid_values(grid) for key, grid in grids.items() if key not in wrong}
-
-    def _valid_parameters(self, solver: Solver, params: Mapping[str, Any], search: Mapping[str, list[Any]]) -> None:
-        """Ask a scikit-learn estimator that declares its parameters' ranges about every value."""
-        estimator = resolve(solver.estimator)
-        if not hasattr(estimator, "_parameter_constraints"):
-            return
-        trials = [{key: value} for key, grid in search.items() for value in grid] or [{}]
-        found: dict[str, None] = {}
-        for trial in trials:
-            try:
-                estimator(**{**params, **trial})._validate_params()
-            except ValueError as error:
-                found[f"solver={solver.name}: {error}"] = None
-        self.faults += found
-
-
-def _signature(solver: Solver) -> Signature:
-    try:
-        return signature(solver.estimator)
-    except Exception as error:  # whatever importing someone's module raises
-        raise RequestError(
-            f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
-            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
-        ) from error
-
 
 def _keys(group: str, names: Mapping[str, Any]) -> list[str]:
     return [f"{group}.{name}" for name in names]
-
-
-def _source(key: str) -> str:
-    return "seed" if key == "random_state" else f"problem.{key}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Signature:
     defaults: Mapping[str, Any]
     is_open: bool
 
-    def unknown(self, names: Mapping[str, Any]) -> list[str]:
+    def unknown(self, names: Iterable[str]) -> list[str]:
         """Return those of the ``names`` that the callable does not take."""
         return [] if self.is_open else [name for name in names if name not in self.defaults]
 
@@ -48,8 +48,8 @@ def signature(target: str, n_positional: int = 0) -> Signature:
 
     Examples
     --------
-    >>> signature("fractions:Fraction").defaults
-    {'numerator': 0, 'denominator': None}
+    >>> signature("math:isclose", 2).defaults
+    {'rel_tol': 1e-09, 'abs_tol': 0.0}
     """
     parameters = list(inspect.signature(resolve(target)).parameters.values())[n_positional:]
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

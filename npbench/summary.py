@@ -49,11 +49,11 @@ def print_summary(
             console.print("\nchosen parameters: median (range), or the most frequent", style="dim")
             console.print(_chosen(rows))
     _print_failures(frame, planned, console)
+    count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
-    console.print(
-        f"\n{len(frame)} records{before}, in {folder}. All records there as one Polars frame:", highlight=False
-    )
-    console.print(f'  npbench.store.RecordStore("{folder}").frame()', markup=False, soft_wrap=True)
+    note = f"\n{count}{before}, in {folder}. All that lie there, as one Polars frame:"
+    console.print(note, style="dim", markup=False, highlight=False)
+    console.print(f'  npbench.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
 
 
 def _rows(records: pl.DataFrame) -> list[Row]:

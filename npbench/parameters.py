@@ -1,0 +1,99 @@
+"""The settings of a solver: which of its parameters are fixed, which are searched, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from npbench.contracts import Solver, resolve
+from npbench.errors import RequestError, unknown_name
+from npbench.grid import grid_fault
+from npbench.signature import REQUIRED, Signature, filled_in, signature
+
+
+def solver_settings(solver: Solver, section: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Tell the parameters of a solver that are fixed from those that are searched.
+
+    One that has a grid is searched while its own value is null; given a value, it is fixed and its grid is ignored.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its description; the estimator is imported.
+    section : mapping
+        Its section of the configuration: parameters, and grids under ``search``.
+
+    Returns
+    -------
+    params, search : dict, dict of lists
+        Disjoint.
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter that does not exist or has a value or grid that it cannot have.
+    """
+    settings = {str(name): value for name, value in section.items() if name not in ("name", "search")}
+    grids = section.get("search") or {}
+    if not isinstance(grids, dict):
+        raise RequestError(f"solver.search is {grids!r}: it must hold grids by name, as in solver.search.C=[0.1,1].")
+    grids = {str(name): grid for name, grid in grids.items() if grid is not None}
+    faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
+    faults += _name_faults(solver, _signature(solver, faults), settings | grids)
+    if faults:
+        raise RequestError(*faults)
+    return _divided(solver, settings, grids)
+
+
+def _divided(
+    solver: Solver, settings: Mapping[str, Any], grids: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    from npbench.protocol import grid_values
+
+    search = {name: grid_values(grid) for name, grid in grids.items() if settings.get(name) is None}
+    params = {name: value for name, value in settings.items() if name not in search}
+    if faults := _value_faults(solver, params, search):
+        raise RequestError(*faults)
+    return params, search
+
+
+def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
+    try:
+        return signature(solver.estimator)
+    except Exception as error:  # whatever importing someone's module raises
+        raise RequestError(
+            *faults,
+            f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
+            f"{type(error).__name__}: {error}. Report it to the authors of its plugin.",
+        ) from error
+
+
+def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each parameter that the estimator lacks, that the run fills in, or that needs a value."""
+    hidden = filled_in(solver)
+    known = {name: default for name, default in takes.defaults.items() if name not in hidden}
+    for name in given:
+        if name in hidden:
+            source = "seed" if name == "random_state" else f"problem.{name}"
+            yield f"solver.{name} is filled in by the run: set {source} instead."
+        elif takes.unknown([name]):
+            yield unknown_name("setting", f"solver.{name}", [f"solver.{k}" for k in known])
+    for name, default in known.items():
+        if default is REQUIRED and given.get(name) is None:
+            yield f"solver.{name} has no default and no value: set it, as in solver.{name}=1."
+
+
+def _value_faults(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Ask a scikit-learn estimator that declares the ranges of its parameters about every value."""
+    estimator = resolve(solver.estimator)
+    if not hasattr(estimator, "_parameter_constraints"):
+        return []
+    first = {name: grid[0] for name, grid in search.items()}
+    trials = [first | {name: value} for name, grid in search.items() for value in grid] or [{}]
+    faults: dict[str, None] = {}
+    for trial in trials:
+        try:
+            estimator(**{**params, **trial})._validate_params()
+        except ValueError as error:
+            faults[f"solver={solver.name}: {error}"] = None
+    return list(faults)
