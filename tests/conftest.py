@@ -64,3 +64,24 @@ def raw_dataset() -> Callable[[str], Dataset]:
         return dataset
 
     return describe
+
+
+@pytest.fixture
+def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a third party's plugin, and one that cannot be imported, for the length of a test.
+
+    They provide ``solver=centroid`` and ``dataset=blobs`` without YAML, to this process and to those it starts.
+    """
+    installed = tmp_path_factory.mktemp("site")
+    metadata = installed / "npbench_stranger-1.2.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: npbench-stranger\nVersion: 1.2\n")
+    (metadata / "entry_points.txt").write_text("[npbench]\nstranger = npbench_stranger\nbroken = npbench_broken\n")
+    (installed / "npbench_broken.py").write_text("import no_such_library\n")
+    folders = [str(installed), str(ROOT / "tests" / "stranger")]
+    for folder in folders:
+        monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))
+    registry.installed.cache_clear()
+    yield
+    registry.installed.cache_clear()

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbench.grid import grid_fault
+from npbench.protocol import grid_values
+
+positive = st.floats(1e-12, 1e12)
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda parts: st.lists(parts) | st.dictionaries(st.text(), parts),
+    max_leaves=6,
+)
+
+
+@given(positive, positive, st.integers(1, 30))
+def test_a_good_geomspace_expands_to_that_many_finite_values(low, high, count):
+    grid = ["geomspace", low, high, count]
+    assert grid_fault("C", grid) is None
+    values = grid_values(grid)
+    assert len(values) == count
+    assert np.all(np.isfinite(values))
+    assert values[0] == pytest.approx(low)
+    assert values[-1] == pytest.approx(high if count > 1 else low)
+
+
+@given(junk)
+def test_what_passes_can_be_expanded_and_what_does_not_is_named(grid):
+    fault = grid_fault("C", grid)
+    if fault is None:
+        assert len(grid_values(grid)) >= 1
+    else:
+        assert fault.startswith(f"solver.search.C is {grid!r}: ")
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        [],
+        5,
+        "0.1,1",
+        {},
+        [1, "a"],
+        [None],
+        [float("nan")],
+        [[1]],
+        ["geomspace"],
+        ["geomspace", 0, 1, 3],
+        ["geomspace", 1, 2, 0],
+        ["geomspace", 1, 2, 2.5],
+        ["geomspace", 1, 2, True],
+    ],
+)
+def test_bad_grids_are_refused(grid):
+    assert grid_fault("C", grid)
+
+
+@pytest.mark.parametrize("grid", [[1], [0.1, -3], ["rbf", "linear"], [True, False]])
+def test_good_grids_pass(grid):
+    assert grid_fault("C", grid) is None

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from npbench.errors import RequestError
+from npbench.settings import Settings, check_settings
+
+EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "force": True}
+
+
+def faults_of(results="results", **execution):
+    with pytest.raises(RequestError) as refusal:
+        check_settings([{"execution": EXECUTION | execution, "results": results}])
+    return list(refusal.value.faults)
+
+
+def test_good_settings():
+    found = check_settings([{"execution": EXECUTION, "results": "some/where"}])
+    assert found == Settings(Path("some/where"), n_jobs=2, time_limit=1.5, force=True)
+    assert not Path("some").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n_jobs", 0),
+        ("n_jobs", -2),
+        ("n_jobs", 1.5),
+        ("n_jobs", None),
+        ("time_limit", 0),
+        ("time_limit", "1 h"),
+        ("time_limit", float("inf")),
+        ("force", "yes"),
+        ("name", "cluster"),
+        ("n_job", 1),
+    ],
+)
+def test_a_bad_value_is_named(key, value):
+    (fault,) = faults_of(**{key: value})
+    assert key in fault or repr(value) in fault
+
+
+def test_all_faults_at_once():
+    assert len(faults_of(results="", n_jobs=0, time_limit=-1)) == 3
+
+
+@pytest.mark.parametrize("below", ["", "deeper", "deeper/still"])
+def test_a_file_is_no_folder(tmp_path, below):
+    file = tmp_path / "file"
+    file.touch()
+    (fault,) = faults_of(results=str(file / below))
+    assert f"{file} is a file" in fault
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr("npbench.settings.os.access", lambda folder, mode: Path(folder) != tmp_path)
+    (fault,) = faults_of(results=str(tmp_path / "deeper" / "still"))
+    assert f"{tmp_path} is read-only" in fault
+
+
+@pytest.mark.parametrize("results", [None, 5, ""])
+def test_results_must_name_a_folder(results):
+    (fault,) = faults_of(results=results)
+    assert fault.startswith("results is")
