@@ -182,7 +182,7 @@ class _Worker:
         if died:
             self._process.join(CLOSING)  # the pipe may close a moment before the process ends
             code = self._process.exitcode
-            return Died(-signal.SIGKILL if code is None else code)
+            return Died(-9 if code is None else code)  # still there: it is killed next
         if time.monotonic() >= self.deadline:
             return TimedOut(time_limit if self.ready else START_LIMIT)
         return None
@@ -196,15 +196,15 @@ class _Worker:
 
     def kill(self) -> None:
         """End the process and those it started, if there is one."""
-        process, self._process = self._process, None
-        if process is None or process.pid is None:
-            return
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # no such group: none yet, or all gone
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.join()
-        self._pipe.close()
+        process = self._process
+        if process is not None and process.pid is not None:
+            if hasattr(os, "killpg"):
+                with contextlib.suppress(ProcessLookupError, PermissionError):  # no such group: none yet, or all gone
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.join()
+            self._pipe.close()
+        self._process = None  # last: an interruption before this must not lose sight of the process
 
 
 def _serve(pipe: connection.Connection, function: Callable[..., Any], initialize: Callable[[], None]) -> None:

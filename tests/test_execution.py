@@ -232,7 +232,7 @@ def test_never_more_workers_than_jobs(n_jobs, n_tasks):
 
 
 def run_in_background(folder: Path, modules: Path, n_jobs: int) -> subprocess.Popen:
-    """Start a process of its own that executes 6 jobs of about a second, and tells the pid of each worker."""
+    """Start a process of its own that executes 8 jobs of half a second, and tells the pid of each worker."""
     script = folder / "parent.py"
     script.write_text(
         textwrap.dedent(
@@ -244,7 +244,7 @@ def run_in_background(folder: Path, modules: Path, n_jobs: int) -> subprocess.Po
             def main():
                 data = tests.data.__wrapped__()
                 params = {{"act": "note", "folder": {str(folder)!r}, "seconds": 0.5}}
-                planned = tests.jobs(data, *[params] * 6)
+                planned = tests.jobs(data, *[params] * 8)
                 store = tests.RecordStore({str(folder / "records")!r})
                 todo = [job for job in planned if job.key not in store.done()]
                 print(len(todo), flush=True)
@@ -269,7 +269,7 @@ def after_the_first_record(parent: subprocess.Popen) -> int:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(modules, tmp_path, how):
     parent = run_in_background(tmp_path, modules, n_jobs=2)
-    assert after_the_first_record(parent) == 6
+    assert after_the_first_record(parent) == 8
     time.sleep(0.3)  # in the middle of the next jobs
     parent.send_signal(how)
     _, errors = parent.communicate(timeout=30)
@@ -280,9 +280,9 @@ def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(module
     assert workers
     assert all(ended(pid) for pid in workers)
     stored = len(RecordStore(tmp_path / "records").done())
-    assert 1 <= stored < 6
+    assert 1 <= stored < 8
 
     again = run_in_background(tmp_path, modules, n_jobs=2)
     output, errors = again.communicate(timeout=60)
-    assert output.splitlines() == [str(6 - stored), *["stored"] * (6 - stored), "done"], errors
-    assert len(RecordStore(tmp_path / "records").done()) == 6
+    assert output.splitlines() == [str(8 - stored), *["stored"] * (8 - stored), "done"], errors
+    assert len(RecordStore(tmp_path / "records").done()) == 8
