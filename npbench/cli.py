@@ -69,7 +69,7 @@ def _list(words: Sequence[str]) -> int:
 
     wrong = [word for word in words if word not in KINDS]
     if wrong:
-        raise RequestError(*(unknown_name("list", word, KINDS) for word in wrong))
+        raise RequestError(*(unknown_name("kind to list", word, KINDS) for word in wrong))
     show(words or KINDS)
     return OK
 

@@ -21,6 +21,7 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from npbench import registry
 from npbench.errors import unknown_name
@@ -159,7 +160,7 @@ class Composer:
     def _base(self, overrides: tuple[str, ...]) -> DictConfig | None:
         try:
             config = self.loader.load_configuration(self.config_name, list(overrides), run_mode=RunMode.RUN)
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, YAMLError) as error:
             reason = " ".join(str(error.__cause__ or error).split())
             settings = " ".join(o for o in overrides if not o.startswith("hydra.")) or "no settings"
             self._fault(f"The configuration of {settings} cannot be composed: {reason}")

@@ -26,7 +26,7 @@ def print_forecast(plan: Plan, console: Console | None = None) -> None:
     todo = {job.key for job in plan.todo}
     console.print(_table(plan, frame, todo))
     there = len(plan.jobs) - len(todo)
-    console.print(f"\n{len(todo)} of {len(plan.jobs)} jobs would run; {there} are in {plan.settings.results} already.")
+    console.print(f"\n{len(todo)} of {len(plan.jobs)} jobs would run; {there} already in {plan.settings.results}.")
     if todo:
         console.print(_how_long(plan, frame), highlight=False)
 

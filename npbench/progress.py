@@ -8,7 +8,15 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.status import Status
 
 SECONDS_BETWEEN_LINES = 30.0
@@ -26,13 +34,17 @@ class JobProgress:
     ----------
     total : int
         How many jobs run.
+    first : str
+        What runs first, to show until a job ends.
     console : Console, optional
         Where to print; stderr by default.
     clock : callable, optional
         Seconds; for the lines printed where there is no terminal.
     """
 
-    def __init__(self, total: int, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, total: int, first: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._console = console or Console(stderr=True)
         self._clock = clock
         self._total = total
@@ -42,13 +54,15 @@ class JobProgress:
             SpinnerColumn(),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TimeRemainingColumn(elapsed_when_finished=True),
+            TimeElapsedColumn(),
+            TextColumn("[dim]left[/]"),
+            TimeRemainingColumn(),
             TextColumn("{task.description}"),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("starting workers", total=total)
+        self._task = self._bar.add_task(f"{first} ...", total=total)
 
     def __enter__(self) -> JobProgress:
         self._bar.start()

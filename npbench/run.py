@@ -64,11 +64,12 @@ def prepare(configs: Sequence[DictConfig]) -> Plan:
         from npbench.job import check_split, jobs_of
         from npbench.store import RecordStore
 
-        store = RecordStore(settings.results / "records")
     data = _load(requests)
     with progress.status("Listing the jobs"):
-        each([partial(check_split, r, data[_source(r)]) for r in requests])
-        jobs = {job.key: job for request in requests for job in jobs_of(request, data[_source(request)])}
+        each([partial(check_split, request, data[_source(request)]) for request in requests])
+        lists = each([partial(jobs_of, request, data[_source(request)]) for request in requests])
+        jobs = {job.key: job for jobs in lists for job in jobs}
+        store = RecordStore(settings.results / "records")  # last, as it makes the folder
         done = set() if settings.force else store.done()
     todo = [job for key, job in jobs.items() if key not in done]
     return Plan(settings, {d.sha256: d for d in data.values()}, list(jobs.values()), todo, store)
@@ -122,7 +123,8 @@ def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
 
     settings, facts = plan.settings, provenance.facts()
     _describe_run(settings.results / "runs", configs, facts)
-    with progress.JobProgress(len(plan.todo)) as bar:
+    first = plan.todo[0]
+    with progress.JobProgress(len(plan.todo), f"{first.solver.name} on {first.dataset}") as bar:
         execute(
             plan.todo,
             plan.data,

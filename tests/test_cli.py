@@ -80,7 +80,7 @@ def test_a_sweep_is_one_run_with_one_table_and_counts_its_failures(stranger):
 
     plan = command("plan", "-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail", "repeats=2")
     assert plan.returncode == 0, plan.stderr
-    assert "6 of 8 jobs would run; 2 are in results already." in plan.stdout
+    assert "6 of 8 jobs would run; 2 already in results." in plan.stdout
     assert "failed before: failed: no centroid today" in plan.stdout
     assert "new" in plan.stdout
 
@@ -132,7 +132,7 @@ def test_version(capsys):
     ("arguments", "expected"),
     [
         (["lst"], "Unknown command 'lst': did you mean 'list'?"),
-        (["list", "solver"], "Unknown list 'solver': did you mean 'solvers'?"),
+        (["list", "solver"], "Unknown kind to list 'solver': did you mean 'solvers'?"),
         (["plan", "rho=1", "solver=centroid"], "did you mean 'problem.rho'?"),
         (["--help", "solver=zzz"], "Unknown solver 'zzz'"),
         (["--cfg", "job", "seeed=1", "solver=centroid"], "did you mean 'seed'?"),
@@ -156,7 +156,7 @@ def test_data_that_the_protocol_cannot_divide_are_refused_before_any_work(capsys
     lines = refused(capsys, "-m", *BLOBS, "dataset.n=6,120", "protocol.folds=4")
     assert lines
     assert all("too few" in line for line in lines)
-    assert not Path("results/runs").exists()
+    assert not Path("results").exists()
 
 
 def test_all_faults_of_settings_and_values_are_told_at_once(capsys, stranger):
@@ -178,6 +178,11 @@ def test_a_folder_of_ones_own_configuration(capsys, stranger):
     Path("mine/problem/strict.yaml").write_text("name: np\nrho: 1.5\n")
     (line,) = refused(capsys, "--config-dir", "mine", *BLOBS, "problem=strict")
     assert line.startswith("npbench: problem.rho is 1.5")
+
+    Path("mine/problem/strict.yaml").write_text("name: [np\n")
+    (line,) = refused(capsys, "--config-dir", "mine", *BLOBS, "problem=strict")
+    assert "cannot be composed" in line
+    assert "strict.yaml" in line
 
 
 def test_an_interrupt_while_preparing_is_no_traceback(capsys):

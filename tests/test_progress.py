@@ -11,7 +11,7 @@ RECORD = {"status": "ok", "solver": "np_svm", "dataset": "breast", "repeat": 0}
 def written(statuses, *, terminal, seconds_each):
     stream, now = io.StringIO(), [0.0]
     console = Console(file=stream, force_terminal=terminal, width=120)
-    with JobProgress(len(statuses), console, clock=lambda: now[0]) as bar:
+    with JobProgress(len(statuses), "np_svm on breast", console, clock=lambda: now[0]) as bar:
         for status in statuses:
             now[0] += seconds_each
             bar.record({**RECORD, "status": status})

@@ -1,0 +1,38 @@
+import pytest
+
+from npbench.contracts import Solver
+from npbench.errors import RequestError
+from npbench.parameters import solver_settings
+
+NEEDY = Solver(name="needy", estimator="shutil:which", solves=())  # which(cmd, mode=1, path=None)
+OPEN = Solver(name="open", estimator="logging:basicConfig", solves=())  # basicConfig(**kwargs)
+ABSENT = Solver(name="absent", estimator="no_such_module:Estimator", solves=())
+
+
+def faults_of(solver, **section):
+    with pytest.raises(RequestError) as refusal:
+        solver_settings(solver, section)
+    return list(refusal.value.faults)
+
+
+def test_fixed_and_searched_are_told_apart():
+    section = {"name": "needy", "cmd": "ls", "mode": None, "path": None, "search": {"mode": [1, 2], "path": None}}
+    params, search = solver_settings(NEEDY, section)
+    assert params == {"cmd": "ls", "path": None}
+    assert search == {"mode": [1, 2]}
+
+
+def test_a_parameter_without_default_needs_a_value_or_a_grid():
+    (fault,) = faults_of(NEEDY, cmd=None)
+    assert fault.startswith("solver.cmd has no default and no value")
+    assert solver_settings(NEEDY, {"search": {"cmd": ["ls", "cp"]}}) == ({}, {"cmd": ["ls", "cp"]})
+
+
+def test_any_parameter_goes_where_the_estimator_takes_any():
+    assert solver_settings(OPEN, {"anything": 1}) == ({"anything": 1}, {})
+
+
+def test_an_estimator_that_cannot_be_imported_hides_no_fault_of_a_grid():
+    faults = faults_of(ABSENT, search={"C": []})
+    assert len(faults) == 2
+    assert "No module named 'no_such_module'" in faults[1]
