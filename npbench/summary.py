@@ -40,10 +40,9 @@ def print_summary(
     """
     console = console or Console()
     for (problem,), records in frame.group_by(["problem"], maintain_order=True):
-        rows = _rows(records)
-        console.print(
-            f"{PROBLEMS[problem].title}\nmean ± standard deviation over repeats; * above the bound", style="dim"
-        )
+        rows, kind = _rows(records), PROBLEMS[problem]
+        marks = "".join(f"; * above {bound}" for bound in kind.bounds.values())
+        console.print(f"{kind.title}\nmean ± standard deviation over repeats{marks}", style="dim", highlight=False)
         console.print(_measured(rows, console))
         if any(_choices(group) for _, group in rows):
             console.print("\nchosen parameters: median (range), or the most frequent", style="dim")

@@ -120,3 +120,9 @@ def test_nothing_but_what_is_named_is_imported(loader, monkeypatch):
     monkeypatch.setattr("npbench.signature.resolve", lambda target: pytest.fail(f"{target} was imported"))
     assert "centroid" in loader.get_group_options("solver")
     composed(loader, "solver=np_svm", "dataset=breast")
+
+
+def test_the_linear_variant_of_np_svm_searches_the_cost_only(loader):
+    (config,) = composed(loader, "solver=np_svm_linear")
+    assert (config.solver.name, config.solver.kernel) == ("np_svm", "linear")
+    assert {name for name, grid in config.solver.search.items() if grid is not None} == {"C"}

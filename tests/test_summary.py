@@ -54,7 +54,9 @@ def test_means_spread_time_and_count_over_repeats():
 
 
 def test_a_rate_above_its_bound_is_marked():
-    assert "0.051*" in printed([record(p_fa=0.051)])
+    text = printed([record(p_fa=0.051)])
+    assert "0.051*" in text
+    assert "* above rho" in text
     assert "0.050*" not in printed([record(p_fa=0.05)])
 
 
@@ -84,6 +86,7 @@ def test_another_problem_shows_its_own_metric():
     assert "0.750" in text
     assert "fpr_range" in text
     assert "np_score" not in text
+    assert "above" not in text
 
 
 def test_failures_are_counted_and_the_first_told_in_a_line_each():
