@@ -127,6 +127,11 @@ class Gram:
         self._room = max(2, budget // (8 * self.n))
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
 
+    @classmethod
+    def of(cls, whole: np.ndarray) -> Gram:
+        """Wrap a Gram matrix that is there already."""
+        return cls(whole, Kernel("precomputed"))
+
     def diagonal(self) -> np.ndarray:
         """Return k(x_i, x_i), of shape (n,)."""
         return self.kernel.diagonal(self.X) if self.whole is None else self.whole.diagonal().copy()

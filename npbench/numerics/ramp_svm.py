@@ -53,6 +53,8 @@ class RampSVM:
         self.gram, self.eta, self.tol = gram, eta, tol
         self.y = y.astype(float)
         self.positive = y > 0
+        self._share_positive = self.positive / self.positive.sum()
+        self._share_negative = ~self.positive / (~self.positive).sum()
         self.x = np.zeros(len(y))
         self._g = eta * self.y
         self.b, self.z, self.violation, self.n_steps = 0.0, np.zeros(len(y)), np.inf, 0
@@ -70,8 +72,8 @@ class RampSVM:
         """Solve the convex problem for these costs per sample and flat samples, from the present point."""
         c = np.where(self.positive, cost_positive, cost_negative) / (2.0 * self.eta)
         # In a = y x the box is [-c, 0] for flat samples and [0, c] for the others; y = -1 turns it round.
-        downward = flat == self.positive
-        self.lower, self.upper = np.where(downward, -c, 0.0), np.where(downward, 0.0, c)
+        self.upper = c * (flat != self.positive)
+        self.lower = self.upper - c
         steps, self.violation = smo.solve(self.gram, self.lower, self.upper, self.x, self._g, self.tol)
         self.n_steps += steps
         self.b = smo.bias(self.x, self._g, self.lower, self.upper)
@@ -88,7 +90,7 @@ class RampSVM:
     def rates(self) -> tuple[float, float]:
         """Return the surrogate rates (P_nd, P_fa): the class means of the ramp loss."""
         loss = ramp(self.z, self.eta)
-        return float(loss[self.positive].mean()), float(loss[~self.positive].mean())
+        return float(loss @ self._share_positive), float(loss @ self._share_negative)
 
     def squared_norm(self) -> float:
         """Return ``||f_0||^2 = x'Kx``."""

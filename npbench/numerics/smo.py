@@ -34,6 +34,7 @@ RESCUES = ((50, False), (5, False), (5, False), (5, True), (10, True))
 BLOCK = 2000  # samples worked on at a time when the Gram matrix is beyond its budget
 FAR = 1e300  # stands for infinity: fastmath forbids the real one
 FLOOR = 1e-12  # least curvature of a pair, relative to the largest diagonal entry
+SOUND, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # not ninf; NaN is refused at the door
 
 
@@ -188,6 +189,20 @@ def _optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _fault(lower, upper, x, g):
+    total, least, most, ordered = 0.0, 0.0, 0.0, True
+    for i in range(x.shape[0]):
+        total += x[i] + g[i]
+        least += lower[i]
+        most += upper[i]
+        ordered &= lower[i] <= upper[i]
+    if not np.isfinite(total + least + most):
+        return NOT_FINITE
+    slack = 1e-9 * (most - least)
+    return SOUND if ordered and least <= slack and most >= -slack else INFEASIBLE
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _feasible(lower, upper, x, g):
     """Return x clipped into the box, with sum(x) = 0 restored where that costs least."""
     x = np.minimum(np.maximum(x, lower), upper)
@@ -313,10 +328,10 @@ def solve(
 
 
 def _check(lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
-    if not np.isfinite(g.sum() + x.sum() + lower.sum() + upper.sum()):
+    fault = _fault(lower, upper, x, g)
+    if fault == NOT_FINITE:
         raise ValueError("the bounds, x and g must be finite: a NaN or infinity was passed in.")
-    slack = 1e-9 * (upper - lower).sum()
-    if (lower > upper).any() or lower.sum() > slack or upper.sum() < -slack:
+    if fault == INFEASIBLE:
         raise ValueError("the box is infeasible: it needs lower <= upper and sum(lower) <= 0 <= sum(upper).")
 
 

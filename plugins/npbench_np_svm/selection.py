@@ -1,0 +1,99 @@
+"""Model selection for the NP-SVM that shares work over its grid.
+
+Candidates that differ in C only share everything that costs: one Gram matrix per kernel holds all folds, each fold
+is cut out of it once, and the first convex step for each C starts from that for the smaller C, scaled, which is
+nearly its solution. Everything after that step is the estimator's own search, so that the losses are those of
+independent fits, to the tolerance of the convex steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from npbench.contracts import Selection
+from npbench.numerics.gram import Gram
+from npbench.numerics.ramp_svm import RampSVM
+from npbench.problem import Problem
+from npbench.protocol import Fold, combinations, grid_search
+from npbench_np_svm.annealed import REACHED, anneal
+from npbench_np_svm.estimator import MEGABYTE, NPSVM
+
+Scored = list[tuple[np.ndarray, np.ndarray]]
+
+
+def select(
+    make: Callable[..., NPSVM],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing work.
+
+    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_threads`` kernels are worked on
+    at a time. Falls back on it where nothing can be shared: when C is not searched, or the Gram matrix of all rows
+    exceeds the estimator's ``cache_size``.
+    """
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    if len(search.get("C", ())) < 2 or 8 * len(rows) ** 2 > make().cache_size * MEGABYTE:
+        return grid_search(make, X, y, folds, problem, search, n_threads)
+    place = np.full(len(y), -1)
+    place[rows] = np.arange(len(rows))
+    local_folds = [(place[fit], place[validate]) for fit, validate in folds]
+    X, y = X[rows], y[rows]
+    ascending = sorted(search["C"])
+    others = combinations({name: values for name, values in search.items() if name != "C"})
+
+    def work(params: dict[str, Any]) -> list[tuple[float, int]]:
+        scored, unconverged = _path(make(**params, C=1.0), X, y, local_folds, ascending)
+        return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        results = list(pool.map(work, others))
+    table = {
+        _key({**params, "C": C}): entry
+        for params, entries in zip(others, results, strict=True)
+        for C, entry in zip(ascending, entries, strict=True)
+    }
+    candidates = combinations(search)
+    losses = [table[_key(candidate)][0] for candidate in candidates]
+    best = int(np.argmin(losses))
+    unconverged = sum(table[_key(candidate)][1] for candidate in candidates)
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(params.items()))
+
+
+def _path(
+    estimator: NPSVM, X: Any, y: np.ndarray, folds: Sequence[Fold], costs: Sequence[float]
+) -> tuple[list[Scored], list[int]]:
+    """Return, for each of the ascending ``costs``, the scored validation folds and how many fits did not converge."""
+    whole = Gram(X, estimator.resolved_kernel(X), int(estimator.cache_size * MEGABYTE)).whole
+    assert whole is not None
+    scored: list[Scored] = [[] for _ in costs]
+    unconverged = [0] * len(costs)
+    for fit, validate in folds:
+        gram = Gram.of(whole[np.ix_(fit, fit)])
+        multipliers, intercepts = np.empty((len(fit), len(costs))), np.empty(len(costs))
+        first = None
+        for k, C in enumerate(costs):
+            svm = RampSVM(gram, y[fit], estimator.eta, estimator.tol)
+            if first is not None:
+                scale = C / costs[k - 1]
+                svm.start(scale * first[0], scale * first[1])
+            result = anneal(svm, estimator.rho, C, **estimator.search_settings())
+            first = result.first
+            multipliers[:, k], intercepts[k] = result.best.x, result.best.b
+            unconverged[k] += result.status not in REACHED or result.best.violation > estimator.tol
+        scores = whole[np.ix_(validate, fit)] @ multipliers + intercepts
+        for k, one in enumerate(scored):
+            one.append((y[validate], scores[:, k]))
+    return scored, unconverged
