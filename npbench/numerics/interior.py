@@ -119,7 +119,7 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
         error = (gap + np.abs(residual) @ width) / max(abs(p @ x), 1e-300)
         if error < least:
             best, least = x, error
-        if error <= tol or error > 100 * least:  # done, or rounding has taken over
+        if not tol < error <= 100 * least or min(s.min(), t.min()) <= 0:  # done, or rounding has taken over
             break
         try:
             newton = _newton(factor(w / s + v / t), s, t, w, v, residual, missing)
