@@ -20,7 +20,7 @@ import numpy as np
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.losses import ramp
+from npbench.numerics.smo_kernels import ramp_box, ramp_measures, ramp_step
 
 
 class RampSVM:
@@ -31,7 +31,7 @@ class RampSVM:
     gram : Gram
         Of the training sample.
     y : array of shape (n,)
-        Labels in {-1, +1}.
+        Labels in {-1, +1}, both of them there.
     eta : float
         Half-width of the ramp, positive.
     tol : float
@@ -45,22 +45,28 @@ class RampSVM:
         The intercept.
     z : array of shape (n,)
         Margins y_i f(x_i).
-    violation, n_steps : float, int
-        Of the optimality conditions after the last convex step; SMO steps taken so far.
+    p_nd, p_fa : float
+        Surrogate rates, the class means of the ramp loss.
+    squared_norm : float
+        ``||f_0||^2 = x'Kx``.
+    violation, duality_gap : float
+        Of the last convex step: of its optimality conditions, and primal less dual value.
+    n_steps : int
+        SMO steps taken so far.
     """
 
     def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:
         self.gram, self.eta, self.tol = gram, eta, tol
         self.y = y.astype(float)
         self.positive = y > 0
-        self._share_positive = self.positive / self.positive.sum()
-        self._share_negative = ~self.positive / (~self.positive).sum()
-        self.x = np.zeros(len(y))
+        self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self._g = eta * self.y
-        self.b, self.z, self.violation, self.n_steps = 0.0, np.zeros(len(y)), np.inf, 0
+        self._diagonal = gram.diagonal()
+        self.p_nd = self.p_fa = 0.5
+        self.squared_norm, self.violation, self.duality_gap, self.n_steps = 0.0, np.inf, np.inf, 0
 
     def start(self, x: np.ndarray, f_0: np.ndarray) -> None:
-        """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; feasibility is not asked."""
+        """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; they may be infeasible."""
         self.x, self._g = x.copy(), self.eta * self.y - f_0
 
     @property
@@ -70,14 +76,19 @@ class RampSVM:
 
     def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
         """Solve the convex problem for these costs per sample and flat samples, from the present point."""
-        c = np.where(self.positive, cost_positive, cost_negative) / (2.0 * self.eta)
-        # In a = y x the box is [-c, 0] for flat samples and [0, c] for the others; y = -1 turns it round.
-        self.upper = c * (flat != self.positive)
-        self.lower = self.upper - c
-        steps, self.violation = smo.solve(self.gram, self.lower, self.upper, self.x, self._g, self.tol)
-        self.n_steps += steps
-        self.b = smo.bias(self.x, self._g, self.lower, self.upper)
-        self.z = self.eta - self.y * (self._g - self.b)
+        costs = float(cost_positive), float(cost_negative)
+        K, patience = self.gram.whole, smo.RESCUES[0][0] * len(self.x)
+        if K is not None:
+            steps, self.violation, measures = ramp_step(
+                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self.tol, patience
+            )
+            self.n_steps += steps
+        if K is None or self.violation > self.tol:  # beyond the budget, or SMO alone creeps
+            lower, upper = ramp_box(self.y, *costs, flat, self.eta)
+            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self.tol)
+            self.n_steps += steps
+            measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
+        self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
     def flat(self) -> np.ndarray:
         """Return which samples lie below -eta by more than the tolerance.
@@ -86,16 +97,3 @@ class RampSVM:
         rounding must not decide about them.
         """
         return self.z < -self.eta - 2.0 * self.tol
-
-    def rates(self) -> tuple[float, float]:
-        """Return the surrogate rates (P_nd, P_fa): the class means of the ramp loss."""
-        loss = ramp(self.z, self.eta)
-        return float(loss @ self._share_positive), float(loss @ self._share_negative)
-
-    def squared_norm(self) -> float:
-        """Return ``||f_0||^2 = x'Kx``."""
-        return float(self.x @ self.f_0)
-
-    def duality_gap(self) -> float:
-        """Return primal less dual value of the last convex step, an upper bound on its suboptimality."""
-        return smo.duality_gap(self.x, self._g, self.lower, self.upper, self.b)

@@ -196,14 +196,13 @@ def anneal(svm: RampSVM, rho: float, C: float, nu: float, epsilon: float, max_it
 
 
 def _iterate(svm: RampSVM, C: float, multiplier: float) -> Iterate:
-    p_nd, p_fa = svm.rates()
     return Iterate(
         x=svm.x.copy(),
         b=svm.b,
-        p_fa=p_fa,
-        p_nd=p_nd,
+        p_fa=svm.p_fa,
+        p_nd=svm.p_nd,
         multiplier=multiplier,
-        objective=0.5 * svm.squared_norm() + C * p_nd,
-        duality_gap=svm.duality_gap(),
+        objective=0.5 * svm.squared_norm + C * svm.p_nd,
+        duality_gap=svm.duality_gap,
         violation=svm.violation,
     )

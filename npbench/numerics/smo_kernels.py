@@ -1,0 +1,294 @@
+"""Kernels of :mod:`npbench.numerics.smo` and :mod:`npbench.numerics.ramp_svm`.
+
+All stand in this one file: Numba's cache does not notice when a kernel in another file, which one calls, changes.
+Arrays are float64 and C-contiguous; x and g are changed in place, and g = p - Kx is kept throughout.
+
+What bounds a pair update is memory: the rows of two samples and the vectors g, diagonal and bounds, once each. So
+updates run on a compact copy of the Gram matrix of the samples that are not settled at a bound (after Joachims 1999),
+and both passes are written so that they vectorise: a maximum is kept in each of LANES lanes, and its place is looked
+up afterwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+LANES = 64
+FAR = 1e300  # stands for infinity: fastmath forbids the real one
+FLOOR = 1e-12  # least curvature of a pair, relative to the largest diagonal entry
+SOUND, NOT_FINITE, INFEASIBLE = range(3)
+FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # not ninf; NaN is refused at the door
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
+    """Return the j that gains most from the pair (i, j): largest (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)."""
+    n = g.shape[0]
+    best[:] = 0.0
+    for start in range(0, n, LANES):
+        g_s, low_s, diagonal_s, row_s = (
+            g[start : start + LANES],
+            low[start : start + LANES],
+            diagonal[start : start + LANES],
+            row[start : start + LANES],
+        )
+        for k in range(g_s.shape[0]):
+            drop = g_i - g_s[k] - low_s[k]
+            drop = drop if drop > 0.0 else 0.0
+            curvature = d_i + diagonal_s[k] - 2.0 * row_s[k]
+            curvature = curvature if curvature > floor else floor
+            gain = drop * drop / curvature
+            best[k] = gain if gain > best[k] else best[k]
+    lane = np.argmax(best)
+    j, most = -1, 0.0
+    for t in range(lane, n, LANES):
+        drop = g_i - g[t] - low[t]
+        if drop > 0.0:
+            gain = drop * drop / max(d_i + diagonal[t] - 2.0 * row[t], floor)
+            if gain > most:
+                j, most = t, gain
+    return j
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def _move(g, row_i, row_j, step, up, low, most, least):
+    """Set g -= step (K_i - K_j); return the next i, its g and the smallest g that may decrease."""
+    n = g.shape[0]
+    most[:] = -FAR
+    least[:] = FAR
+    for start in range(0, n, LANES):
+        g_s, up_s, low_s, i_s, j_s = (
+            g[start : start + LANES],
+            up[start : start + LANES],
+            low[start : start + LANES],
+            row_i[start : start + LANES],
+            row_j[start : start + LANES],
+        )
+        for k in range(g_s.shape[0]):
+            value = g_s[k] - step * (i_s[k] - j_s[k])
+            g_s[k] = value
+            rising, falling = value + up_s[k], value + low_s[k]
+            most[k] = rising if rising > most[k] else most[k]
+            least[k] = falling if falling < least[k] else least[k]
+    lane = np.argmax(most)
+    i, g_i = 0, -FAR
+    for t in range(lane, n, LANES):
+        if g[t] + up[t] > g_i:
+            i, g_i = t, g[t] + up[t]
+    return i, g_i, least.min()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _steps(K, diagonal, lower, upper, x, g, tol, max_iter):
+    """Run SMO steps on x and g in place until the violation is at most ``tol``; return their number."""
+    up = np.where(x < upper, 0.0, -FAR)  # added to g, it bars those that cannot rise
+    low = np.where(x > lower, 0.0, FAR)  # and those that cannot fall
+    lanes = np.empty((2, LANES))
+    floor = FLOOR * max(diagonal.max(), 1e-300)
+    i, g_i, g_low = _move(g, K[0], K[0], 0.0, up, low, lanes[0], lanes[1])
+    for iteration in range(max_iter):
+        if g_i - g_low <= tol:
+            return iteration
+        j = _partner(g, low, diagonal, K[i], g_i, diagonal[i], floor, lanes[0])
+        if j < 0:
+            return iteration
+        room_i, room_j = upper[i] - x[i], x[j] - lower[j]
+        step = min((g_i - g[j]) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], floor), room_i, room_j)
+        # A bound that is reached is reached exactly, or rounding would leave a hair of room for ever.
+        x[i] = upper[i] if step >= room_i else x[i] + step
+        x[j] = lower[j] if step >= room_j else x[j] - step
+        up[i], low[i] = (0.0 if x[i] < upper[i] else -FAR), 0.0
+        low[j], up[j] = (0.0 if x[j] > lower[j] else FAR), 0.0
+        i, g_i, g_low = _move(g, K[i], K[j], step, up, low, lanes[0], lanes[1])
+    return max_iter
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ends(x, g, lower, upper):
+    """Return the largest g of the samples that may rise and the smallest g of those that may fall."""
+    high, low = -FAR, FAR
+    for i in range(x.shape[0]):
+        if x[i] < upper[i] and g[i] > high:
+            high = g[i]
+        if x[i] > lower[i] and g[i] < low:
+            low = g[i]
+    return high, low
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def unsettled(x, g, lower, upper, high, low):
+    """Return the samples that are not held at a bound by their gradient."""
+    keep = np.empty(x.shape[0], np.int64)
+    count = 0
+    for i in range(x.shape[0]):
+        at_upper, at_lower = x[i] >= upper[i], x[i] <= lower[i]
+        if not ((at_upper and (at_lower or g[i] > high)) or (at_lower and g[i] < low)):
+            keep[count] = i
+            count += 1
+    return keep[:count]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
+    """Run :func:`_steps` on the samples ``keep`` alone, then bring g up to date."""
+    m = keep.shape[0]
+    block = np.empty((m, m))
+    for r in range(m):
+        row = K[keep[r]]
+        for c in range(m):
+            block[r, c] = row[keep[c]]
+    before, x_keep = x[keep], x[keep]
+    done = _steps(block, diagonal[keep], lower[keep], upper[keep], x_keep, g[keep], tol, max_iter)
+    for r in range(m):
+        if x_keep[r] != before[r]:
+            x[keep[r]] = x_keep[r]
+            _subtract(g, K[keep[r]], x_keep[r] - before[r])
+    return done
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _subtract(g, row, step):
+    for k in range(g.shape[0]):
+        g[k] -= step * row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
+    """Take SMO steps, on the unsettled samples alone once they are few; return (steps, violation)."""
+    n = x.shape[0]
+    done = 0
+    while True:
+        high, low = ends(x, g, lower, upper)
+        if high - low <= tol or done >= max_iter:
+            return done, high - low
+        keep = unsettled(x, g, lower, upper, high, low)
+        if 2 * keep.shape[0] <= n:
+            budget = min(max(1000, 10 * keep.shape[0]), max_iter - done)
+            done += max(_compact_steps(K, diagonal, lower, upper, x, g, tol, budget, keep), 1)
+        else:
+            budget = min(max(n // 2, 100), max_iter - done)
+            done += max(_steps(K, diagonal, lower, upper, x, g, tol, budget), 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fault(lower, upper, x, g):
+    """Return SOUND, NOT_FINITE or INFEASIBLE."""
+    total, least, most, ordered = 0.0, 0.0, 0.0, True
+    for i in range(x.shape[0]):
+        total += x[i] + g[i]
+        least += lower[i]
+        most += upper[i]
+        ordered &= lower[i] <= upper[i]
+    if not np.isfinite(total + least + most):
+        return NOT_FINITE
+    slack = 1e-9 * (most - least)
+    return SOUND if ordered and least <= slack and most >= -slack else INFEASIBLE
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def feasible(lower, upper, x, g):
+    """Return x clipped into the box, with sum(x) = 0 restored where that costs least."""
+    x = np.minimum(np.maximum(x, lower), upper)
+    total = x.sum()
+    if total != 0.0:
+        # Falling costs g (so smallest first), rising earns it (so largest first).
+        for i in np.argsort(g if total > 0.0 else -g):
+            room = x[i] - lower[i] if total > 0.0 else x[i] - upper[i]
+            if abs(room) >= abs(total):
+                x[i] -= total
+                break
+            x[i] -= room
+            total -= room
+    return x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fit_into_box(K, lower, upper, x, g):
+    """Make x feasible, keeping g = p - Kx."""
+    target = feasible(lower, upper, x, g)
+    for i in range(x.shape[0]):
+        if x[i] != target[i]:
+            _subtract(g, K[i], target[i] - x[i])
+            x[i] = target[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bias(x, g, lower, upper):
+    """Return the minimiser b of sum_i h_i(g_i - b): a minimum lies between the two ends, so only those g are sorted."""
+    high, low = ends(x, g, lower, upper)
+    if high == -FAR or low == FAR:  # nothing may rise, or nothing may fall: b has one finite end, or none
+        return low if low < FAR else (high if high > -FAR else 0.0)
+    first, last = min(high, low), max(high, low)
+    inside = np.empty(x.shape[0], np.int64)
+    count = 0
+    slope, scale = 0.0, 0.0  # slope of sum_i h_i(g_i - b) just below b = first
+    for i in range(x.shape[0]):
+        slope -= upper[i] if g[i] >= first else lower[i]
+        scale += upper[i] - lower[i]
+        if first <= g[i] <= last:
+            inside[count] = i
+            count += 1
+    inside = inside[:count][np.argsort(g[inside[:count]])]
+    for r in range(count):
+        i = inside[r]
+        slope += upper[i] - lower[i]
+        if slope > 1e-12 * scale:
+            return g[i]
+        if slope >= -1e-12 * scale and r + 1 < count:  # flat up to the next sample: the middle
+            following = g[inside[r + 1]]
+            if following > g[i]:
+                return 0.5 * (g[i] + following)
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gap(x, g, lower, upper, b):
+    """Return the primal less the dual value, a sum of nonnegative terms."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        slack = g[i] - b
+        total += max((upper[i] - x[i]) * slack, (lower[i] - x[i]) * slack)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ramp_box(y, cost_positive, cost_negative, flat, eta):
+    """Return the bounds of x = y a for ``-beta c <= 2 eta a <= (1 - beta) c``, beta = 1 on flat samples."""
+    n = y.shape[0]
+    lower, upper = np.empty(n), np.empty(n)
+    for i in range(n):
+        c = (cost_positive if y[i] > 0.0 else cost_negative) / (2.0 * eta)
+        upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
+        lower[i] = upper[i] - c
+    return lower, upper
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ramp_measures(y, eta, x, g, z, lower, upper):
+    """Write the margins to z; return (b, P_nd, P_fa, ||f_0||^2, duality gap)."""
+    b = bias(x, g, lower, upper)
+    misses, alarms, n_positive, squared_norm = 0.0, 0.0, 0, 0.0
+    for i in range(y.shape[0]):
+        z[i] = eta - y[i] * (g[i] - b)
+        squared_norm += x[i] * (eta * y[i] - g[i])
+        loss = min(max((eta - z[i]) / (2.0 * eta), 0.0), 1.0)
+        if y[i] > 0.0:
+            misses += loss
+            n_positive += 1
+        else:
+            alarms += loss
+    n_negative = y.shape[0] - n_positive
+    return b, misses / n_positive, alarms / n_negative, squared_norm, gap(x, g, lower, upper, b)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, tol, max_iter):
+    """Take a DC step of the ramp-loss SVM and measure where it ends: (steps, violation, measures).
+
+    One call for all of it, because threads that share an interpreter wait for each other between calls.
+    """
+    lower, upper = ramp_box(y, cost_positive, cost_negative, flat, eta)
+    fit_into_box(K, lower, upper, x, g)
+    steps, violation = optimise(K, diagonal, lower, upper, x, g, tol, max_iter)
+    return steps, violation, ramp_measures(y, eta, x, g, z, lower, upper)
