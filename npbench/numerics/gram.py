@@ -40,11 +40,33 @@ class Kernel:
     coef0: float = 0.0
 
     def between(self, X: Any, Z: Any, n_threads: int = 1) -> np.ndarray:
-        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations."""
-        if callable(self.name):
-            return np.ascontiguousarray(self.name(X, Z), dtype=float)
-        if self.name == "precomputed":
-            return np.ascontiguousarray(X, dtype=float)
+        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations.
+
+        Raises
+        ------
+        ValueError
+            If a value is NaN or infinite, or a callable returns another shape.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told below, in a sentence
+            if callable(self.name):
+                values = np.ascontiguousarray(self.name(X, Z), dtype=float)
+                if values.shape != (X.shape[0], Z.shape[0]):
+                    raise ValueError(
+                        f"The kernel function returned an array of shape {values.shape} for samples of "
+                        f"{X.shape[0]} and {Z.shape[0]} rows; it must return {(X.shape[0], Z.shape[0])}."
+                    )
+            elif self.name == "precomputed":
+                values = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float)
+            else:
+                values = self._values(X, Z, n_threads)
+            if not np.isfinite(values.sum()):
+                raise ValueError(
+                    "The kernel has values that are NaN or too large. Scale the features to a moderate range; with "
+                    "kernel='poly', take a whole degree, or a coef0 that keeps gamma x'z + coef0 positive."
+                )
+        return values
+
+    def _values(self, X: Any, Z: Any, n_threads: int) -> np.ndarray:
         out = np.empty((X.shape[0], Z.shape[0]))
         rows = max(1, BLOCK_BYTES // (8 * max(Z.shape[0], 1)))
         starts = range(0, X.shape[0], rows)
@@ -52,7 +74,8 @@ class Kernel:
 
         def fill(start: int) -> None:
             block, part = out[start : start + rows], X[start : start + rows]
-            self._fill(block, part, Z, z_norms)
+            with np.errstate(over="ignore", invalid="ignore"):  # a thread does not inherit it
+                self._fill(block, part, Z, z_norms)
 
         if n_threads == 1 or len(starts) == 1:
             for start in starts:
