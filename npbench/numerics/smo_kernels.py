@@ -230,16 +230,15 @@ def bias(x, g, lower, upper):
             inside[count] = i
             count += 1
     inside = inside[:count][np.argsort(g[inside[:count]])]
+    begin, found = last, False
     for r in range(count):
         i = inside[r]
         slope += upper[i] - lower[i]
+        if not found and slope >= -1e-12 * scale:
+            begin, found = g[i], True
         if slope > 1e-12 * scale:
-            return g[i]
-        if slope >= -1e-12 * scale and r + 1 < count:  # flat up to the next sample: the middle
-            following = g[inside[r + 1]]
-            if following > g[i]:
-                return 0.5 * (g[i] + following)
-    return last
+            return 0.5 * (begin + g[i])
+    return 0.5 * (begin + last)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
