@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import platformdirs
 import pytest
 
@@ -85,3 +86,27 @@ def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     registry.installed.cache_clear()
     yield
     registry.installed.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def qp_maximum() -> Callable[..., float]:
+    """Return a function of (K, p, lower, upper): the largest ``p'x - x'Kx/2`` in the box with ``sum(x) = 0``.
+
+    An interior point method for cones, on a box tightened by what the sum implies and scaled to unit width.
+    """
+
+    def maximum(K: np.ndarray, p: np.ndarray, lower: np.ndarray, upper: np.ndarray, tol: float = 1e-12) -> float:
+        import cvxpy
+
+        lower, upper = np.maximum(lower, -upper.sum()), np.minimum(upper, -lower.sum())
+        eigenvalues, vectors = np.linalg.eigh(K)
+        root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+        width, share = upper - lower, cvxpy.Variable(len(p), bounds=[0, 1])
+        x = lower + cvxpy.multiply(width, share)
+        scale = np.abs(p) @ width
+        objective = cvxpy.Maximize((p @ x - 0.5 * cvxpy.sum_squares(root.T @ x)) / scale)
+        problem = cvxpy.Problem(objective, [cvxpy.sum(x) / width.max() == 0])
+        problem.solve(solver="CLARABEL", tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, max_iter=500)
+        return float(problem.value) * scale
+
+    return maximum
