@@ -163,11 +163,13 @@ def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
         if high - low <= tol or done >= max_iter:
             return done, high - low
         keep = unsettled(x, g, lower, upper, high, low)
-        if 2 * keep.shape[0] <= n:
-            budget = min(max(1000, 10 * keep.shape[0]), max_iter - done)
+        m = keep.shape[0]
+        price = m * m // n  # of the compact copy, in steps on all samples
+        if 2 * m <= n and done >= price:
+            budget = min(max(1000, 10 * m), max_iter - done)
             done += max(_compact_steps(K, diagonal, lower, upper, x, g, tol, budget, keep), 1)
         else:
-            budget = min(max(n // 2, 100), max_iter - done)
+            budget = min(max(price if 2 * m <= n else n // 2, 50), max_iter - done)
             done += max(_steps(K, diagonal, lower, upper, x, g, tol, budget), 1)
 
 
@@ -190,16 +192,20 @@ def fault(lower, upper, x, g):
 def feasible(lower, upper, x, g):
     """Return x clipped into the box, with sum(x) = 0 restored where that costs least."""
     x = np.minimum(np.maximum(x, lower), upper)
-    total = x.sum()
-    if total != 0.0:
-        # Falling costs g (so smallest first), rising earns it (so largest first).
-        for i in np.argsort(g if total > 0.0 else -g):
-            room = x[i] - lower[i] if total > 0.0 else x[i] - upper[i]
-            if abs(room) >= abs(total):
+    total, width = x.sum(), upper.sum() - lower.sum()
+    if abs(total) <= 1e-12 * width:  # rounding: any sample with room will do
+        for i in range(x.shape[0]):
+            if lower[i] <= x[i] - total <= upper[i]:
                 x[i] -= total
-                break
-            x[i] -= room
-            total -= room
+                return x
+    # Falling costs g (so smallest first), rising earns it (so largest first).
+    for i in np.argsort(g if total > 0.0 else -g):
+        room = x[i] - lower[i] if total > 0.0 else x[i] - upper[i]
+        if abs(room) >= abs(total):
+            x[i] -= total
+            break
+        x[i] -= room
+        total -= room
     return x
 
 

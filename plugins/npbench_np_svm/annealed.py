@@ -88,6 +88,7 @@ class Multiplier:
 
     def __init__(self, start: float, nu: float) -> None:
         self.value, self._nu, self._openings = start, nu, 1 + REOPENINGS
+        self._probes: list[float] = []
         self._least, self._most = FLOOR * start, CAP * start
         self._open()
 
@@ -95,6 +96,10 @@ class Multiplier:
         self._low, self._high = self._least, self._most
         self._excess_low, self._excess_high = 1.0, -1.0
         self._openings -= 1
+
+    def suspect(self, value: float) -> None:
+        """Try closely below and above ``value`` next, where P_fa is expected to jump."""
+        self._probes = [value * (1.0 + 0.4 * NARROW), value * (1.0 - 0.4 * NARROW)]
 
     @property
     def closed(self) -> bool:
@@ -110,6 +115,11 @@ class Multiplier:
             self._high, self._excess_high = self.value, excess
             self._low = self._low if self._low < self._high else self._least
         self._reopen_if_narrow()
+        while self._probes:
+            probe = self._probes.pop()
+            if self._low < probe < self._high:
+                self.value = probe
+                return
         factor = min(max(1.0 + self._nu * excess, 1.0 / LARGEST_FACTOR), LARGEST_FACTOR)
         proposed = self.value * factor
         bracketed = self._low > self._least and self._high < self._most
@@ -178,7 +188,12 @@ def anneal(svm: RampSVM, rho: float, C: float, nu: float, epsilon: float, max_it
                 now.multiplier,
             )
         )
-        if best is None or now.better_than(best, rho + epsilon):
+        if best is None:
+            best = now
+            if np.ptp(svm.f_0) < 2.0 * svm.eta:
+                # Some b puts every margin on the slope of the ramp, where L is linear in b and lambda = C balances it.
+                multiplier.suspect(C)
+        elif now.better_than(best, rho + epsilon):
             best = now
         next_flat = svm.flat()
         settled = np.array_equal(next_flat, flat)
