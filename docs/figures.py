@@ -1,0 +1,75 @@
+"""Draws the figures of README and docs from the published records: `python docs/figures.py`."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from npbench.store import RecordStore
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "results" / "published" / "records"
+FIGURE = ROOT / "docs" / "img" / "rates.png"
+
+# Two colours of Okabe and Ito (2008), which colour-blind readers tell apart; the markers differ as well.
+LOOKS: dict[str, dict[str, Any]] = {
+    "p_nd": {"color": "#0072B2", "marker": "o"},
+    "p_fa": {"color": "#D55E00", "marker": "s"},
+}
+TITLES = {"p_nd": "misses $P_{nd}$", "p_fa": "false alarms $P_{fa}$"}
+
+
+def published() -> pl.DataFrame:
+    """Return the rates of the published run, a row for each repeat."""
+    frame = RecordStore(RECORDS).frame().filter(status="ok", solver="np_svm")
+    return frame.select("dataset", "rho", "repeat", "p_fa", "p_nd").sort("dataset", "rho", "repeat")
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """Return the text that ties a figure to what it shows."""
+    return f"records {hashlib.sha256(frame.write_csv(float_precision=6).encode()).hexdigest()}"
+
+
+def draw(frame: pl.DataFrame) -> Figure:
+    """Draw the rates on the test part against the bound on false alarms: a column for each data set."""
+    datasets = frame["dataset"].unique().sort().to_list()
+    figure = Figure(figsize=(4.0 * len(datasets), 5.0), layout="constrained")
+    rows = figure.subplots(len(LOOKS), len(datasets), sharex=True, sharey="row", squeeze=False)
+    for rate, row in zip(LOOKS, rows, strict=True):
+        for dataset, axes in zip(datasets, row, strict=True):
+            _panel(axes, frame.filter(dataset=dataset), rate)
+        row[0].set_ylabel(TITLES[rate])
+        row[0].set_ylim(bottom=0)
+    for dataset, top, bottom in zip(datasets, rows[0], rows[-1], strict=True):
+        top.set_title(dataset)
+        bottom.set_xlabel(r"bound on false alarms $\rho$")
+    rows[-1][0].legend(frameon=False)
+    return figure
+
+
+def _panel(axes: Axes, frame: pl.DataFrame, rate: str) -> None:
+    look, bounds = LOOKS[rate], frame["rho"].unique().sort().to_list()
+    mean = frame.group_by("rho").agg(pl.col(rate).mean()).sort("rho")
+    axes.plot(frame["rho"], frame[rate], linestyle="", **look, alpha=0.3, markersize=4, label="a repeat")
+    axes.plot(mean["rho"], mean[rate], **look, linewidth=1.5, markersize=6.5, label="mean of the repeats")
+    if rate == "p_fa":
+        curve = np.geomspace(bounds[0], bounds[-1])
+        axes.plot(curve, curve, color="black", linestyle="--", linewidth=1.2, label=r"bound $\rho$")
+    axes.set_xscale("log")
+    axes.set_xticks(bounds, [f"{bound:g}" for bound in bounds])
+    axes.minorticks_off()
+    axes.grid(axis="y", color="0.9")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    rates = published()
+    FIGURE.parent.mkdir(exist_ok=True)
+    draw(rates).savefig(FIGURE, dpi=150, metadata={"Description": digest(rates)})

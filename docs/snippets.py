@@ -1,0 +1,110 @@
+"""What README and docs show of the software itself, for cog: `cog -r -I docs README.md docs/*.md` writes it anew."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
+from rich.console import Console
+
+from npbench import contracts, hookspecs, registry, schema
+from npbench.store import RecordStore
+from npbench.summary import print_summary
+
+ROOT = Path(__file__).parents[1]
+PUBLISHED = Path("results/published/records")
+
+
+def fenced(language: str, text: str) -> None:
+    """Write a fenced block, with blank lines around it as Markdown asks after a comment."""
+    cog.outl(f"\n```{language}\n{text.strip()}\n```\n")
+
+
+def source(path: str) -> None:
+    """Write a file of the repository, verbatim."""
+    language = {".py": "python", ".toml": "toml", ".yaml": "yaml"}[Path(path).suffix]
+    fenced(language, (ROOT / path).read_text(encoding="utf-8"))
+
+
+def published_table() -> None:
+    """Write the summary of the published records, as a run prints it."""
+    frame = RecordStore(ROOT / PUBLISHED).frame()
+    console = Console(file=io.StringIO(), width=100)
+    print_summary(frame, planned=len(frame), skipped=0, folder=PUBLISHED, console=console)
+    assert isinstance(console.file, io.StringIO)
+    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
+
+
+def session(*arguments: str) -> None:
+    """Write a command, what it prints and, unless it is 0, its exit code."""
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+    lines = ["$ npbench " + " ".join(arguments), *(run.stdout + run.stderr).splitlines()]
+    if run.returncode:
+        lines += ["$ echo $?", str(run.returncode)]
+    fenced("console", "\n".join(line.rstrip() for line in lines))
+
+
+def hooks() -> None:
+    """Write the table of hooks."""
+    cog.outl("\n| hook | returns | |\n|---|---|---|")
+    for name, hook in vars(hookspecs).items():
+        if name.startswith("npbench_"):
+            returns = str(inspect.signature(hook).return_annotation)
+            cog.outl(f"| `{name}()` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
+    cog.outl("")
+
+
+def datasets() -> None:
+    """Write where the data sets come from."""
+    cog.outl("\n| data set | source | positive class | licence |\n|---|---|---|---|")
+    for name, dataset in sorted(registry.installed().datasets.items()):
+        cog.outl(f"| `{name}` | {dataset.source} | {dataset.positive} | {dataset.licence} |")
+    cog.outl("")
+
+
+def descriptions() -> None:
+    """Write the parameters of each description, from their docstrings."""
+    for description in (contracts.Solver, contracts.Dataset, contracts.DataFile, contracts.Metric):
+        parameters = (inspect.getdoc(description) or "").partition("----------\n")[2]
+        cog.outl(f"\n### {description.__name__}\n\n| field | type | |\n|---|---|---|")
+        for names, kind, meaning in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE):
+            fields = ", ".join(f"`{name}`" for name in names.split(", "))
+            cog.outl(f"| {fields} | {_escaped(kind)} | {_escaped(' '.join(meaning.split()))} |")
+    cog.outl("")
+
+
+def _escaped(text: str) -> str:
+    plain = re.sub(r":\w+:`([^`]*)`", r"`\1`", text)
+    return plain.replace("``", "`").replace("|", r"\|")
+
+
+def record_columns() -> None:
+    """Write the table of columns; what they mean stands in the comments of the schema."""
+    cog.outl("\n| column | type | |\n|---|---|---|")
+    for name, meaning in _commented_columns():
+        kind = schema.SCHEMA[name].__name__ if name else ""
+        cog.outl(f"| `{name}` | {kind} | {meaning} |" if name else f"| **{meaning}** | | |")
+    cog.outl("")
+
+
+def _commented_columns() -> Iterator[tuple[str, str]]:
+    """Yield the name of each column and its comment; headings have no name."""
+    table = inspect.getsource(schema).partition("SCHEMA: dict")[2].partition("\n}")[0]
+    for line in table.splitlines():
+        if column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
+            yield column[1], column[2] or ""
+        elif heading := re.match(r"    # (.*)$", line):
+            yield "", heading[1]
