@@ -1,0 +1,208 @@
+"""README and docs: every command and all code is run, and what the software wrote into them is up to date."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from npbench import hookspecs, schema
+from npbench.store import RecordStore
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLE = ROOT / "docs" / "examples" / "npbench-nearest-mean"
+RAW = {"pima", "spambase"}
+# What installs or develops npbench itself cannot be run from inside its tests: .ci/run types it, or the same by hand.
+LEFT_TO_CI = (
+    "python3 -m venv",
+    "python -m pip",
+    "pip install",
+    "ruff",
+    "codespell",
+    "validate",
+    "mypy",
+    "cog",
+    "mkdocs",
+    "asv",
+)
+
+
+def fences(page):
+    """Yield the language and the text of the fenced blocks of a page."""
+    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        yield match[1], match[2]
+
+
+def below(page, line):
+    """Return the first bash block below a line, as .ci/run finds it."""
+    text = page.read_text(encoding="utf-8").partition(f"\n{line}\n")[2]
+    return re.search(r"^```bash\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+
+
+@pytest.fixture
+def shell(tmp_path_factory, monkeypatch):
+    """Return a function that runs a line in bash, where npbench is this one and the example plugin is installed."""
+    site = tmp_path_factory.mktemp("site")
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    metadata = site / f"npbench_nearest_mean-{project['version']}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    points = "".join(f"{key} = {value}\n" for key, value in project["entry-points"]["npbench"].items())
+    (metadata / "entry_points.txt").write_text(f"[npbench]\n{points}")
+    commands = site / "bin"
+    commands.mkdir()
+    for name, arguments in {"npbench": " -m npbench", "python": ""}.items():
+        (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+        (commands / name).chmod(0o755)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(EXAMPLE)]))
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+
+    def run(line):
+        return subprocess.run(["bash", "-euo", "pipefail", "-c", line], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def needs_absent_data(line):
+    from npbench import registry
+    from npbench.data import sources
+
+    named = RAW & set(re.split(r"\W+", line))
+    files = [file for name in named for file in registry.installed().dataset(name).files]
+    return any(sources.find(file) is None for file in files)
+
+
+def rehearsed(line):
+    """Return the line with a run replaced by its plan."""
+    run = re.match(r"npbench (?!list|plan|-s|--)|npbench$", line)
+    return line.replace("npbench", "npbench plan", 1) if run else line
+
+
+def follow(page, shell, change):
+    """Run the commands of a page in their order, each after ``change``; skip at the end if data were missing."""
+    left_out, names = [], {}
+    for language, text in fences(page):
+        if language == "python" and change is as_it_is:
+            exec(text, names)
+        for line in text.splitlines() if language == "bash" else ():
+            if line.startswith(LEFT_TO_CI):
+                continue
+            if needs_absent_data(line):
+                left_out.append(line)
+                continue
+            done = shell(change(line))
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    if left_out:
+        pytest.skip(f"ran all but those whose raw data are in no data folder: {left_out}")
+
+
+def as_it_is(line):
+    return rehearsed(line) if "results=results/published" in line else line
+
+
+needs_bash = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+
+
+@needs_bash
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_accepted(page, shell):
+    follow(page, shell, rehearsed)
+
+
+@pytest.mark.slow
+@needs_bash
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_and_every_piece_of_code_runs(page, shell):
+    follow(page, shell, as_it_is)
+
+
+def test_what_is_left_to_ci_is_what_ci_types():
+    ci = (ROOT / ".ci" / "run").read_text()
+    typed = [below(ROOT / page, line) for page, line in re.findall(r'type_them "?(?:\$copy/)?(\w+\.md)"? "(.*)"', ci)]
+    assert len(typed) == 5
+    for page in PAGES:
+        for language, text in fences(page):
+            for line in text.splitlines() if language == "bash" else ():
+                if line.startswith(LEFT_TO_CI):
+                    assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
+
+
+def test_the_two_commands_of_the_readme_are_one_line_each():
+    (start,) = below(ROOT / "README.md", "## Start").splitlines()
+    (test,) = below(ROOT / "README.md", "## Test").splitlines()
+    assert start.endswith("-m npbench")
+    assert test.endswith("-m pytest")
+
+
+def test_what_the_software_wrote_into_readme_and_docs_is_up_to_date():
+    pytest.importorskip("cogapp")
+    checked = subprocess.run(
+        [sys.executable, "-m", "cogapp", "--check", "--diff", "-I", str(ROOT / "docs"), *map(str, PAGES)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, f"cog -r -I docs README.md docs/*.md writes them anew\n{checked.stdout}"
+    assert checked.stdout.count("Checking") == len(PAGES)
+
+
+def test_every_hook_is_documented():
+    hooks = [name for name in vars(hookspecs) if name.startswith("npbench_")]
+    assert hooks
+    text = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    assert [name for name in hooks if f"`{name}()`" not in text] == []
+
+
+def test_every_column_is_documented():
+    text = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| \w+ \|", text, re.MULTILINE) == list(schema.SCHEMA)
+
+
+def test_the_readme_shows_the_example_plugin_verbatim():
+    shown = [text for _, text in fences(ROOT / "README.md")]
+    for path in [EXAMPLE / "pyproject.toml", *sorted((EXAMPLE / "npbench_nearest_mean").glob("*.py"))]:
+        assert path.read_text(encoding="utf-8") in shown, path.name
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_figure_shows_the_published_records(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import figures
+
+    rates = figures.published()
+    assert figures.digest(rates).encode() in figures.FIGURE.read_bytes(), "python docs/figures.py draws it anew"
+    top, bottom = figures.draw(rates).axes[0::2][:2]
+    drawn = dict(zip(*top.lines[1].get_data(), strict=True))
+    breast = rates.filter(dataset="breast")
+    for rho in breast["rho"].unique():
+        assert drawn[rho] == pytest.approx(breast.filter(rho=rho)["p_nd"].mean())
+    assert bottom.get_ylabel() == figures.TITLES["p_fa"]
+
+
+def test_the_published_records_are_those_of_the_command_in_the_readme():
+    frame = RecordStore(ROOT / "results" / "published" / "records").frame()
+    counts = frame.group_by("dataset", "rho").len().sort("dataset", "rho")
+    assert counts.rows() == [(data, rho, 10) for data in ("breast", "pima") for rho in (0.01, 0.05, 0.1, 0.2)]
+    assert set(frame["status"]) == {"ok"}
+    assert set(frame["git_dirty"]) == {False}
+    (command,) = (line for line in (ROOT / "README.md").read_text().splitlines() if "results=results/published" in line)
+    (run_id,) = set(frame["run_id"])
+    description = (ROOT / "results" / "published" / "runs" / f"{run_id}.json").read_text(encoding="utf-8")
+    text = description + frame.write_csv()
+    assert json.loads(description)["command"] == command.split()[1:]
+    for folder in ("/home/", "/root", "/Users/", "/tmp", "/work", "C:\\"):
+        assert folder not in text
