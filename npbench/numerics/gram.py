@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 BLOCK_BYTES = 1 << 20  # a block of rows that stays in a core's second-level cache
+LEAST_EXPONENT = -300.0  # exp is far slower where it underflows, and 5e-131 is as good as 0
 
 
 @dataclass(frozen=True)
@@ -40,67 +41,38 @@ class Kernel:
     coef0: float = 0.0
 
     def between(self, X: Any, Z: Any, n_threads: int = 1) -> np.ndarray:
-        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations.
+        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations."""
+        if callable(self.name):
+            return np.ascontiguousarray(self.name(X, Z), dtype=float)
+        if self.name == "precomputed":
+            return np.ascontiguousarray(X, dtype=float)
+        norms = _squared_norms(Z) if self.name == "rbf" else np.empty(0)
 
-        Raises
-        ------
-        ValueError
-            If a value is NaN or infinite, or a callable returns another shape.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told below, in a sentence
-            if callable(self.name):
-                values = np.ascontiguousarray(self.name(X, Z), dtype=float)
-                if values.shape != (X.shape[0], Z.shape[0]):
-                    raise ValueError(
-                        f"The kernel function returned an array of shape {values.shape} for samples of "
-                        f"{X.shape[0]} and {Z.shape[0]} rows; it must return {(X.shape[0], Z.shape[0])}."
-                    )
-            elif self.name == "precomputed":
-                values = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float)
-            else:
-                values = self._values(X, Z, n_threads)
-            if not np.isfinite(values.sum()):
-                raise ValueError(
-                    "The kernel has values that are NaN or too large. Scale the features to a moderate range; with "
-                    "kernel='poly', take a whole degree, or a coef0 that keeps gamma x'z + coef0 positive."
-                )
-        return values
+        def fill(block: np.ndarray, rows: slice) -> None:
+            _products(X[rows], Z, block)
+            if self.name == "rbf":
+                _to_squared_distances(block, _squared_norms(X[rows]), norms)
+                self._exponential(block)
+            elif self.name == "poly":
+                block *= self.gamma
+                block += self.coef0
+                np.power(block, self.degree, out=block)
 
-    def _values(self, X: Any, Z: Any, n_threads: int) -> np.ndarray:
-        out = np.empty((X.shape[0], Z.shape[0]))
-        rows = max(1, BLOCK_BYTES // (8 * max(Z.shape[0], 1)))
-        starts = range(0, X.shape[0], rows)
-        z_norms = _squared_norms(Z) if self.name == "rbf" else None
+        return _filled((X.shape[0], Z.shape[0]), fill, n_threads)
 
-        def fill(start: int) -> None:
-            block, part = out[start : start + rows], X[start : start + rows]
-            with np.errstate(over="ignore", invalid="ignore"):  # a thread does not inherit it
-                self._fill(block, part, Z, z_norms)
+    def of_squared_distances(self, squared: np.ndarray) -> np.ndarray:
+        """Return ``exp(-gamma squared)``, for several gamma on one sample."""
 
-        if n_threads == 1 or len(starts) == 1:
-            for start in starts:
-                fill(start)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(fill, starts))
-        return out
+        def fill(block: np.ndarray, rows: slice) -> None:
+            block[:] = squared[rows]
+            self._exponential(block)
 
-    def _fill(self, block: np.ndarray, X: Any, Z: Any, z_norms: np.ndarray | None) -> None:
-        if issparse(X) or issparse(Z):
-            block[:] = (X @ Z.T).toarray() if issparse(X) and issparse(Z) else np.asarray(X @ Z.T)
-        else:
-            np.dot(X, Z.T, out=block)
-        if self.name == "rbf":
-            block *= -2.0
-            block += _squared_norms(X)[:, None]
-            block += z_norms
-            np.maximum(block, 0.0, out=block)  # rounding can make the distance of duplicates negative
-            block *= -self.gamma
-            np.exp(block, out=block)
-        elif self.name == "poly":
-            block *= self.gamma
-            block += self.coef0
-            np.power(block, self.degree, out=block)
+        return _filled(squared.shape, fill)
+
+    def _exponential(self, block: np.ndarray) -> None:
+        block *= -self.gamma
+        np.maximum(block, LEAST_EXPONENT, out=block)
+        np.exp(block, out=block)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return the values k(x, x) of shape (len(X),)."""
@@ -112,6 +84,48 @@ class Kernel:
             return np.array([self.name(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=float)
         norms = _squared_norms(X)
         return norms if self.name == "linear" else (self.gamma * norms + self.coef0) ** self.degree
+
+
+def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
+    """Return ``||x_i - x_j||^2`` for all pairs of a sample, of shape (len(X), len(X)); zero on the diagonal."""
+    norms = _squared_norms(X)
+
+    def fill(block: np.ndarray, rows: slice) -> None:
+        _products(X[rows], X, block)
+        _to_squared_distances(block, norms[rows], norms)
+
+    squared = _filled((X.shape[0], X.shape[0]), fill, n_threads)
+    np.fill_diagonal(squared, 0.0)
+    return squared
+
+
+def _filled(shape: tuple[int, int], fill: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:
+    """Return a matrix filled a block of rows at a time, each while it is in cache."""
+    out = np.empty(shape)
+    rows = max(1, BLOCK_BYTES // (8 * max(shape[1], 1)))
+    parts = [slice(start, start + rows) for start in range(0, shape[0], rows)]
+    if n_threads == 1 or len(parts) == 1:
+        for part in parts:
+            fill(out[part], part)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(lambda part: fill(out[part], part), parts))
+    return out
+
+
+def _products(X: Any, Z: Any, block: np.ndarray) -> None:
+    if issparse(X) or issparse(Z):
+        product = X @ Z.T
+        block[:] = product.toarray() if issparse(product) else product
+    else:
+        np.dot(X, Z.T, out=block)
+
+
+def _to_squared_distances(block: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
+    block *= -2.0
+    block += x_norms[:, None]
+    block += z_norms
+    np.maximum(block, 0.0, out=block)  # rounding can make the distance of duplicates negative
 
 
 def _squared_norms(X: Any) -> np.ndarray:
@@ -163,14 +177,20 @@ class Gram:
         """Return the rows ``index`` of the matrix, of shape (len(index), n), computing those not cached."""
         if self.whole is not None:
             return self.whole[index]
-        missing = [i for i in index.tolist() if i not in self._rows]
-        if missing:
-            for i, row in zip(missing, self.kernel.between(self.X[missing], self.X), strict=True):
-                self._rows[i] = row
         found = np.empty((len(index), self.n))
+        absent = []
         for place, i in enumerate(index.tolist()):
-            found[place] = self._rows[i]
-            self._rows.move_to_end(i)
-        while len(self._rows) > self._room:
-            self._rows.popitem(last=False)
+            if i in self._rows:
+                found[place] = self._rows[i]
+                self._rows.move_to_end(i)
+            else:
+                absent.append(place)
+        if absent:
+            found[absent] = self.kernel.between(self.X[index[absent]], self.X)
+            if self.kernel.name == "rbf":
+                found[absent, index[absent]] = 1.0
+            for place in absent[-self._room :]:
+                self._rows[int(index[place])] = found[place].copy()  # a view would keep all of ``found`` alive
+            while len(self._rows) > self._room:
+                self._rows.popitem(last=False)
         return found
