@@ -41,11 +41,23 @@ class Kernel:
     coef0: float = 0.0
 
     def between(self, X: Any, Z: Any, n_threads: int = 1) -> np.ndarray:
-        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations."""
+        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations.
+
+        Raises
+        ------
+        ValueError
+            If a value is NaN or infinite, or a callable returns another shape.
+        """
         if callable(self.name):
-            return np.ascontiguousarray(self.name(X, Z), dtype=float)
+            values = np.ascontiguousarray(self.name(X, Z), dtype=float)
+            if values.shape != (X.shape[0], Z.shape[0]):
+                raise ValueError(
+                    f"The kernel function returned an array of shape {values.shape} for samples of "
+                    f"{X.shape[0]} and {Z.shape[0]} rows; it must return {(X.shape[0], Z.shape[0])}."
+                )
+            return _finite(values)
         if self.name == "precomputed":
-            return np.ascontiguousarray(X, dtype=float)
+            return _finite(np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float))
         norms = _squared_norms(Z) if self.name == "rbf" else np.empty(0)
 
         def fill(block: np.ndarray, rows: slice) -> None:
@@ -104,13 +116,29 @@ def _filled(shape: tuple[int, int], fill: Callable[[np.ndarray, slice], None], n
     out = np.empty(shape)
     rows = max(1, BLOCK_BYTES // (8 * max(shape[1], 1)))
     parts = [slice(start, start + rows) for start in range(0, shape[0], rows)]
+
+    def fill_part(part: slice) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # _finite tells it in a sentence
+            fill(out[part], part)
+
     if n_threads == 1 or len(parts) == 1:
         for part in parts:
-            fill(out[part], part)
+            fill_part(part)
     else:
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(lambda part: fill(out[part], part), parts))
-    return out
+            list(pool.map(fill_part, parts))
+    return _finite(out)
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            "The kernel has values that are NaN or too large. Scale the features to a moderate range; with "
+            "kernel='poly', take a whole degree, or a coef0 that keeps gamma x'z + coef0 positive."
+        )
+    return values
 
 
 def _products(X: Any, Z: Any, block: np.ndarray) -> None:
@@ -129,9 +157,10 @@ def _to_squared_distances(block: np.ndarray, x_norms: np.ndarray, z_norms: np.nd
 
 
 def _squared_norms(X: Any) -> np.ndarray:
-    if issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    with np.errstate(over="ignore"):
+        if issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", X, X)
 
 
 class Gram:
