@@ -1,0 +1,169 @@
+"""Kernels and Gram matrices against scikit-learn's pairwise kernels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+
+from npbench.numerics import gram as gram_module
+from npbench.numerics import smo
+from npbench.numerics.gram import Gram, Kernel
+
+KERNELS = {
+    "linear": (Kernel("linear"), {}),
+    "rbf": (Kernel("rbf", gamma=0.7), {"gamma": 0.7}),
+    "rbf, narrow": (Kernel("rbf", gamma=1e4), {"gamma": 1e4}),
+    "poly": (Kernel("poly", gamma=0.3, degree=3, coef0=1.5), {"gamma": 0.3, "degree": 3, "coef0": 1.5}),
+    "poly, even": (Kernel("poly", gamma=2.0, degree=2), {"gamma": 2.0, "degree": 2, "coef0": 0}),
+    "callable": (Kernel(rbf_kernel), {}),
+}
+
+
+def draw(n, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+
+
+def reference(name, X, Z=None):
+    _, parameters = KERNELS[name]
+    return pairwise_kernels(X, Z, metric={"callable": "rbf"}.get(name, name.split(",")[0]), **parameters)
+
+
+@pytest.mark.parametrize("as_x", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("as_z", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_those_of_scikit_learn(name, as_x, as_z):
+    X, Z = draw(40), draw(25, seed=1)
+    kernel, _ = KERNELS[name]
+    values = kernel.between(as_x(X), as_z(Z))
+    assert values.flags.c_contiguous
+    np.testing.assert_allclose(values, reference(name, X, Z), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_diagonal_is_that_of_the_matrix(name, storage):
+    X = storage(draw(30))
+    kernel, _ = KERNELS[name]
+    expected = reference(name, draw(30)).diagonal()
+    np.testing.assert_allclose(kernel.diagonal(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(Gram(X, kernel).diagonal(), expected, rtol=1e-12)
+    np.testing.assert_allclose(Gram(X, kernel, budget=1).diagonal(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_given_matrix_is_taken_as_it_is(storage):
+    K = reference("rbf", draw(20))
+    for gram in (Gram(storage(K), Kernel("precomputed"), budget=1), Gram.of(K)):
+        np.testing.assert_array_equal(gram.whole, K)
+        np.testing.assert_array_equal(gram.diagonal(), K.diagonal())
+        np.testing.assert_array_equal(gram.rows(np.array([3, 1])), K[[3, 1]])
+
+
+def test_duplicates_have_the_same_rows_and_a_diagonal_of_one():
+    X = np.repeat(draw(10), 2, axis=0) + 1e6  # far from 0, where the squared distance of duplicates cancels badly
+    K = Gram(X, Kernel("rbf", gamma=1.0)).whole
+    np.testing.assert_array_equal(K.diagonal(), 1.0)
+    assert np.all((K >= 0) & (K <= 1))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_rows_from_the_cache_are_those_of_the_whole_matrix(name, storage):
+    X, rng = storage(draw(50)), np.random.default_rng(2)
+    kernel, _ = KERNELS[name]
+    whole, served = Gram(X, kernel), Gram(X, kernel, budget=8 * 50 * 7)
+    assert served.whole is None
+    for _ in range(30):
+        index = rng.choice(50, size=rng.integers(1, 7), replace=False)
+        np.testing.assert_allclose(served.rows(index), whole.whole[index], rtol=1e-12, atol=1e-14)
+
+
+def counting(calls):
+    def kernel(X, Z):
+        calls.append(len(X))
+        return X @ Z.T
+
+    return Kernel(kernel)
+
+
+def test_the_cache_holds_no_more_than_its_room_and_drops_what_was_longest_unused():
+    calls = []
+    gram = Gram(draw(50), counting(calls), budget=8 * 50 * 4)
+    for index in ([0, 1], [2, 3], [0], [4, 5], [0], [3], [1]):
+        gram.rows(np.array(index))
+        assert len(gram._rows) <= 4
+        assert sum(row.nbytes for row in gram._rows.values()) <= 8 * 50 * 4
+    # 4 and 5 pushed out 1 and 2; 0 and 3 stayed; 1 had to be computed again.
+    assert calls == [2, 2, 2, 1]
+
+
+def test_more_rows_than_the_cache_has_room_for_are_served():
+    X = draw(30)
+    gram = Gram(X, Kernel("linear"), budget=1)
+    np.testing.assert_allclose(gram.rows(np.arange(30)), X @ X.T, atol=1e-13)
+    assert len(gram._rows) <= 2
+
+
+def test_cached_rows_do_not_keep_larger_arrays_alive():
+    gram = Gram(draw(50), Kernel("linear"), budget=8 * 50 * 4)
+    gram.rows(np.arange(40))
+    assert sum((row if row.base is None else row.base).nbytes for row in gram._rows.values()) <= 8 * 50 * 4
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_threads_change_no_bit(name, storage, monkeypatch):
+    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 60 * 4)  # fifteen blocks
+    X = storage(draw(60))
+    kernel, _ = KERNELS[name]
+    one, two = (Gram(X, kernel, n_threads=n).whole for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one, reference(name, draw(60)), rtol=1e-10, atol=1e-12)
+
+
+def test_an_error_in_a_thread_is_not_lost(monkeypatch):
+    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8)
+    with pytest.raises(ValueError, match=r"mismatch|dimension|aligned"):
+        Kernel("linear").between(draw(5, d=3), draw(5, d=4), n_threads=2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (Kernel("poly", degree=2.5), draw(10)),
+        (Kernel("poly", degree=3), 1e120 * draw(10)),
+        (Kernel("linear"), 1e200 * draw(10)),
+        (Kernel("rbf"), 1e200 * draw(10)),
+        (Kernel("linear"), sp.csr_array(1e200 * draw(10))),
+        (Kernel(lambda X, Z: np.full((len(X), len(Z)), np.nan)), draw(10)),
+    ],
+    ids=["root of a negative", "poly overflows", "linear overflows", "distance overflows", "sparse overflows", "NaN"],
+)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_values_that_are_not_finite_are_refused_in_a_sentence(kernel, X, n_threads, monkeypatch):
+    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8)
+    with pytest.raises(ValueError, match="The kernel has values that are NaN or too large"):
+        kernel.between(X, X, n_threads)
+
+
+def test_a_kernel_function_of_the_wrong_shape_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"shape \(10, 10\) .* of 10 and 4 rows; it must return \(10, 4\)"):
+        Kernel(lambda X, Z: X @ X.T).between(draw(10), draw(4))
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "callable"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_small_budget_gives_the_same_optimum(name, storage, monkeypatch):
+    monkeypatch.setattr(smo, "BLOCK", 24)
+    rng = np.random.default_rng(4)
+    X, p = draw(80), np.where(rng.random(80) < 0.3, 1.0, -1.0)
+    upper = np.where(p > 0, 5.0, 0.0)
+    lower = upper - np.where(p > 0, 5.0, 1.0)
+    optima = []
+    for budget in (1 << 30, 8 * 80 * 8):
+        x, g = np.zeros(80), p.copy()
+        _, violation = smo.solve(Gram(storage(X), KERNELS[name][0], budget), lower, upper, x, g, 1e-8)
+        assert violation <= 1e-8
+        optima.append(p @ x - 0.5 * x @ reference(name, X) @ x)
+    assert optima[1] == pytest.approx(optima[0], rel=1e-7)
