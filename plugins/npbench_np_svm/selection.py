@@ -38,11 +38,12 @@ def select(
     """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing work.
 
     Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_threads`` kernels are worked on
-    at a time. Falls back on it where nothing can be shared: when C is not searched, or the Gram matrix of all rows
-    exceeds the estimator's ``cache_size``.
+    at a time. Falls back on it where nothing can be shared: when C is not searched, the Gram matrix of all rows
+    exceeds the estimator's ``cache_size``, or a kernel is not the same function on every fold.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    if len(search.get("C", ())) < 2 or 8 * len(rows) ** 2 > make().cache_size * MEGABYTE:
+    too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
+    if len(search.get("C", ())) < 2 or too_large or _varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     place = np.full(len(y), -1)
     place[rows] = np.arange(len(rows))
@@ -70,6 +71,13 @@ def select(
     best = int(np.argmin(losses))
     unconverged = sum(table[_key(candidate)][1] for candidate in candidates)
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def _varies_by_fold(estimator: NPSVM, search: Mapping[str, Sequence[Any]]) -> bool:
+    """Return whether a kernel has a scale of its own on each fold, or is a matrix of one sample."""
+    kernels = search.get("kernel", [estimator.kernel])
+    gammas = search.get("gamma", [estimator.gamma])
+    return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))
 
 
 def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
