@@ -1,0 +1,25 @@
+"""Samples and dual problems that the benchmarks share."""
+
+import numpy as np
+
+
+def mixture(n, d, seed=0):
+    """Return a two-component mixture per class: interleaved for d = 2; 30 % positives."""
+    random = np.random.default_rng(seed)
+    y = np.where(random.random(n) < 0.3, 1, -1)
+    side = random.choice([-1, 1], n)
+    X = random.normal(size=(n, d))
+    X[:, 0] += side
+    X[:, 1] += side * y
+    return X, y
+
+
+def scale(X):
+    """Return scikit-learn's gamma="scale"."""
+    return 1.0 / (X.shape[1] * X.var())
+
+
+def box(y, C, weight):
+    """Return lower and upper bounds of the SVM dual with cost C, times ``weight`` for positives."""
+    cost = np.where(y > 0, C * weight, C)
+    return np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
