@@ -1,0 +1,226 @@
+"""DC steps of the ramp-loss SVM against its objective, its optimality conditions and two other solvers."""
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC
+
+from npbench.numerics import smo
+from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.ramp_svm import RampSVM
+
+
+def sample(n, share=0.4, shift=1.0, seed=0, d=2):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < max(1, round(share * n)), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None], y
+
+
+def costs_of(y, cost_positive, cost_negative):
+    return np.where(y > 0, cost_positive, cost_negative)
+
+
+def objective(svm, c):
+    """Return J_1 - J_2 from the matrix, the multipliers and the intercept alone."""
+    f_0 = svm.gram.whole @ svm.x
+    z = svm.y * (f_0 + svm.b)
+    hinges = np.maximum(0, svm.eta - z) - np.maximum(0, -svm.eta - z)
+    return 0.5 * svm.x @ f_0 + c @ hinges / (2 * svm.eta)
+
+
+def run(svm, cost_positive, cost_negative, max_steps=100):
+    """Yield the svm and the flat samples of each step until these repeat."""
+    flat = np.zeros(len(svm.y), dtype=bool)
+    for _ in range(max_steps):
+        svm.step(cost_positive, cost_negative, flat)
+        yield flat
+        following = svm.flat()
+        if np.array_equal(following, flat):
+            return
+        flat = following
+    raise AssertionError("the flat samples never repeat")
+
+
+@st.composite
+def problems(draw):
+    """Return (X, y, kernel, eta, tol, costs) with many samples flat, free or at a kink."""
+    n, seed = draw(st.integers(4, 50)), draw(st.integers(0, 10**6))
+    X, y = sample(n, draw(st.sampled_from([0.05, 0.3, 0.5])), draw(st.sampled_from([0.0, 0.5, 3.0])), seed)
+    match draw(st.sampled_from(["plain", "duplicates", "rounded", "constant feature", "identical rows"])):
+        case "duplicates":
+            X[n // 2 :] = X[: n - n // 2]
+        case "rounded":
+            X = np.round(X)
+        case "constant feature":
+            X[:, 0] = 1.0
+        case "identical rows":
+            X[:] = 1.0
+    kernel = draw(st.sampled_from([Kernel("linear"), Kernel("rbf", 0.1), Kernel("rbf", 2.0), Kernel("rbf", 50.0)]))
+    eta = draw(st.sampled_from([0.1, 1.0, 7.0]))
+    costs = [eta**2 * draw(st.sampled_from([1e-2, 0.3, 3.0, 30.0, 1e4])) for _ in range(2)]
+    return X, y, kernel, eta, eta * draw(st.sampled_from([1e-3, 1e-7])), costs
+
+
+@given(problems())
+@settings(max_examples=150, deadline=None)
+def test_the_objective_never_increases_and_the_flat_samples_repeat(problem):
+    X, y, kernel, eta, tol, costs = problem
+    svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
+    before = np.inf
+    for _ in run(svm, *costs):
+        now = objective(svm, c)
+        # A step errs by its gap; calling a sample less than 2 tol below -eta not flat costs it tol / eta of its cost.
+        allowed = svm.duality_gap + c.sum() * tol / eta + 1e-11 * (c.sum() + abs(now))
+        assert now <= before + allowed
+        before = now
+
+
+@given(problems())
+@settings(max_examples=100, deadline=None)
+def test_a_settled_point_meets_the_optimality_conditions(problem):
+    X, y, kernel, eta, tol, costs = problem
+    svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
+    *_, flat = run(svm, *costs)
+    assert svm.violation <= tol
+    a, end = y * svm.x, c / (2 * eta)
+    z = y * (svm.gram.whole @ svm.x + svm.b)
+    lower, upper = np.where(flat, -end, 0.0), np.where(flat, 0.0, end)
+    slack = 1e-9 * end
+    assert np.all((lower - slack <= a) & (a <= upper + slack))
+    assert abs(y @ a) <= 1e-9 * end.sum()
+    error = tol + 1e-10 * (eta + np.abs(z).max())
+    assert np.all(z[a < upper - slack] >= eta - error)
+    assert np.all(z[a > lower + slack] <= eta + error)
+    assert np.all(z[flat] < -eta - tol)
+    assert np.all(z[~flat] >= -eta - 2 * tol - error)
+
+
+def test_the_problems_drawn_have_flat_samples():
+    X, y = sample(60, shift=0.5)
+    svm = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6)
+    steps = list(run(svm, 30.0, 30.0))
+    assert len(steps) > 2
+    assert 0 < steps[-1].sum() < 60
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_what_a_step_reports_is_so(problem):
+    X, y, kernel, eta, tol, costs = problem
+    svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
+    for flat in run(svm, *costs):
+        f_0 = svm.gram.whole @ svm.x
+        size = eta + np.abs(svm.gram.whole) @ np.abs(svm.x)
+        np.testing.assert_allclose(svm.f_0, f_0, atol=1e-12 * size.max())
+        np.testing.assert_allclose(svm.z, y * (f_0 + svm.b), atol=1e-12 * (size.max() + abs(svm.b)))
+        loss = np.clip((eta - svm.z) / (2 * eta), 0, 1)
+        assert svm.p_nd == pytest.approx(loss[y > 0].mean(), abs=1e-12)
+        assert svm.p_fa == pytest.approx(loss[y < 0].mean(), abs=1e-12)
+        assert svm.squared_norm == pytest.approx(svm.x @ f_0, abs=1e-11 * size @ np.abs(svm.x))
+        hinges = c @ np.maximum(0, eta - svm.z) / (2 * eta) + c[flat] @ svm.z[flat] / (2 * eta)
+        primal = 0.5 * svm.x @ f_0 + hinges
+        dual = eta * y @ svm.x - 0.5 * svm.x @ f_0 + 0.5 * c[flat].sum()
+        error = 1e-11 * (size @ (np.abs(svm.x) + c / eta) + abs(primal))
+        assert svm.duality_gap == pytest.approx(primal - dual, abs=error)
+
+
+@pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("kernel", [Kernel("linear"), Kernel("rbf", 0.5)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("share_flat", [0.0, 0.3])
+def test_the_dual_value_is_the_minimum_of_the_primal(eta, kernel, share_flat):
+    X, y = sample(60)
+    flat = np.random.default_rng(1).random(60) < share_flat
+    c = costs_of(y, 3.0 * eta**2, 1.0 * eta**2)
+    svm = RampSVM(Gram(X, kernel), y, eta, 1e-9 * eta)
+    svm.step(3.0 * eta**2, 1.0 * eta**2, flat)
+    dual = eta * y @ svm.x - 0.5 * svm.x @ svm.gram.whole @ svm.x
+
+    eigenvalues, vectors = np.linalg.eigh(svm.gram.whole)
+    keep = eigenvalues > 1e-12 * eigenvalues.max()
+    features = vectors[:, keep] * np.sqrt(eigenvalues[keep])
+    w, b = cvxpy.Variable(features.shape[1]), cvxpy.Variable()
+    z = cvxpy.multiply(y, features @ w + b)
+    minimum = cvxpy.Problem(
+        cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + c @ cvxpy.pos(eta - z) / (2 * eta) + (flat * c) @ z / (2 * eta))
+    ).solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    assert dual + 0.5 * c[flat].sum() == pytest.approx(minimum, rel=1e-7)
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_without_flat_samples_it_is_the_svm_of_scikit_learn(eta, kernel):
+    X, y = sample(120)
+    cost_positive, cost_negative = 40.0 * eta / 48, 15.0 * eta / 72
+    svm = RampSVM(Gram(X, Kernel(kernel, 0.5)), y, eta, 1e-9)
+    svm.step(cost_positive, cost_negative, np.zeros(120, dtype=bool))
+    # With f = eta f' the hinge (eta - z)/(2 eta) is half the usual one in f', and the norm eta^2 times that of f'.
+    weights = {1: cost_positive / (2 * eta**2), -1: cost_negative / (2 * eta**2)}
+    svc = SVC(C=1.0, class_weight=weights, kernel=kernel, gamma=0.5, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(svm.f_0 + svm.b, eta * svc.decision_function(X), atol=1e-6 * eta)
+
+
+@pytest.mark.parametrize("cost_positive", [3.0, 0.1])
+def test_a_class_at_exactly_minus_eta_is_not_flat(cost_positive):
+    # f_0 = 0: f is the intercept, eta or -eta, and the cheaper class lies at -eta.
+    y = np.repeat([1, -1], [7, 11])
+    svm = RampSVM(Gram(np.zeros((18, 2)), Kernel("linear")), y, 0.3, 1e-3)
+    *_, flat = run(svm, cost_positive, 0.7)
+    assert svm.b == pytest.approx(0.3 if 7 * cost_positive > 11 * 0.7 else -0.3)
+    assert np.sort(np.unique(np.round(svm.z, 12))).tolist() == [-0.3, 0.3]
+    assert not flat.any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
+    X, y = sample(40, shift=1.5, seed=seed)
+    X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is there as a cheap negative, too
+    svm, c = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6), costs_of(y, 5.0, 0.5)
+    *_, flat = run(svm, 5.0, 0.5)
+    a = y * svm.x
+    free = (a > 1e-8) & (a < c / 2 - 1e-8)
+    duplicates = np.concatenate([np.zeros(40, dtype=bool), free[:16]])
+    assert duplicates.any()
+    np.testing.assert_allclose(svm.z[duplicates], -1.0, atol=2e-6)
+    assert not flat[duplicates].any()
+
+
+def test_the_start_does_not_decide_about_a_convex_step():
+    X, y = sample(80)
+    flat = np.random.default_rng(3).random(80) < 0.3
+    gram = Gram(X, Kernel("rbf", 0.5))
+    cold, warm = (RampSVM(gram, y, 1.0, 1e-9) for _ in range(2))
+    cold.step(2.0, 1.0, flat)
+    start = np.random.default_rng(4).normal(size=80)
+    warm.start(start, gram.whole @ start)
+    np.testing.assert_allclose(warm.f_0, gram.whole @ start, atol=1e-12)
+    warm.step(2.0, 1.0, flat)
+    np.testing.assert_allclose(warm.z, cold.z, atol=1e-7)
+    assert start.sum() != 0  # the caller's array is left alone
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
+    monkeypatch.setattr(smo, "BLOCK", 30)
+    X, y = sample(100)
+    ends = []
+    for budget in (1 << 30, 8 * 100 * 10):
+        svm = RampSVM(Gram(X, Kernel("rbf", 0.5), budget), y, eta, 1e-8)
+        assert (svm.gram.whole is None) == (budget < 1 << 30)
+        steps = list(run(svm, 8.0, 4.0))
+        ends.append((len(steps), steps[-1], svm.z, svm.p_fa, svm.p_nd))
+    assert ends[0][0] == ends[1][0]
+    for one, other in zip(*ends, strict=True):
+        np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=1e-6)
+
+
+def test_a_step_on_which_smo_creeps_is_certified():
+    X, y = sample(300)
+    svm = RampSVM(Gram(X, Kernel("rbf", 0.05)), y, 1.0, 1e-6)
+    svm.step(2e4, 2e4, np.zeros(300, dtype=bool))
+    assert svm.n_steps > smo.RESCUES[0][0] * 300
+    assert svm.violation <= 1e-6
+    dual = y @ svm.x - 0.5 * svm.squared_norm
+    assert svm.duality_gap <= 1e-6 * dual
+    np.testing.assert_allclose(svm.z, y * (svm.gram.whole @ svm.x + svm.b), atol=1e-7)
