@@ -1,12 +1,13 @@
 """Kernels and their Gram matrices.
 
 The Gram matrix of n samples is kept whole when its 8 n^2 bytes fit the budget, and otherwise served row by row from
-a cache that drops the rows longest unused. What costs is memory traffic: a matrix is filled block by block, each
-block finished (product, distance, exponential) while it is in cache, by several threads if asked for.
+a cache that drops the rows longest unused. The products x'z are BLAS's, with its threads; what follows (distances,
+exponentials, checks) is done block by block, each block while it is in cache, by several threads if asked for.
 """
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from threadpoolctl import ThreadpoolController
 
 BLOCK_BYTES = 1 << 20  # a block of rows that stays in a core's second-level cache
 LEAST_EXPONENT = -300.0  # exp is far slower where it underflows, and 5e-131 is as good as 0
@@ -58,28 +60,28 @@ class Kernel:
             return _finite(values)
         if self.name == "precomputed":
             return _finite(np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float))
-        norms = _squared_norms(Z) if self.name == "rbf" else np.empty(0)
+        rbf = self.name == "rbf"
+        x_norms, z_norms = (_squared_norms(X), _squared_norms(Z)) if rbf else (np.empty(0), np.empty(0))
 
-        def fill(block: np.ndarray, rows: slice) -> None:
-            _products(X[rows], Z, block)
-            if self.name == "rbf":
-                _to_squared_distances(block, _squared_norms(X[rows]), norms)
+        def finish(block: np.ndarray, rows: slice) -> None:
+            if rbf:
+                _to_squared_distances(block, x_norms[rows], z_norms)
                 self._exponential(block)
             elif self.name == "poly":
                 block *= self.gamma
                 block += self.coef0
                 np.power(block, self.degree, out=block)
 
-        return _filled((X.shape[0], Z.shape[0]), fill, n_threads)
+        return _by_blocks(_products(X, Z), finish, n_threads)
 
-    def of_squared_distances(self, squared: np.ndarray) -> np.ndarray:
+    def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Return ``exp(-gamma squared)``, for several gamma on one sample."""
 
-        def fill(block: np.ndarray, rows: slice) -> None:
+        def finish(block: np.ndarray, rows: slice) -> None:
             block[:] = squared[rows]
             self._exponential(block)
 
-        return _filled(squared.shape, fill)
+        return _by_blocks(np.empty(squared.shape), finish, n_threads)
 
     def _exponential(self, block: np.ndarray) -> None:
         block *= -self.gamma
@@ -102,32 +104,41 @@ def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
     """Return ``||x_i - x_j||^2`` for all pairs of a sample, of shape (len(X), len(X)); zero on the diagonal."""
     norms = _squared_norms(X)
 
-    def fill(block: np.ndarray, rows: slice) -> None:
-        _products(X[rows], X, block)
+    def finish(block: np.ndarray, rows: slice) -> None:
         _to_squared_distances(block, norms[rows], norms)
 
-    squared = _filled((X.shape[0], X.shape[0]), fill, n_threads)
+    squared = _by_blocks(_products(X, X), finish, n_threads)
     np.fill_diagonal(squared, 0.0)
     return squared
 
 
-def _filled(shape: tuple[int, int], fill: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:
-    """Return a matrix filled a block of rows at a time, each while it is in cache."""
-    out = np.empty(shape)
-    rows = max(1, BLOCK_BYTES // (8 * max(shape[1], 1)))
-    parts = [slice(start, start + rows) for start in range(0, shape[0], rows)]
+def blas_threads() -> int:
+    """Return how many threads BLAS uses now, which is how many a sensible caller takes for the rest."""
+    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
 
-    def fill_part(part: slice) -> None:
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _by_blocks(matrix: np.ndarray, finish: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:
+    """Apply ``finish`` to the matrix, in place, a block of rows at a time."""
+    rows = max(1, BLOCK_BYTES // (8 * max(matrix.shape[1], 1)))
+    parts = [slice(start, start + rows) for start in range(0, matrix.shape[0], rows)]
+
+    def work(part: slice) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # _finite tells it in a sentence
-            fill(out[part], part)
+            finish(matrix[part], part)
+        _finite(matrix[part])
 
-    if n_threads == 1 or len(parts) == 1:
+    if n_threads == 1 or len(parts) < n_threads:
         for part in parts:
-            fill_part(part)
+            work(part)
     else:
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(fill_part, parts))
-    return _finite(out)
+            list(pool.map(work, parts))
+    return matrix
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
@@ -141,12 +152,12 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _products(X: Any, Z: Any, block: np.ndarray) -> None:
-    if issparse(X) or issparse(Z):
-        product = X @ Z.T
-        block[:] = product.toarray() if issparse(product) else product
-    else:
-        np.dot(X, Z.T, out=block)
+def _products(X: Any, Z: Any) -> np.ndarray:
+    if not issparse(X) and not issparse(Z):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.dot(X, Z.T)
+    product = X @ Z.T
+    return product.toarray() if issparse(product) else np.ascontiguousarray(product)
 
 
 def _to_squared_distances(block: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.gram import Gram, Kernel, blas_threads
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_np_svm.annealed import EXPLANATIONS, REACHED, anneal
 
@@ -189,7 +189,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"kernel='precomputed' needs a square Gram matrix in fit; its shape is {X.shape}.")
         self._kernel = self.resolved_kernel(X)
-        gram = Gram(X, self._kernel, int(self.cache_size * MEGABYTE))
+        gram = Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
         svm = RampSVM(gram, signs, self.eta, self.tol)
         result = anneal(svm, self.rho, self.C, **self.search_settings())
         self._keep(X, signs, result)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import npbench
 from npbench.numerics import smo
-from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.gram import Gram, Kernel, blas_threads
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout
 from npbench_np_svm.estimator import NPSVM
@@ -49,7 +49,7 @@ def dual_problem(y: np.ndarray, C: float, weight: float) -> tuple[np.ndarray, np
 
 def solve(X: np.ndarray, y: np.ndarray, gamma: float, C: float, weight: float, tol: float) -> tuple[float, float]:
     """Solve from scratch, Gram matrix included; return the dual objective and the relative duality gap."""
-    gram = Gram(X, Kernel("rbf", gamma), n_threads=CORES)
+    gram = Gram(X, Kernel("rbf", gamma), n_threads=blas_threads())
     lower, upper = dual_problem(y, C, weight)
     x, g = np.zeros(len(y)), y.astype(float)
     smo.solve(gram, lower, upper, x, g, tol)
