@@ -200,11 +200,12 @@ def feasible(lower, upper, x, g):
                 return x
     # Falling costs g (so smallest first), rising earns it (so largest first).
     for i in np.argsort(g if total > 0.0 else -g):
-        room = x[i] - lower[i] if total > 0.0 else x[i] - upper[i]
-        if abs(room) >= abs(total):
+        bound = lower[i] if total > 0.0 else upper[i]
+        room = x[i] - bound
+        if abs(room) > abs(total):
             x[i] -= total
             break
-        x[i] -= room
+        x[i] = bound  # x - room can miss it by a rounding
         total -= room
     return x
 
