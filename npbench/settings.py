@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from npbench.errors import RequestError, unknown_name
@@ -86,5 +86,10 @@ def _folder_faults(results: Any) -> Iterable[str]:
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
     if not existing.is_dir():
         yield f"results={results} is no folder: {existing} is a file. Name another folder."
-    elif not os.access(existing, os.W_OK | os.X_OK):
-        yield f"results={results} cannot be written: {existing} is read-only for you. Name another folder."
+        return
+    try:  # permissions do not tell of every file system that refuses
+        with TemporaryDirectory(prefix=".npbench-", dir=existing):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        yield f"results={results} cannot be written: {existing} takes no new folder ({reason}). Name another folder."
