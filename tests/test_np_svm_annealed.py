@@ -93,7 +93,7 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
     best, C = result.best, parameters["C"]
     K = parameters["kernel"].between(X, X)
     loss = ramp(margins(X, y, parameters["kernel"], best), 1.0)
-    error = 1e-12 * (1 + np.abs(K) @ np.abs(best.x)).max() + 1e-12 * abs(best.b)
+    error = 1e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # of rounding in all steps, on multipliers up to C
     assert best.p_fa == pytest.approx(loss[y < 0].mean(), abs=error)
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
@@ -132,10 +132,11 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
     best, tol = result.best, 1e-3
     z = margins(X, y, parameters["kernel"], best)
     c = np.where(y > 0, parameters["C"] / np.sum(y > 0), best.multiplier / np.sum(y < 0))
-    a, flat, slack = y * best.x, z < -1 - 2 * tol, 1e-9 * c
+    error = tol + 1e-9 * np.abs(z).max()
+    a, slack = y * best.x, 1e-9 * c
+    flat = (z < -1 - 2 * tol) | ((z < -1 + error) & (a <= 0))  # within the tolerance they may be either
     lower, upper = np.where(flat, -c / 2, 0), np.where(flat, 0, c / 2)
     assert np.all((lower - slack <= a) & (a <= upper + slack))
-    error = tol + 1e-9 * np.abs(z).max()
     assert np.all(z[a < upper - slack] >= 1 - error)
     assert np.all(z[a > lower + slack] <= 1 + error)
 

@@ -61,6 +61,7 @@ class RampSVM:
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self._g = eta * self.y
+        self._flat = np.zeros(len(y), dtype=bool)
         self._diagonal = gram.diagonal()
         self.p_nd = self.p_fa = 0.5
         self.squared_norm, self.violation, self.duality_gap, self.n_steps = 0.0, np.inf, np.inf, 0
@@ -76,6 +77,7 @@ class RampSVM:
 
     def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
         """Solve the convex problem for these costs per sample and flat samples, from the present point."""
+        self._flat = flat
         costs = float(cost_positive), float(cost_negative)
         K, patience = self.gram.whole, smo.RESCUES[0][0] * len(self.x)
         if K is not None:
@@ -91,9 +93,9 @@ class RampSVM:
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
     def flat(self) -> np.ndarray:
-        """Return which samples lie below -eta by more than the tolerance.
+        """Return which samples lie below -eta, those that were not flat in the last step by more than the tolerance.
 
         Many lie at exactly -eta (the duplicate of a free sample in the other class; a whole class where f_0 = 0), and
-        rounding must not decide about them.
+        rounding must not decide about them, nor may a sample within the tolerance change for ever.
         """
-        return self.z < -self.eta - 2.0 * self.tol
+        return self.z < -self.eta - np.where(self._flat, 0.0, 2.0 * self.tol)
