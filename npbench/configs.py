@@ -6,6 +6,7 @@ which is imported only when the command line names it. Files win over generated 
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -37,6 +38,20 @@ def register(folder: str | None = None) -> None:
     Plugins.instance().register(RegistrySource)
 
 
+def addresses(package: str) -> list[str]:
+    """Return where Hydra finds a package's configuration: its folders.
+
+    Since Python 3.12 Hydra cannot list the top of a package that has no ``__init__.py``, as folders of YAML have none.
+    A package that does not exist is left to Hydra to name.
+    """
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:  # the package that it lies in
+        spec = None
+    folders = (spec and spec.submodule_search_locations) or ()
+    return [f"file://{folder}" for folder in folders] or [f"pkg://{package}"]
+
+
 class PluginConfigs(SearchPathPlugin):
     """Appends what plugins ship, then the generated nodes, to Hydra's search path."""
 
@@ -47,7 +62,8 @@ class PluginConfigs(SearchPathPlugin):
         if self.folder:
             search_path.append(provider="command-line", path=f"file://{self.folder}")
         for package in registry.installed().config_packages:
-            search_path.append(provider="npbench", path=f"pkg://{package}")
+            for address in addresses(package):
+                search_path.append(provider="npbench", path=address)
         search_path.append(provider="npbench", path="npbench://registry")
 
 

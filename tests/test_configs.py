@@ -71,3 +71,11 @@ def test_the_yaml_of_np_svm_names_the_parameters_of_its_estimator(file):
     assert set(yaml["search"]) <= set(settable)
     fixed = {name: value for name, value in yaml.items() if name in settable and name not in yaml["search"]}
     assert fixed == {name: settable[name] for name in fixed}
+
+
+def test_configuration_of_plugins_is_found_as_folders_that_python_need_not_import(tmp_path, monkeypatch):
+    (tmp_path / "with_yaml" / "conf").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert configs.addresses("with_yaml.conf") == [f"file://{tmp_path / 'with_yaml' / 'conf'}"]
+    assert configs.addresses("with_yaml.absent") == ["pkg://with_yaml.absent"]
+    assert configs.addresses("no_such_package.conf") == ["pkg://no_such_package.conf"]
