@@ -186,6 +186,14 @@ def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
     assert not flat[duplicates].any()
 
 
+def test_two_steps_do_not_alternate_for_ever():
+    # A sample 1.9 tolerances below the kink after a step in which it was flat, and 2.3 after one in which it was not.
+    X, y = sample(27, share=0.3, shift=0.0, seed=6231)
+    X[13:] = X[:14]
+    steps = list(run(RampSVM(Gram(X, Kernel("rbf", 0.1)), y, 0.1, 1e-4), 0.03, 0.003))
+    assert len(steps) > 2
+
+
 def test_the_start_does_not_decide_about_a_convex_step():
     X, y = sample(80)
     flat = np.random.default_rng(3).random(80) < 0.3
