@@ -22,6 +22,8 @@ from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 from npbench.numerics.smo_kernels import ramp_box, ramp_measures, ramp_step
 
+FARTHEST = 2.0  # how far a start is extrapolated, in units of the last change of costs
+
 
 class RampSVM:
     """The present point of the DC algorithm, and the step from it.
@@ -61,36 +63,57 @@ class RampSVM:
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self._g = eta * self.y
-        self._flat = np.zeros(len(y), dtype=bool)
+        self._flat, self._slack = np.zeros(len(y), dtype=bool), tol
         self._diagonal = gram.diagonal()
         self.p_nd = self.p_fa = 0.5
         self.squared_norm, self.violation, self.duality_gap, self.n_steps = 0.0, np.inf, np.inf, 0
+        self._solved: list[tuple[tuple[float, float], np.ndarray, np.ndarray]] = []  # the last two: costs, x, g
 
     def start(self, x: np.ndarray, f_0: np.ndarray) -> None:
         """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; they may be infeasible."""
         self.x, self._g = x.copy(), self.eta * self.y - f_0
+        self._solved.clear()
 
     @property
     def f_0(self) -> np.ndarray:
         """Values of f without the intercept on the sample, ``Kx``."""
         return self.eta * self.y - self._g
 
-    def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
-        """Solve the convex problem for these costs per sample and flat samples, from the present point."""
-        self._flat = flat
+    def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray, looseness: float = 1.0) -> None:
+        """Solve the convex problem for these costs per sample and flat samples, from the present point.
+
+        ``looseness`` multiplies the tolerance, for a point that will not be kept.
+        """
+        self._flat, self._slack = flat, looseness * self.tol
         costs = float(cost_positive), float(cost_negative)
+        self._predict(costs)
         K, patience = self.gram.whole, smo.RESCUES[0][0] * len(self.x)
         if K is not None:
             steps, self.violation, measures = ramp_step(
-                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self.tol, patience
+                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self._slack, patience
             )
             self.n_steps += steps
-        if K is None or self.violation > self.tol:  # beyond the budget, or SMO alone creeps
+        if K is None or self.violation > self._slack:  # beyond the budget, or SMO alone creeps
             lower, upper = ramp_box(self.y, *costs, flat, self.eta)
-            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self.tol)
+            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack)
             self.n_steps += steps
             measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
+        self._solved = [*self._solved[-1:], (costs, self.x.copy(), self._g.copy())]
+
+    def _predict(self, costs: tuple[float, float]) -> None:
+        """Start on the line through the last two solutions: between breakpoints x is affine in the cost, and so is g.
+
+        It carries the samples at a bound along with it, which would else take a pair update each.
+        """
+        if len(self._solved) < 2:
+            return
+        (before, x_before, g_before), (now, x, g) = self._solved
+        if before[0] != now[0] or now[0] != costs[0] or before[1] == now[1]:
+            return
+        share = (costs[1] - now[1]) / (now[1] - before[1])
+        if abs(share) <= FARTHEST:
+            self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
 
     def flat(self) -> np.ndarray:
         """Return which samples lie below -eta, those that were not flat in the last step by more than the tolerance.
@@ -98,4 +121,4 @@ class RampSVM:
         Many lie at exactly -eta (the duplicate of a free sample in the other class; a whole class where f_0 = 0), and
         rounding must not decide about them, nor may a sample within the tolerance change for ever.
         """
-        return self.z < -self.eta - np.where(self._flat, 0.0, 2.0 * self.tol)
+        return self.z < -self.eta - np.where(self._flat, 0.0, 2.0 * self._slack)

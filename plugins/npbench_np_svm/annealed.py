@@ -34,6 +34,8 @@ FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
 NARROW = 1e-3  # relative width at which the multiplier's interval counts as closed
 LARGE_FALL = 0.25  # of P_fa across a closed interval that makes it final
 REOPENINGS = 2
+LOOSE, NEAR = 10.0, 4.0  # tolerance of convex steps while P_fa is further than NEAR epsilon from rho
+EDGE = 0.1  # least share of the interval, on a log scale, that an interpolation leaves at either end
 
 
 class Trace(NamedTuple):
@@ -79,61 +81,83 @@ class Annealed:
 class Multiplier:
     """The multiplier lambda, its update, and the interval it is believed to lie in.
 
-    The update is the paper's, ``lambda <- lambda (1 + nu (P_fa - rho))``, within LARGEST_FACTOR. While the flat
-    samples stay the same the problem is convex and P_fa falls as lambda grows (Theorem 3), so that values tried bound
-    lambda, and an update that would leave the interval goes to its geometric middle. Flat samples do change: an
-    interval that closes without an answer is opened again, REOPENINGS times, with a quarter of the gain. If P_fa fell
-    by more than LARGE_FALL across it, no multiplier meets the constraint and it stays closed.
+    The first updates are the paper's, ``lambda <- lambda (1 + nu (P_fa - rho))``, within LARGEST_FACTOR. While the flat
+    samples stay the same the problem is convex and P_fa falls as lambda grows (Theorem 3): values tried bound lambda,
+    and two of them give a secant of P_fa in log(lambda), which is followed inside the bounds. A rate out of order
+    tells that the flat samples have changed the problem, and what was known before is forgotten. If P_fa falls by more
+    than LARGE_FALL across bounds that have met, no multiplier meets the constraint; else the search opens again,
+    REOPENINGS times, with a quarter of the gain.
     """
 
-    def __init__(self, start: float, nu: float) -> None:
-        self.value, self._nu, self._openings = start, nu, 1 + REOPENINGS
-        self._probes: list[float] = []
+    def __init__(self, start: float, rho: float, nu: float) -> None:
+        self.value, self._rho, self._nu, self._openings = start, rho, nu, REOPENINGS
         self._least, self._most = FLOOR * start, CAP * start
-        self._open()
+        self._probes: list[float] = []
+        self._forget()
 
-    def _open(self) -> None:
-        self._low, self._high = self._least, self._most
-        self._excess_low, self._excess_high = 1.0, -1.0
-        self._openings -= 1
+    def _forget(self) -> None:
+        self._low, self._p_low = self._least, 1.0
+        self._high, self._p_high = self._most, 0.0
+        self._before: tuple[float, float] | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the bounds have met for good."""
+        return self._openings < 0
 
     def suspect(self, value: float) -> None:
         """Try closely below and above ``value`` next, where P_fa is expected to jump."""
         self._probes = [value * (1.0 + 0.4 * NARROW), value * (1.0 - 0.4 * NARROW)]
 
-    @property
-    def closed(self) -> bool:
-        """Whether the interval has closed for good."""
-        return self._openings < 0
-
-    def update(self, excess: float) -> None:
-        """Move on after an iteration with ``P_fa - rho = excess``."""
-        if excess > 0:
-            self._low, self._excess_low = self.value, excess
-            self._high = self._high if self._high > self._low else self._most
+    def update(self, p_fa: float) -> None:
+        """Move on after an iteration that ended with this surrogate false-alarm rate."""
+        in_order = self._low <= self.value <= self._high and self._p_high <= p_fa <= self._p_low
+        if not in_order:
+            self._forget()
+        if p_fa > self._rho:
+            self._low, self._p_low = self.value, p_fa
         else:
-            self._high, self._excess_high = self.value, excess
-            self._low = self._low if self._low < self._high else self._least
-        self._reopen_if_narrow()
+            self._high, self._p_high = self.value, p_fa
+        if self._high <= self._low * (1.0 + NARROW):
+            self._openings = -1 if self._p_low - self._p_high > LARGE_FALL else self._openings - 1
+            self._nu *= 0.25
+            self._forget()
+        now = (self.value, p_fa)
+        self.value, self._before = self._next(*now), now
+
+    def _next(self, value: float, p_fa: float) -> float:
         while self._probes:
             probe = self._probes.pop()
             if self._low < probe < self._high:
-                self.value = probe
-                return
-        factor = min(max(1.0 + self._nu * excess, 1.0 / LARGEST_FACTOR), LARGEST_FACTOR)
-        proposed = self.value * factor
-        bracketed = self._low > self._least and self._high < self._most
-        self.value = (
-            proposed if not bracketed and self._low < proposed < self._high else math.sqrt(self._low * self._high)
-        )
+                return probe
+        for proposed in (self._secant(value, p_fa), self._papers(value, p_fa)):
+            if proposed in (self._least, self._most) or (proposed and self._inside(proposed)):
+                return proposed
+        return self._between()
 
-    def _reopen_if_narrow(self) -> None:
-        if self._high > self._low * (1.0 + NARROW):
-            return
-        if self._excess_low - self._excess_high > LARGE_FALL:
-            self._openings = 0
-        self._nu *= 0.25
-        self._open()
+    def _inside(self, value: float) -> bool:
+        return self._low * (1.0 + 0.2 * NARROW) < value < self._high / (1.0 + 0.2 * NARROW)
+
+    def _secant(self, value: float, p_fa: float) -> float | None:
+        if self._before is None or min(p_fa, self._before[1]) < 0.1 * self._rho:  # where P_fa is flat, it says nothing
+            return None
+        if (self._before[1] - p_fa) * (self._before[0] - value) >= 0:
+            return None
+        slope = (p_fa - self._before[1]) / math.log(value / self._before[0])
+        change = (self._rho - p_fa) / slope
+        return value * math.exp(change) if abs(change) < math.log(LARGEST_FACTOR) else None
+
+    def _papers(self, value: float, p_fa: float) -> float | None:
+        if self._low > self._least and self._high < self._most:
+            return None
+        factor = min(max(1.0 + self._nu * (p_fa - self._rho), 1.0 / LARGEST_FACTOR), LARGEST_FACTOR)
+        return min(max(value * factor, self._least), self._most)
+
+    def _between(self) -> float:
+        """Return where the log-odds of P_fa, taken as linear in log(lambda) between the bounds, equal those of rho."""
+        above, below = _log_odds(self._p_low), _log_odds(self._p_high)
+        share = min(max((above - _log_odds(self._rho)) / (above - below), EDGE), 1.0 - EDGE)
+        return self._low * (self._high / self._low) ** share
 
     def at_end(self, excess: float) -> Status | None:
         """Return "inactive" or "capped" if the constraint asks for a multiplier beyond the floor or the cap."""
@@ -170,13 +194,14 @@ def anneal(svm: RampSVM, rho: float, C: float, nu: float, epsilon: float, max_it
     """
     start = time.perf_counter()
     n_pos, n = int(svm.positive.sum()), len(svm.y)
-    multiplier = Multiplier(C * (n - n_pos) / n_pos, nu)
+    multiplier = Multiplier(C * (n - n_pos) / n_pos, rho, nu)
     flat = np.zeros(n, dtype=bool)
     trace: list[Trace] = []
     best: Iterate | None = None
     first: tuple[np.ndarray, np.ndarray] | None = None
+    looseness = LOOSE
     for _ in range(max_iter):
-        svm.step(C / n_pos, multiplier.value / (n - n_pos), flat)
+        svm.step(C / n_pos, multiplier.value / (n - n_pos), flat, looseness)
         now = _iterate(svm, C, multiplier.value)
         first = first or (now.x, svm.f_0)
         trace.append(
@@ -201,10 +226,11 @@ def anneal(svm: RampSVM, rho: float, C: float, nu: float, epsilon: float, max_it
         excess = now.p_fa - rho
         ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
         if ended is None:
-            multiplier.update(excess)
+            multiplier.update(now.p_fa)
             ended, settled = ("jump", True) if multiplier.closed else (None, False)
-        if ended and settled:
+        if ended and settled and (looseness == 1.0 or ended == "jump"):
             return Annealed(now if ended in REACHED else best, ended, trace, first)
+        looseness = 1.0 if ended or abs(excess) <= NEAR * epsilon else LOOSE
     assert best is not None
     assert first is not None
     return Annealed(best, "max_iter", trace, first)
@@ -221,3 +247,8 @@ def _iterate(svm: RampSVM, C: float, multiplier: float) -> Iterate:
         duality_gap=svm.duality_gap,
         violation=svm.violation,
     )
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 1e-4), 1.0 - 1e-4)
+    return math.log(p / (1.0 - p))

@@ -27,7 +27,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
 
     Searches a saddle point over f = f_0 + b and lambda >= 0 of
 
-        1/2 ||f_0||^2 + C P_nd(f) + lambda (P_fa(f) - rho),
+        1/2 ||f_0||^2 + C n_pos P_nd(f) + lambda (P_fa(f) - rho),
 
     where P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss: the nonconvex counterpart
     of ``min P_nd subject to P_fa <= rho``. A convex step of the DC algorithm alternates with an update of lambda.
@@ -36,9 +36,9 @@ class NPSVM(ClassifierMixin, BaseEstimator):
     ----------
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
-    C : float, default=100.0
-        Weight of the mean loss of the positives against the margin; positive. Costs are C / n_pos per sample, so C
-        is about the number of positives times the C of :class:`sklearn.svm.SVC`.
+    C : float, default=1.0
+        Cost of a missed positive against the margin; positive. It is per sample, as in :class:`sklearn.svm.SVC`: the
+        paper's C_+, which its grids are over, and its C / n_pos, since it weighs the mean loss of the positives.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
         A callable takes two samples and returns the matrix of kernel values between them.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -88,7 +88,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
     surrogate_rates_ : (float, float)
         (P_nd, P_fa) of the ramp loss on the training sample.
     objective_ : float
-        ``1/2 ||f_0||^2 + C P_nd``.
+        ``1/2 ||f_0||^2 + C n_pos P_nd``.
     duality_gap_ : float
         Of the convex step that gave the classifier.
     trace_ : list of Trace
@@ -143,7 +143,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         self,
         *,
         rho: float = 0.05,
-        C: float = 100.0,
+        C: float = 1.0,
         kernel: Literal["rbf", "linear", "poly", "precomputed"] | Callable[[Any, Any], np.ndarray] = "rbf",
         gamma: Literal["scale", "auto"] | float = "scale",
         degree: float = 3,
@@ -191,7 +191,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         self._kernel = self.resolved_kernel(X)
         gram = Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
         svm = RampSVM(gram, signs, self.eta, self.tol)
-        result = anneal(svm, self.rho, self.C, **self.search_settings())
+        result = anneal(svm, self.rho, self.C * int(svm.positive.sum()), **self.search_settings())
         self._keep(X, signs, result)
         if not self.converged_:
             warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)

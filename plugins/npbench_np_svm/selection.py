@@ -2,26 +2,29 @@
 
 Candidates share everything that costs: one matrix of squared distances serves all bandwidths, one Gram matrix per
 kernel holds all folds, each fold is cut out of it once for all C, and the first convex step for each C starts from
-that for the smaller C, scaled, which is nearly its solution. Everything after that step is the estimator's own
-search, so that the losses are those of independent fits, to the tolerance of the convex steps.
+that for the smaller C, scaled, which is nearly its solution. Bandwidths so small that the kernel tells no more than
+whether points are equal share one path. Everything after the first step is the estimator's own search, so that the
+losses are those of independent fits, to the tolerance of the convex steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.numerics.gram import Gram, squared_distances
+from npbench.numerics.gram import Gram, Kernel, blas_threads, squared_distances
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
 from npbench.protocol import Fold, combinations, grid_search
 from npbench_np_svm.annealed import REACHED, anneal
 from npbench_np_svm.estimator import MEGABYTE, NPSVM
+
+VANISHING = 30.0  # exp(-30) is 1e-13
 
 Scored = list[tuple[np.ndarray, np.ndarray]]
 
@@ -51,20 +54,21 @@ def select(
     X, y = X[rows], y[rows]
     ascending = sorted(search["C"])
     others = combinations({name: values for name, values in search.items() if name != "C"})
+    estimators = [make(**params, C=1.0) for params in others]
+    sample = _Sample(X, estimators)
+    settings = [sample.setting(estimator) for estimator in estimators]
 
-    sample = _Sample(X)
-
-    def work(params: dict[str, Any]) -> list[tuple[float, int]]:
-        estimator = make(**params, C=1.0)
+    def work(estimator: NPSVM) -> list[tuple[float, int]]:
         scored, unconverged = _path(estimator, sample.gram(estimator), y, local_folds, ascending)
         return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
 
+    distinct = dict(zip(settings, estimators, strict=True))
     with ThreadPoolExecutor(n_threads) as pool:
-        results = list(pool.map(work, others))
+        paths = dict(zip(distinct, pool.map(work, distinct.values()), strict=True))
     table = {
         _key({**params, "C": C}): entry
-        for params, entries in zip(others, results, strict=True)
-        for C, entry in zip(ascending, entries, strict=True)
+        for params, setting in zip(others, settings, strict=True)
+        for C, entry in zip(ascending, paths[setting], strict=True)
     }
     candidates = combinations(search)
     losses = [table[_key(candidate)][0] for candidate in candidates]
@@ -85,22 +89,42 @@ def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 class _Sample:
-    """A sample whose squared distances are computed once for all bandwidths."""
+    """A sample whose squared distances are computed once for all bandwidths.
 
-    def __init__(self, X: Any) -> None:
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        The sample.
+    estimators : sequence of NPSVM
+        Whose kernels will be asked for.
+    """
+
+    def __init__(self, X: Any, estimators: Sequence[NPSVM]) -> None:
         self._X = X
-        self._lock = Lock()
-        self._squared: np.ndarray | None = None
+        gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
+        self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
+        # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
+        self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
+
+    def _kernel(self, estimator: NPSVM) -> Kernel:
+        kernel = estimator.resolved_kernel(self._X)
+        return replace(kernel, gamma=min(kernel.gamma, self._saturation)) if kernel.name == "rbf" else kernel
+
+    def setting(self, estimator: NPSVM) -> tuple[Any, ...]:
+        """Return what tells the estimator's losses from others': its parameters, with the kernel as it is here."""
+        params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
+        return (self._kernel(estimator), *_key(params))
 
     def gram(self, estimator: NPSVM) -> np.ndarray:
         """Return the Gram matrix under the estimator's kernel."""
-        kernel = estimator.resolved_kernel(self._X)
-        if kernel.name != "rbf":
-            return kernel.between(self._X, self._X)
-        with self._lock:
-            if self._squared is None:
-                self._squared = squared_distances(self._X)
-        return kernel.of_squared_distances(self._squared)
+        kernel = self._kernel(estimator)
+        if kernel.name == "rbf":
+            return kernel.of_squared_distances(self._squared)
+        return kernel.between(self._X, self._X)
+
+
+def _least(values: np.ndarray, above: float) -> float:
+    return float(np.min(values, where=values > above, initial=np.inf))
 
 
 def _path(
@@ -118,7 +142,7 @@ def _path(
             if first is not None:
                 scale = C / costs[k - 1]
                 svm.start(scale * first[0], scale * first[1])
-            result = anneal(svm, estimator.rho, C, **estimator.search_settings())
+            result = anneal(svm, estimator.rho, C * int(svm.positive.sum()), **estimator.search_settings())
             first = result.first
             multipliers[:, k], intercepts[k] = result.best.x, result.best.b
             unconverged[k] += result.status not in REACHED or result.best.violation > estimator.tol
