@@ -1,0 +1,296 @@
+"""The NP-SVM as a scikit-learn estimator: its conventions, its inputs, and what it says when it cannot do better."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from npbench.numerics import smo
+from npbench_np_svm import estimator as estimator_module
+from npbench_np_svm.estimator import NPSVM
+
+
+def sample(n=120, share=0.4, shift=1.2, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+
+
+def scores(model, Z=X):
+    return model.decision_function(Z)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [NPSVM(), NPSVM(kernel="linear"), NPSVM(kernel="poly", degree=2, gamma=0.01, coef0=1.0), NPSVM(cache_size=0.001)]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def ramp(z, eta):
+    return np.clip((eta - z) / (2 * eta), 0, 1)
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("rho", [0.05, 0.2])
+def test_the_constraint_is_met_and_the_attributes_are_what_they_say(rho, kernel, eta):
+    model = NPSVM(rho=rho, kernel=kernel, coef0=1.0, eta=eta, gamma=0.3).fit(X, Y)
+    f = scores(model)
+    p_nd, p_fa = ramp(f[Y > 0], eta).mean(), ramp(-f[Y < 0], eta).mean()
+    assert model.converged_
+    assert model.status_ == "converged"
+    assert abs(p_fa - rho) <= rho / 20 + 1e-9
+    assert model.surrogate_rates_ == pytest.approx((p_nd, p_fa), abs=1e-9)
+    f_0 = f - model.intercept_[0]
+    norm = model.dual_coef_[0] @ f_0[model.support_]
+    assert model.objective_ == pytest.approx(0.5 * norm + model.C * np.sum(Y > 0) * p_nd, rel=1e-9)
+    assert model.n_iter_ == len(model.trace_) <= model.max_iter
+    assert model.trace_[-1].multiplier == model.multiplier_
+    assert 0 <= model.duality_gap_ <= 0.01 * model.objective_
+    assert model.n_features_in_ == 3
+    np.testing.assert_array_equal(model.predict(X), np.where(f > 0, 1, -1))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_scores_are_the_sum_over_the_support_vectors(kernel):
+    model = NPSVM(kernel=kernel, gamma=0.3, coef0=1.0).fit(X, Y)
+    Z = sample(40, seed=1)[0]
+    by_definition = {
+        "rbf": lambda A, B: np.exp(-0.3 * np.sum((A[:, None] - B[None]) ** 2, axis=2)),
+        "linear": lambda A, B: A @ B.T,
+        "poly": lambda A, B: (0.3 * A @ B.T + 1.0) ** 3,
+    }[kernel]
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    assert np.all(model.dual_coef_ != 0)
+    expected = by_definition(Z, model.support_vectors_) @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(scores(model, Z), expected, atol=1e-10 * np.abs(model.dual_coef_).sum())
+
+
+def test_linear_weights_are_those_of_the_dual():
+    model = NPSVM(kernel="linear").fit(X, Y)
+    assert model.coef_.shape == (1, 3)
+    np.testing.assert_allclose(model.coef_, model.dual_coef_ @ X[model.support_], rtol=1e-12)
+    np.testing.assert_allclose(scores(model), X @ model.coef_[0] + model.intercept_[0], rtol=1e-12)
+    assert not hasattr(NPSVM(kernel="rbf").fit(X, Y), "coef_")
+
+
+def test_support_vectors_are_counted_by_class():
+    model = NPSVM().fit(X, Y)
+    per_class = [np.sum(Y[model.support_] == label) for label in model.classes_]
+    np.testing.assert_array_equal(model.n_support_, per_class)
+    assert per_class[0] != per_class[1]
+    assert np.all(np.diff(model.support_) > 0)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (1, 2), (3.0, 7.0), (False, True)])
+def test_any_two_labels_will_do_and_the_larger_is_positive(labels):
+    y = np.array(labels)[(Y > 0).astype(int)]
+    model, plain = NPSVM().fit(X, y), NPSVM().fit(X, Y)
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(scores(model), scores(plain))
+    np.testing.assert_array_equal(model.predict(X), np.array(labels)[(scores(plain) > 0).astype(int)])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+@pytest.mark.parametrize("gamma", ["scale", 0.3])
+def test_sparse_samples_give_the_dense_classifier(kernel, storage, gamma):
+    S = X * (np.abs(X) > 0.7)
+    options = {"kernel": kernel, "gamma": gamma, "coef0": 1.0, "tol": 1e-7}
+    sparse, dense = NPSVM(**options).fit(storage(S), Y), NPSVM(**options).fit(S, Y)
+    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-4)
+    np.testing.assert_allclose(scores(sparse, S), scores(dense, storage(S)), atol=1e-4)
+    assert sp.issparse(sparse.support_vectors_)
+    if kernel == "linear":
+        assert isinstance(sparse.coef_, np.ndarray)
+        np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_precomputed_matrix_gives_the_same_classifier(storage):
+    Z = sample(30, seed=1)[0]
+    direct = NPSVM(gamma=0.4).fit(X, Y)
+    given = NPSVM(kernel="precomputed").fit(storage(rbf_kernel(X, gamma=0.4)), Y)
+    np.testing.assert_allclose(
+        scores(given, storage(rbf_kernel(Z, X, gamma=0.4))), scores(direct, Z), atol=2e-3 * direct.eta
+    )
+    assert given.support_vectors_.shape == (0, 0)
+
+
+def test_a_precomputed_matrix_that_is_not_square_is_refused():
+    with pytest.raises(ValueError, match=r"square Gram matrix in fit; its shape is \(120, 3\)"):
+        NPSVM(kernel="precomputed").fit(X, Y)
+
+
+def test_a_kernel_function_gives_the_same_classifier():
+    Z = sample(30, seed=1)[0]
+    given = NPSVM(kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0), tol=1e-7).fit(X, Y)
+    named = NPSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0, tol=1e-7).fit(X, Y)
+    np.testing.assert_allclose(scores(given, Z), scores(named, Z), atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize(("gamma", "value"), [("scale", 1 / (3 * X.var())), ("auto", 1 / 3)])
+def test_gamma_has_the_names_of_scikit_learn(kernel, gamma, value):
+    named, given = (NPSVM(kernel=kernel, coef0=1.0, gamma=g).fit(X, Y) for g in (gamma, value))
+    np.testing.assert_array_equal(scores(named), scores(given))
+    assert named.gamma == gamma
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("rho", v) for v in (0.0, 1.0, -0.1, 1.5, np.nan, "0.1", None)],
+        *[
+            (name, v)
+            for name in ("C", "eta", "tol", "cache_size", "gamma", "degree")
+            for v in (0, -1.0, np.nan, np.inf)
+        ],
+        *[(name, v) for name in ("nu", "epsilon") for v in (0.0, -1.0, np.nan, "1")],
+        *[("kernel", v) for v in ("sigmoid", None, 3)],
+        *[("max_iter", v) for v in (0, -5, 2.5)],
+        *[("coef0", v) for v in (np.nan, np.inf, "0")],
+        ("gamma", "large"),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of NPSVM must be"):
+        NPSVM(**{name: value}).fit(X, Y)
+
+
+def test_parameters_can_be_read_and_set():
+    model = NPSVM(rho=0.01, C=3.0)
+    assert model.get_params()["rho"] == 0.01
+    assert set(model.get_params()) == set(NPSVM._parameter_constraints)
+    assert model.set_params(rho=0.2, kernel="linear").rho == 0.2
+    copy = clone(model.fit(X, Y))
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "support_")
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_pickled_classifier_decides_the_same(kernel):
+    model = NPSVM(kernel=kernel).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(scores(again), scores(model))
+    assert again.get_params() == model.get_params()
+
+
+def test_it_works_in_a_pipeline():
+    scale = np.array([1.0, 1e3, 1e-3])
+    model = make_pipeline(StandardScaler(), NPSVM()).fit(X * scale, Y)
+    alone = NPSVM().fit(StandardScaler().fit_transform(X), Y)
+    np.testing.assert_allclose(
+        model.decision_function(X * scale), scores(alone, StandardScaler().fit_transform(X)), atol=5e-3
+    )
+
+
+def np_score(y, f, rho):
+    p_nd, p_fa = np.mean(f[y > 0] <= 0), np.mean(f[y < 0] >= 0)
+    return p_nd + max(0.0, p_fa - rho) / rho
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_it_works_in_a_grid_search_by_the_validation_loss():
+    scorer = make_scorer(np_score, response_method="decision_function", greater_is_better=False, rho=0.1)
+    grid = {"C": [1.0, 30.0, 1e3], "gamma": [0.01, 0.3, 10.0]}
+    search = GridSearchCV(NPSVM(rho=0.1), grid, scoring=scorer, cv=3).fit(X, Y)
+    assert search.best_score_ == pytest.approx(max(search.cv_results_["mean_test_score"]))
+    assert search.best_estimator_.rho == 0.1
+    assert np_score(Y, search.decision_function(X), 0.1) < 1.0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_tiny_cache_gives_the_same_classifier(kernel, monkeypatch):
+    monkeypatch.setattr(smo, "BLOCK", 40)
+    whole, tiny = (NPSVM(kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
+    np.testing.assert_allclose(scores(tiny), scores(whole), atol=1e-4)
+
+
+def test_more_features_than_samples():
+    wide, y = sample(30, d=500, shift=3.0)
+    for kernel in ("linear", "rbf"):
+        model = NPSVM(rho=0.1, C=30.0, kernel=kernel).fit(wide, y)
+        assert abs(model.surrogate_rates_[1] - 0.1) <= 0.005 + 1e-9
+        assert np_score(y, scores(model, wide), 0.1) == 0.0
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.01, 0.05, 0.3, 0.9])
+def test_twenty_negatives_are_enough_for_an_honest_answer(rho):
+    few, y = sample(220, share=200 / 220)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = NPSVM(rho=rho).fit(few, y)
+    assert model.converged_ == (not caught)
+    p_fa = ramp(-scores(model, few)[y < 0], 1.0).mean()
+    assert p_fa == pytest.approx(model.surrogate_rates_[1], abs=1e-9)
+    if model.status_ == "converged":
+        assert abs(p_fa - rho) <= rho / 20 + 1e-9
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -50.0])
+def test_constant_features_end_in_a_sentence(kernel, value):
+    with pytest.warns(ConvergenceWarning, match="jumps across rho"):
+        model = NPSVM(kernel=kernel).fit(np.full((50, 2), value), np.repeat([1, -1], [20, 30]))
+    assert not model.converged_
+    assert np.ptp(scores(model, np.full((50, 2), value))) < 1e-6
+    assert model.surrogate_rates_[1] <= 0.05
+
+
+def test_without_convergence_the_warning_names_the_rate_and_what_to_try():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter updates .* rate of [\d.]+ \(rho=0.05\).* Try a larger C"):
+        model = NPSVM(max_iter=1).fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
+
+
+@pytest.mark.parametrize("cache_size", [1000, 1e-3])
+def test_a_convex_step_that_is_cut_short_is_not_called_converged(cache_size, monkeypatch):
+    inner = smo.solve
+    monkeypatch.setattr(smo, "solve", lambda *given: inner(*given, max_iter=2))
+    monkeypatch.setattr(smo, "RESCUES", ((0, False),))  # so that every step goes through the solver cut short
+    with pytest.warns(ConvergenceWarning):
+        model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scale"), [("linear", 1e200), ("rbf", 1e200), ("poly", 1e120)], ids=["linear", "rbf", "poly"]
+)
+def test_features_that_overflow_are_refused_in_a_sentence(kernel, scale):
+    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+        NPSVM(kernel=kernel, gamma=1.0).fit(scale * X, Y)
+
+
+@pytest.mark.parametrize("y", [np.ones(120), np.full(120, "a")])
+def test_one_class_is_refused(y):
+    with pytest.raises(ValueError, match="only one class is present"):
+        NPSVM().fit(X, y)
+
+
+def test_three_classes_are_refused():
+    with pytest.raises(ValueError, match="Only binary classification"):
+        NPSVM().fit(X, np.arange(120) % 3)
+
+
+def test_scores_are_computed_in_parts_when_memory_is_short(monkeypatch):
+    model = NPSVM().fit(X, Y)
+    whole = scores(model)
+    monkeypatch.setattr(estimator_module, "MEGABYTE", 1)
+    np.testing.assert_allclose(scores(model), whole, rtol=1e-12, atol=1e-12)
