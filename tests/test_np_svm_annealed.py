@@ -98,9 +98,12 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
     assert best.objective == pytest.approx(exact, rel=1e-9, abs=error * (C + np.abs(best.x).sum()))
-    for one in result.trace:
-        if one.multiplier == best.multiplier and one.p_fa == best.p_fa:
-            assert one.objective == pytest.approx(best.objective + best.multiplier * best.p_fa)
+    kept = best.objective + best.multiplier * best.p_fa
+    assert any(
+        (one.multiplier, one.p_fa, one.p_nd) == (best.multiplier, best.p_fa, best.p_nd)
+        and one.objective == pytest.approx(kept, rel=1e-12)
+        for one in result.trace
+    )
     assert np.all(np.diff([one.seconds for one in result.trace]) >= 0)
 
 

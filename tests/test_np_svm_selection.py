@@ -30,20 +30,17 @@ def sample(n=160, share=0.4, seed=0):
 X, Y = sample()
 CV = CrossValidation(folds=3).split(Y, 0, 0).folds
 HOLDOUT = Holdout().split(Y, 0, 0).folds
-precise = partial(NPSVM, rho=0.1, tol=1e-6)
+precise = partial(NPSVM, rho=0.1, tol=1e-8)
 
 
-def assert_same_choice(one, other, n_validated=120):
-    """Equal losses, but for a validation sample so close to the boundary that the tolerance decides about it."""
-    changed = ~np.isclose(one.losses, other.losses, atol=1e-12)
-    assert changed.sum() <= 0.05 * len(one.losses)
-    # One sample that changes sides is at most 1 / (rho * the fewer of a class) of the loss.
-    np.testing.assert_allclose(one.losses, other.losses, atol=1.01 / (0.1 * 0.4 * n_validated))
+def assert_same_choice(one, other):
+    """Equal losses for all candidates but one, where rounding may send the nonconvex search another way."""
+    changed = ~np.isclose(one.losses, other.losses, rtol=0, atol=1e-12)
+    assert changed.sum() <= 1
     assert one.n_candidates == other.n_candidates == len(one.losses)
-    assert abs(one.n_unconverged - other.n_unconverged) <= 0.05 * len(one.losses) * 3
     assert one.loss == min(one.losses)
     if not changed.any():
-        assert one.params == other.params
+        assert (one.params, one.n_unconverged) == (other.params, other.n_unconverged)
 
 
 @pytest.fixture
@@ -63,7 +60,7 @@ def test_losses_are_those_of_independent_fits(folds, storage):
     search = {"C": COSTS, "gamma": GAMMAS}
     one = select(precise, storage(X), Y, folds, PROBLEM, search)
     other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
-    assert_same_choice(one, other, sum(len(validate) for _, validate in folds))
+    assert_same_choice(one, other)
     assert len(set(one.losses)) > 4
 
 
