@@ -20,7 +20,7 @@ class Fit:
 
     def setup(self, n):
         self.X, self.y = mixture(n, 20)
-        self.classifier = NPSVM(rho=RHO, C=100.0)
+        self.classifier = NPSVM(rho=RHO)
         self.classifier.fit(self.X[:100], self.y[:100])  # compiles
 
     def time_fit(self, n):
