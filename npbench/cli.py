@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     SystemExit
         0: all planned jobs are done; 1: some failed; 2: the request is wrong; 130: interrupted.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first == "--version":
         print(f"npbench {__version__}")
@@ -43,6 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if first.isidentifier():
         refuse(f"{unknown_name('command', first, WORDS)} Settings are written key=value, as in solver=np_svm.")
     leave(lambda: _hydra(words))
+
+
+def _sweep_flag_first(words: Sequence[str]) -> list[str]:
+    """Move -m to the front, behind a word: Hydra's parser refuses it between settings."""
+    flags = [word for word in words if word in ("-m", "--multirun")][:1]
+    rest = [word for word in words if word not in ("-m", "--multirun")]
+    is_word = bool(rest) and rest[0] in WORDS
+    return rest[:is_word] + flags + rest[is_word:]
 
 
 def leave(step: Callable[[], int]) -> NoReturn:
