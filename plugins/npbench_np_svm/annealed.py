@@ -70,7 +70,7 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Annealed:
-    """What the search ends with: the iterate kept, why it ended, the trace, and where its first convex step ended."""
+    """What the search ends with: the iterate kept, why it ended, its iterations, and x and f_0 of the first."""
 
     best: Iterate
     status: Status
@@ -192,61 +192,64 @@ def anneal(svm: RampSVM, rho: float, C: float, nu: float, epsilon: float, max_it
         With the last iterate if the tolerance was met and the flat samples repeat, or if the constraint is inactive;
         else with the best one seen, and the reason.
     """
-    start = time.perf_counter()
-    n_pos, n = int(svm.positive.sum()), len(svm.y)
-    multiplier = Multiplier(C * (n - n_pos) / n_pos, rho, nu)
-    flat = np.zeros(n, dtype=bool)
-    trace: list[Trace] = []
-    best: Iterate | None = None
-    first: tuple[np.ndarray, np.ndarray] | None = None
-    looseness = LOOSE
-    for _ in range(max_iter):
-        svm.step(C / n_pos, multiplier.value / (n - n_pos), flat, looseness)
-        now = _iterate(svm, C, multiplier.value)
-        first = first or (now.x, svm.f_0)
-        trace.append(
-            Trace(
-                time.perf_counter() - start,
-                now.objective + now.multiplier * now.p_fa,
-                now.p_fa,
-                now.p_nd,
-                now.multiplier,
-            )
-        )
-        if best is None:
-            best = now
-            if np.ptp(svm.f_0) < 2.0 * svm.eta:
-                # Some b puts every margin on the slope of the ramp, where L is linear in b and lambda = C balances it.
-                multiplier.suspect(C)
-        elif now.better_than(best, rho + epsilon):
-            best = now
-        next_flat = svm.flat()
-        settled = np.array_equal(next_flat, flat)
-        flat = next_flat
-        excess = now.p_fa - rho
-        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
+    search = _Search(svm, C, limit=rho + epsilon)
+    multiplier = Multiplier(C * search.n_neg / search.n_pos, rho, nu)
+    flat, looseness = np.zeros(len(svm.y), dtype=bool), LOOSE
+    for iteration in range(max_iter):
+        p_fa = search.step(multiplier.value, flat, looseness).p_fa
+        if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
+            # Some b puts every margin on the slope of the ramp, where L is linear in b and lambda = C balances it.
+            multiplier.suspect(C)
+        before, flat = flat, svm.flat()
+        ended: Status | None = "converged" if abs(p_fa - rho) <= epsilon else multiplier.at_end(p_fa - rho)
         if ended is None:
-            multiplier.update(now.p_fa)
-            ended, settled = ("jump", True) if multiplier.closed else (None, False)
-        if ended and settled and (looseness == 1.0 or ended == "jump"):
-            return Annealed(now if ended in REACHED else best, ended, trace, first)
-        looseness = 1.0 if ended or abs(excess) <= NEAR * epsilon else LOOSE
-    assert best is not None
-    assert first is not None
-    return Annealed(best, "max_iter", trace, first)
+            multiplier.update(p_fa)
+            if multiplier.closed:
+                return search.end("jump")
+        elif looseness == 1.0 and np.array_equal(flat, before):
+            return search.end(ended)
+        looseness = 1.0 if ended or abs(p_fa - rho) <= NEAR * epsilon else LOOSE
+    return search.end("max_iter")
 
 
-def _iterate(svm: RampSVM, C: float, multiplier: float) -> Iterate:
-    return Iterate(
-        x=svm.x.copy(),
-        b=svm.b,
-        p_fa=svm.p_fa,
-        p_nd=svm.p_nd,
-        multiplier=multiplier,
-        objective=0.5 * svm.squared_norm + C * svm.p_nd,
-        duality_gap=svm.duality_gap,
-        violation=svm.violation,
-    )
+class _Search:
+    """The iterations so far: their trace, the first, the last and the best of them."""
+
+    def __init__(self, svm: RampSVM, C: float, limit: float) -> None:
+        self.n_pos = int(svm.positive.sum())
+        self.n_neg = len(svm.y) - self.n_pos
+        self._svm, self._C, self._limit = svm, C, limit
+        self._start = time.perf_counter()
+        self._trace: list[Trace] = []
+
+    def step(self, multiplier: float, flat: np.ndarray, looseness: float) -> Iterate:
+        """Take a convex step and keep account of it."""
+        self._svm.step(self._C / self.n_pos, multiplier / self.n_neg, flat, looseness)
+        now = self._last = self._iterate(multiplier)
+        if not self._trace:
+            self._best, self._first = now, (now.x, self._svm.f_0)
+        elif now.better_than(self._best, self._limit):
+            self._best = now
+        value = now.objective + multiplier * now.p_fa
+        self._trace.append(Trace(time.perf_counter() - self._start, value, now.p_fa, now.p_nd, multiplier))
+        return now
+
+    def end(self, status: Status) -> Annealed:
+        """Return what is kept at the end: the last iterate if it is an answer, else the best."""
+        return Annealed(self._last if status in REACHED else self._best, status, self._trace, self._first)
+
+    def _iterate(self, multiplier: float) -> Iterate:
+        svm = self._svm
+        return Iterate(
+            x=svm.x.copy(),
+            b=svm.b,
+            p_fa=svm.p_fa,
+            p_nd=svm.p_nd,
+            multiplier=multiplier,
+            objective=0.5 * svm.squared_norm + self._C * svm.p_nd,
+            duality_gap=svm.duality_gap,
+            violation=svm.violation,
+        )
 
 
 def _log_odds(p: float) -> float:
