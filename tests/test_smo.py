@@ -238,6 +238,19 @@ def test_a_tolerance_below_rounding_ends_too(name, budget):
     np.testing.assert_allclose(g, p - K @ x, rtol=0, atol=error)
 
 
+@pytest.mark.parametrize(("n", "kernel", "costs"), [(47, linear, (1e5, 1e6)), (60, rbf, (1e6, 1e6))])
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_where_rounding_bars_the_tolerance_the_best_point_is_returned_soon(n, kernel, costs, seed):
+    X, y = sample(n, seed=seed)
+    K, p, lower, upper = problem(kernel(X), y, *costs)
+    x, g, steps, violation = solved(K, p, lower, upper, 1e-10)
+    assert steps <= 10_000 * n
+    assert_feasible(x, lower, upper)
+    np.testing.assert_allclose(g, p - K @ x, rtol=0, atol=1e-7)
+    assert violation == pytest.approx(kkt_violation(g, lower, upper, x))
+    assert violation <= 1e-7
+
+
 @pytest.mark.parametrize("place", ["lower", "upper", "x", "g"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_refused(place, value):
@@ -305,6 +318,20 @@ def test_weak_duality_at_any_feasible_point(seed, b):
     exact = primal(K, p, lower, upper, x, b) - dual(K, p, x)
     assert gap >= 0
     assert gap == pytest.approx(exact, abs=1e-9 * (1 + abs(b) + np.abs(K).max()) * n**2)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=200, deadline=None)
+def test_any_start_is_fitted_into_the_box_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    inside = rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3)
+    inside -= inside.mean()
+    room = rng.exponential(size=(2, n)) * (rng.random((2, n)) < 0.5) + 1e-9
+    lower, upper = inside - room[0], inside + room[1]
+    start = rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3)
+    x = kernels.feasible(lower, upper, start, rng.normal(size=n))
+    assert_feasible(x, lower, upper, scale=np.abs([start, lower, upper]).max())
 
 
 @given(st.integers(0, 10**6))
