@@ -183,6 +183,15 @@ def test_negatives_that_duplicate_every_positive_do_not_loop():
             assert result.best.p_fa <= max(rho * 1.05, min(one.p_fa for one in result.trace))
 
 
+@pytest.mark.parametrize("rho", [1e-300, 1e-9, 1e-5, 1 - 1e-5, 1 - 1e-12])
+@pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
+def test_bounds_that_no_sample_can_tell_from_0_or_1_end_too(rho, kernel):
+    X, y = sample(60)
+    result = search(X, y, rho=rho, kernel=kernel)
+    assert result.status in EXPLANATIONS
+    assert result.best.p_fa <= rho * 1.05 + 1e-9
+
+
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
 @pytest.mark.parametrize("eta", [0.1, 0.5, 4.0])
 def test_the_scale_of_eta_is_that_of_the_classifier(eta, kernel):
@@ -260,7 +269,12 @@ def test_the_first_updates_are_those_of_the_paper():
     assert svm.tried[1] == pytest.approx(START * (1 + 10 * 0.05))
 
 
-@given(st.sampled_from([0.001, 0.05, 0.5, 0.9]), st.floats(1e-5, 1e5), st.floats(0.3, 4), st.sampled_from([1, 5]))
+@given(
+    st.sampled_from([1e-6, 0.001, 0.05, 0.5, 0.9, 0.99999]),
+    st.floats(1e-5, 1e5),
+    st.floats(0.3, 4),
+    st.sampled_from([1, 5]),
+)
 @settings(max_examples=200, deadline=None)
 def test_a_falling_rate_is_brought_to_rho(rho, at, steepness, gain):
     """P_fa falls from 1 to 0 as lambda grows and is rho at ``at`` times the start."""

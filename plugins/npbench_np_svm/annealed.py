@@ -156,7 +156,8 @@ class Multiplier:
     def _between(self) -> float:
         """Return where the log-odds of P_fa, taken as linear in log(lambda) between the bounds, equal those of rho."""
         above, below = _log_odds(self._p_low), _log_odds(self._p_high)
-        share = min(max((above - _log_odds(self._rho)) / (above - below), EDGE), 1.0 - EDGE)
+        share = (above - _log_odds(self._rho)) / (above - below) if above > below else 0.5
+        share = min(max(share, EDGE), 1.0 - EDGE)
         return self._low * (self._high / self._low) ** share
 
     def at_end(self, excess: float) -> Status | None:
