@@ -7,7 +7,6 @@ exponentials, checks) is done block by block, each block while it is in cache, b
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from threadpoolctl import ThreadpoolController
 
 BLOCK_BYTES = 1 << 20  # a block of rows that stays in a core's second-level cache
 LEAST_EXPONENT = -300.0  # exp is far slower where it underflows, and 5e-131 is as good as 0
@@ -110,16 +108,6 @@ def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
     squared = _by_blocks(_products(X, X), finish, n_threads)
     np.fill_diagonal(squared, 0.0)
     return squared
-
-
-def blas_threads() -> int:
-    """Return how many threads BLAS uses now, which is how many a sensible caller takes for the rest."""
-    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _by_blocks(matrix: np.ndarray, finish: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:

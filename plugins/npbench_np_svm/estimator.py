@@ -15,8 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from npbench.numerics.gram import Gram, Kernel, blas_threads
+from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
+from npbench.numerics.threads import blas_threads
 from npbench_np_svm.annealed import EXPLANATIONS, REACHED, anneal
 
 MEGABYTE = 1 << 20

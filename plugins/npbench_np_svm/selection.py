@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.numerics.gram import Gram, Kernel, blas_threads, squared_distances
+from npbench.numerics.gram import Gram, Kernel, squared_distances
 from npbench.numerics.ramp_svm import RampSVM
+from npbench.numerics.threads import blas_threads
 from npbench.problem import Problem
 from npbench.protocol import Fold, combinations, grid_search
 from npbench_np_svm.annealed import REACHED, anneal

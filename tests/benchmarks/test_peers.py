@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 import npbench
 from npbench.numerics import smo
-from npbench.numerics.gram import Gram, Kernel, blas_threads
+from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.threads import blas_threads
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout
 from npbench_np_svm.estimator import NPSVM
