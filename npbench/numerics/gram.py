@@ -1,8 +1,9 @@
 """Kernels and their Gram matrices.
 
 The Gram matrix of n samples is kept whole when its 8 n^2 bytes fit the budget, and otherwise served row by row from
-a cache that drops the rows longest unused. The products x'z are BLAS's, with its threads; what follows (distances,
-exponentials, checks) is done block by block, each block while it is in cache, by several threads if asked for.
+a cache that drops the rows longest unused. The products x'z are BLAS's, by one thread, since their last digit could
+depend on the number of threads; what follows (distances, exponentials, checks) is done block by block, each block
+while it is in cache, by several threads if asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+
+from npbench.numerics.threads import one_blas_thread
 
 BLOCK_BYTES = 1 << 20  # a block of rows that stays in a core's second-level cache
 LEAST_EXPONENT = -300.0  # exp is far slower where it underflows, and 5e-131 is as good as 0
@@ -140,6 +143,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return values
 
 
+@one_blas_thread()
 def _products(X: Any, Z: Any) -> np.ndarray:
     if not issparse(X) and not issparse(Z):
         with np.errstate(over="ignore", invalid="ignore"):

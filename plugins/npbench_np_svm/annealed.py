@@ -18,11 +18,12 @@ import numpy as np
 
 from npbench.numerics.ramp_svm import RampSVM
 
-Status = Literal["converged", "inactive", "jump", "capped", "max_iter"]
+Status = Literal["converged", "inactive", "flat", "jump", "capped", "max_iter"]
 
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the surrogate false-alarm rate is within epsilon of rho",
     "inactive": "the surrogate false-alarm rate stays below rho with the multiplier at its floor",
+    "flat": "every positive is missed by so much that none pulls at the classifier any more",
     "jump": "the surrogate false-alarm rate jumps across rho at this multiplier",
     "capped": "the surrogate false-alarm rate stays above rho with the multiplier at its cap",
     "max_iter": "max_iter updates of the multiplier did not suffice",
@@ -86,11 +87,12 @@ class Multiplier:
     and two of them give a secant of P_fa in log(lambda), which is followed inside the bounds. A rate out of order
     tells that the flat samples have changed the problem, and what was known before is forgotten. If P_fa falls by more
     than LARGE_FALL across bounds that have met, no multiplier meets the constraint; else the search opens again,
-    REOPENINGS times, with a quarter of the gain.
+    REOPENINGS times, each with the square root of the largest factor.
     """
 
     def __init__(self, start: float, rho: float, nu: float) -> None:
         self.value, self._rho, self._nu, self._openings = start, rho, nu, REOPENINGS
+        self._factor = LARGEST_FACTOR
         self._least, self._most = FLOOR * start, CAP * start
         self._probes: list[float] = []
         self._forget()
@@ -120,7 +122,7 @@ class Multiplier:
             self._high, self._p_high = self.value, p_fa
         if self._high <= self._low * (1.0 + NARROW):
             self._openings = -1 if self._p_low - self._p_high > LARGE_FALL else self._openings - 1
-            self._nu *= 0.25
+            self._factor = math.sqrt(self._factor)
             self._forget()
         now = (self.value, p_fa)
         self.value, self._before = self._next(*now), now
@@ -145,12 +147,12 @@ class Multiplier:
             return None
         slope = (p_fa - self._before[1]) / math.log(value / self._before[0])
         change = (self._rho - p_fa) / slope
-        return value * math.exp(change) if abs(change) < math.log(LARGEST_FACTOR) else None
+        return value * math.exp(change) if abs(change) < math.log(self._factor) else None
 
     def _papers(self, value: float, p_fa: float) -> float | None:
         if self._low > self._least and self._high < self._most:
             return None
-        factor = min(max(1.0 + self._nu * (p_fa - self._rho), 1.0 / LARGEST_FACTOR), LARGEST_FACTOR)
+        factor = min(max(1.0 + self._nu * (p_fa - self._rho), 1.0 / self._factor), self._factor)
         return min(max(value * factor, self._least), self._most)
 
     def _between(self) -> float:
@@ -237,6 +239,8 @@ class _Search:
 
     def end(self, status: Status) -> Annealed:
         """Return what is kept at the end: the last iterate if it is an answer, else the best."""
+        if status in REACHED and self._last.p_nd >= 1.0:
+            status = "flat"
         return Annealed(self._last if status in REACHED else self._best, status, self._trace, self._first)
 
     def _iterate(self, multiplier: float) -> Iterate:

@@ -82,7 +82,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         Convex steps taken.
     converged_ : bool
         Whether the constraint was met within epsilon (or is inactive) and the last convex step within ``tol``.
-    status_ : {"converged", "inactive", "jump", "capped", "max_iter"}
+    status_ : {"converged", "inactive", "flat", "jump", "capped", "max_iter"}
         How the search ended.
     multiplier_ : float
         The lambda of the classifier.
