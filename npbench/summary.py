@@ -47,6 +47,7 @@ def print_summary(
         if any(_choices(group) for _, group in rows):
             console.print("\nchosen parameters: median (range), or the most frequent", style="dim")
             console.print(_chosen(rows))
+    _print_unconverged(frame, console)
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
@@ -160,6 +161,15 @@ def _choice(values: Sequence[Any]) -> str:
         return f"{value} ({count} of {len(values)})"
     middle, low, high = statistics.median_low(values), min(values), max(values)
     return f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
+    good = frame.filter(status="ok")
+    loose = good.filter(~pl.col("converged"))
+    if not loose.is_empty():
+        where = ", ".join(sorted({f"{row['solver']} on {row['dataset']}" for row in loose.rows(named=True)}))
+        note = f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); the records say why."
+        console.print(note, style="dim", highlight=False)
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:

@@ -25,6 +25,7 @@ def record(repeat=0, *, status="ok", problem="np", problem_params=None, chosen=N
         "select_seconds": 1.0,
         "fit_seconds": 0.25,
         "error": None if status == "ok" else "Something\nwent wrong",
+        "converged": None,
         "p_fa": None,
         "p_nd": None,
         "np_score": None,
@@ -112,3 +113,9 @@ def test_the_table_fits_the_terminal(width):
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     assert ("auc" in text) == (width == 120)
+
+
+def test_classifiers_that_did_not_converge_are_counted():
+    records = [record(0, converged=True), record(1, converged=False), record(2, converged=None)]
+    assert "1 of 3 classifiers did not converge (np_svm on breast)" in printed(records)
+    assert "converge" not in printed(records[::2])
