@@ -165,7 +165,7 @@ def _choice(values: Sequence[Any]) -> str:
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     good = frame.filter(status="ok")
-    loose = good.filter(~pl.col("converged"))
+    loose = good.filter(converged=False)
     if not loose.is_empty():
         where = ", ".join(sorted({f"{row['solver']} on {row['dataset']}" for row in loose.rows(named=True)}))
         note = f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); the records say why."
