@@ -172,6 +172,12 @@ def test_the_readme_shows_the_example_plugin_verbatim():
         assert path.read_text(encoding="utf-8") in shown, path.name
 
 
+def test_a_solver_takes_twenty_lines():
+    sources = (EXAMPLE / "npbench_nearest_mean").glob("*.py")
+    lines = [line for source in sources for line in source.read_text(encoding="utf-8").splitlines() if line]
+    assert len(lines) == 20
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

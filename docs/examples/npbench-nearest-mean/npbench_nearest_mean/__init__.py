@@ -4,12 +4,5 @@ from npbench.contracts import Solver
 
 @hookimpl
 def npbench_solvers():
-    return [
-        Solver(
-            name="nearest_mean",
-            estimator="npbench_nearest_mean.estimator:NearestMean",
-            solves=("np",),
-            search={"shrinkage": [0.0, 0.2, 0.4]},
-            title="Nearest shrunken mean, thresholded at a quantile of the negatives",
-        )
-    ]
+    estimator = "npbench_nearest_mean.estimator:NearestMean"
+    return [Solver(name="nearest_mean", estimator=estimator, solves=("np",), search={"shrinkage": [0.0, 0.2, 0.4]})]
