@@ -30,6 +30,7 @@ NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
 # The parts of npbench that can change an answer; the rest finds, plans, stores and reports.
 ANSWERING = (
+    "estimators/",
     "numerics/",
     "contracts.py",
     "data/binary.py",

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from npbench.estimators import kernel as kernel_module
 from npbench.numerics import smo
-from npbench_np_svm import estimator as estimator_module
 from npbench_np_svm.estimator import NPSVM
 
 
@@ -247,7 +247,7 @@ def test_twenty_negatives_are_enough_for_an_honest_answer(rho):
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("value", [0.0, 1.0, -50.0])
 def test_constant_features_end_in_a_sentence(kernel, value):
-    with pytest.warns(ConvergenceWarning, match="jumps across rho"):
+    with pytest.warns(ConvergenceWarning, match="jumps across its bound"):
         model = NPSVM(kernel=kernel).fit(np.full((50, 2), value), np.repeat([1, -1], [20, 30]))
     assert not model.converged_
     assert np.ptp(scores(model, np.full((50, 2), value))) < 1e-6
@@ -255,7 +255,7 @@ def test_constant_features_end_in_a_sentence(kernel, value):
 
 
 def test_without_convergence_the_warning_names_the_rate_and_what_to_try():
-    with pytest.warns(ConvergenceWarning, match=r"max_iter updates .* rate of [\d.]+ \(rho=0.05\).* Try a larger C"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter convex .* P_fa=[\d.]+ .*bound: 0.05\).* Try a larger C"):
         model = NPSVM(max_iter=1).fit(X, Y)
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
 
@@ -263,7 +263,7 @@ def test_without_convergence_the_warning_names_the_rate_and_what_to_try():
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_a_convex_step_that_is_cut_short_is_not_called_converged(cache_size, monkeypatch):
     inner = smo.solve
-    monkeypatch.setattr(smo, "solve", lambda *given: inner(*given, max_iter=2))
+    monkeypatch.setattr(smo, "solve", lambda *given, spent: inner(*given, max_iter=2))
     monkeypatch.setattr(smo, "RESCUES", ((0, False),))  # so that every step goes through the solver cut short
     with pytest.warns(ConvergenceWarning):
         model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
@@ -292,5 +292,5 @@ def test_three_classes_are_refused():
 def test_scores_are_computed_in_parts_when_memory_is_short(monkeypatch):
     model = NPSVM().fit(X, Y)
     whole = scores(model)
-    monkeypatch.setattr(estimator_module, "MEGABYTE", 1)
+    monkeypatch.setattr(kernel_module, "MEGABYTE", 1)
     np.testing.assert_allclose(scores(model), whole, rtol=1e-12, atol=1e-12)

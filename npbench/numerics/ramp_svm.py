@@ -87,15 +87,15 @@ class RampSVM:
         self._flat, self._slack = flat, looseness * self.tol
         costs = float(cost_positive), float(cost_negative)
         self._predict(costs)
-        K, patience = self.gram.whole, smo.RESCUES[0][0] * len(self.x)
+        K, patience, spent = self.gram.whole, smo.RESCUES[0][0] * len(self.x), 0
         if K is not None:
-            steps, self.violation, measures = ramp_step(
+            spent, self.violation, measures = ramp_step(
                 K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self._slack, patience
             )
-            self.n_steps += steps
+            self.n_steps += spent
         if K is None or self.violation > self._slack:  # beyond the budget, or SMO alone creeps
             lower, upper = ramp_box(self.y, *costs, flat, self.eta)
-            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack)
+            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent)
             self.n_steps += steps
             measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures

@@ -40,6 +40,7 @@ def solve(
     g: np.ndarray,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
+    spent: int = 0,
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place.
 
@@ -57,6 +58,8 @@ def solve(
         Largest violation of the optimality conditions, in units of g; positive.
     max_iter : int
         Most steps to take.
+    spent : int
+        Steps that led to this x already; they count against the patience before the first rescue.
 
     Returns
     -------
@@ -83,7 +86,8 @@ def solve(
     kernels.fit_into_box(K, lower, upper, x, g)
     n_iter = 0
     for patience, whole in RESCUES:
-        budget = min(patience * len(x), max_iter - n_iter)
+        budget = min(max(patience * len(x) - spent, 0), max_iter - n_iter)
+        spent = 0
         steps, violation = kernels.optimise(K, diagonal, lower, upper, x, g, tol, budget)
         n_iter += steps
         if violation <= tol or n_iter >= max_iter:

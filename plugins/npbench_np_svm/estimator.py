@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval
 
-from npbench.numerics.gram import Gram, Kernel
+from npbench.estimators.kernel import KernelName
+from npbench.estimators.ramp import RampClassifier
+from npbench.numerics.annealing import Found, RateBound, anneal
 from npbench.numerics.ramp_svm import RampSVM
-from npbench.numerics.threads import blas_threads
-from npbench_np_svm.annealed import EXPLANATIONS, REACHED, anneal
-
-MEGABYTE = 1 << 20
 
 
-class NPSVM(ClassifierMixin, BaseEstimator):
+class NPSVM(RampClassifier):
     """Support vector machine that minimises misses under a bound on the false-alarm rate.
 
     Searches a saddle point over f = f_0 + b and lambda >= 0 of
@@ -61,6 +52,9 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         Most convex steps.
     cache_size : float, default=1000
         Megabytes the Gram matrix may take; beyond, rows are computed as they are needed.
+    init_seed : int, optional
+        The samples that the first step takes as flat (the paper's first beta): each with probability one half, drawn
+        with this seed. Default: none of them, so that the first step is the ordinary asymmetric SVM.
 
     Attributes
     ----------
@@ -126,18 +120,9 @@ class NPSVM(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        **RampClassifier._parameter_constraints,
         "rho": [Interval(Real, 0, 1, closed="neither")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "kernel": [StrOptions({"rbf", "linear", "poly", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "eta": [Interval(Real, 0, None, closed="neither")],
-        "nu": [None, Interval(Real, 0, None, closed="neither")],
-        "epsilon": [None, Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
+        "init_seed": [None, Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -145,7 +130,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         *,
         rho: float = 0.05,
         C: float = 1.0,
-        kernel: Literal["rbf", "linear", "poly", "precomputed"] | Callable[[Any, Any], np.ndarray] = "rbf",
+        kernel: KernelName = "rbf",
         gamma: Literal["scale", "auto"] | float = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -155,6 +140,7 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         tol: float = 1e-3,
         max_iter: int = 200,
         cache_size: float = 1000,
+        init_seed: int | None = None,
     ) -> None:
         self.rho = rho
         self.C = C
@@ -168,135 +154,15 @@ class NPSVM(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.init_seed = init_seed
 
-    def fit(self, X: Any, y: Any) -> NPSVM:
-        """Fit the classifier.
+    def constraint(self) -> RateBound:
+        """Return ``P_fa <= rho``."""
+        return RateBound(self.rho)
 
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        NPSVM
-            The fitted classifier.
-        """
-        self._validate_params()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
-        signs = self._signs(y)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square Gram matrix in fit; its shape is {X.shape}.")
-        self._kernel = self.resolved_kernel(X)
-        gram = Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
-        svm = RampSVM(gram, signs, self.eta, self.tol)
-        result = anneal(svm, self.rho, self.C * int(svm.positive.sum()), **self.search_settings())
-        self._keep(X, signs, result)
-        if not self.converged_:
-            warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)
-        return self
-
-    def resolved_kernel(self, X: Any) -> Kernel:
-        """Return the kernel with the gamma that ``gamma`` means for these samples."""
-        gamma = self.gamma
-        if gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
-            variance = _variance(X) if self.kernel in ("rbf", "poly") else 0.0
-            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        return Kernel(self.kernel, float(gamma), self.degree, self.coef0)
-
-    def search_settings(self) -> dict[str, Any]:
-        """Return nu, epsilon and max_iter with their defaults filled in."""
-        return {
-            "nu": 1.0 / self.rho if self.nu is None else self.nu,
-            "epsilon": self.rho / 20.0 if self.epsilon is None else self.epsilon,
-            "max_iter": self.max_iter,
-        }
-
-    def _signs(self, y: np.ndarray) -> np.ndarray:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
-        if len(self.classes_) < 2:
-            raise ValueError(f"Classifier can't train when only one class is present: {self.classes_[0]!r}.")
-        return 2.0 * codes - 1.0
-
-    def _keep(self, X: Any, signs: np.ndarray, result: Any) -> None:
-        best = result.best
-        self.support_ = np.flatnonzero(best.x)
-        self.dual_coef_ = best.x[self.support_][None, :]
-        self.intercept_ = np.array([best.b])
-        precomputed = self.kernel == "precomputed"
-        self.support_vectors_ = np.empty((0, 0)) if precomputed else X[self.support_]
-        if self.kernel == "linear":
-            self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
-        of_support = signs[self.support_]
-        self.n_support_ = np.array([np.sum(of_support < 0), np.sum(of_support > 0)], dtype=np.int32)
-        self.n_iter_ = len(result.trace)
-        self.status_ = result.status
-        self.converged_ = result.status in REACHED and best.violation <= self.tol
-        self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
-        self.surrogate_rates_ = (best.p_nd, best.p_fa)
-        self._violation, self.trace_ = best.violation, result.trace
-
-    def _explanation(self) -> str:
-        reason = EXPLANATIONS[self.status_]
-        if self.status_ in REACHED:
-            reason = f"the last convex step left a violation of {self._violation:.1e}, above tol={self.tol:g}"
-        return (
-            f"NPSVM: {reason}. The classifier kept has a surrogate false-alarm rate of {self.surrogate_rates_[1]:.4g} "
-            f"(rho={self.rho:g}) at multiplier {self.multiplier_:.4g}. Try a larger C, another gamma, or a larger "
-            "epsilon or max_iter."
-        )
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples; for a precomputed kernel their kernel values with the training samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        if self.kernel == "linear":
-            return np.asarray(X @ self.coef_[0]) + self.intercept_[0]
-        if self.kernel == "precomputed":
-            X = X.toarray() if hasattr(X, "toarray") else X
-            return np.asarray(X[:, self.support_] @ self.dual_coef_[0]) + self.intercept_[0]
-        scores = np.full(X.shape[0], self.intercept_[0])
-        if len(self.support_):
-            rows = max(1, int(self.cache_size * MEGABYTE) // (8 * len(self.support_)))
-            for start in range(0, X.shape[0], rows):
-                values = self._kernel.between(X[start : start + rows], self.support_vectors_)
-                scores[start : start + rows] += values @ self.dual_coef_[0]
-        return scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return ``classes_[1]`` where f(x) > 0 and ``classes_[0]`` elsewhere.
-
-        A tie f(x) = 0 has to be given some label; measured rates count it as an error for both classes.
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int)]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-
-def _variance(X: Any) -> float:
-    if hasattr(X, "toarray"):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(X.var())
+    def search(self, svm: RampSVM) -> Found:
+        """Anneal: one convex step for each update of the multiplier."""
+        flat = None
+        if self.init_seed is not None:
+            flat = np.random.default_rng(self.init_seed).random(len(svm.y)) < 0.5
+        return anneal(svm, flat=flat, **self.search_settings(svm))

@@ -18,13 +18,13 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import npbench
+from npbench.estimators.ramp_selection import select
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout
 from npbench_np_svm.estimator import NPSVM
-from npbench_np_svm.selection import select
 
 COSTS = np.geomspace(0.01, 100, 10)
 GAMMAS = np.geomspace(5e-5, 5e3, 10)

@@ -4,10 +4,10 @@ import functools
 
 import numpy as np
 
+from npbench.estimators.ramp_selection import select
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation
 from npbench_np_svm.estimator import NPSVM
-from npbench_np_svm.selection import select
 
 from .problems import mixture
 

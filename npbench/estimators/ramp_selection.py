@@ -1,4 +1,4 @@
-"""Model selection for the NP-SVM that shares work over its grid.
+"""Model selection for kernel machines with the ramp loss that shares work over their grid.
 
 Candidates share everything that costs: one matrix of squared distances serves all bandwidths, one Gram matrix per
 kernel holds all folds, each fold is cut out of it once for all C, and the first convex step for each C starts from
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators.kernel import MEGABYTE
+from npbench.estimators.ramp import RampClassifier
+from npbench.numerics.annealing import REACHED
 from npbench.numerics.gram import Gram, Kernel, squared_distances
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.numerics.threads import blas_threads
 from npbench.problem import Problem
 from npbench.protocol import Fold, combinations, grid_search
-from npbench_np_svm.annealed import REACHED, anneal
-from npbench_np_svm.estimator import MEGABYTE, NPSVM
 
 VANISHING = 30.0  # exp(-30) is 1e-13
 
@@ -31,7 +32,7 @@ Scored = list[tuple[np.ndarray, np.ndarray]]
 
 
 def select(
-    make: Callable[..., NPSVM],
+    make: Callable[..., RampClassifier],
     X: Any,
     y: np.ndarray,
     folds: Sequence[Fold],
@@ -59,7 +60,7 @@ def select(
     sample = _Sample(X, estimators)
     settings = [sample.setting(estimator) for estimator in estimators]
 
-    def work(estimator: NPSVM) -> list[tuple[float, int]]:
+    def work(estimator: RampClassifier) -> list[tuple[float, int]]:
         scored, unconverged = _path(estimator, sample.gram(estimator), y, local_folds, ascending)
         return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
 
@@ -78,7 +79,7 @@ def select(
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
 
 
-def _varies_by_fold(estimator: NPSVM, search: Mapping[str, Sequence[Any]]) -> bool:
+def _varies_by_fold(estimator: RampClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
     """Return whether a kernel has a scale of its own on each fold, or is a matrix of one sample."""
     kernels = search.get("kernel", [estimator.kernel])
     gammas = search.get("gamma", [estimator.gamma])
@@ -96,27 +97,27 @@ class _Sample:
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
         The sample.
-    estimators : sequence of NPSVM
+    estimators : sequence of RampClassifier
         Whose kernels will be asked for.
     """
 
-    def __init__(self, X: Any, estimators: Sequence[NPSVM]) -> None:
+    def __init__(self, X: Any, estimators: Sequence[RampClassifier]) -> None:
         self._X = X
         gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
         self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
         # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
         self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
 
-    def _kernel(self, estimator: NPSVM) -> Kernel:
+    def _kernel(self, estimator: RampClassifier) -> Kernel:
         kernel = estimator.resolved_kernel(self._X)
         return replace(kernel, gamma=min(kernel.gamma, self._saturation)) if kernel.name == "rbf" else kernel
 
-    def setting(self, estimator: NPSVM) -> tuple[Any, ...]:
+    def setting(self, estimator: RampClassifier) -> tuple[Any, ...]:
         """Return what tells the estimator's losses from others': its parameters, with the kernel as it is here."""
         params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
         return (self._kernel(estimator), *_key(params))
 
-    def gram(self, estimator: NPSVM) -> np.ndarray:
+    def gram(self, estimator: RampClassifier) -> np.ndarray:
         """Return the Gram matrix under the estimator's kernel."""
         kernel = self._kernel(estimator)
         if kernel.name == "rbf":
@@ -129,7 +130,7 @@ def _least(values: np.ndarray, above: float) -> float:
 
 
 def _path(
-    estimator: NPSVM, whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold], costs: Sequence[float]
+    estimator: RampClassifier, whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold], costs: Sequence[float]
 ) -> tuple[list[Scored], list[int]]:
     """Return, for each of the ascending ``costs``, the scored validation folds and how many fits did not converge."""
     scored: list[Scored] = [[] for _ in costs]
@@ -143,7 +144,7 @@ def _path(
             if first is not None:
                 scale = C / costs[k - 1]
                 svm.start(scale * first[0], scale * first[1])
-            result = anneal(svm, estimator.rho, C * int(svm.positive.sum()), **estimator.search_settings())
+            result = estimator.set_params(C=C).search(svm)
             first = result.first
             multipliers[:, k], intercepts[k] = result.best.x, result.best.b
             unconverged[k] += result.status not in REACHED or result.best.violation > estimator.tol

@@ -1,0 +1,109 @@
+"""Kernel machines with the ramp loss under a bound on their surrogate rates."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics.annealing import EXPLANATIONS, REACHED, Found, RateBound
+from npbench.numerics.ramp_svm import RampSVM
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class RampClassifier(KernelClassifier):
+    """A search for ``min 1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass says how it searches.
+
+    Parameters
+    ----------
+    C, eta, nu, epsilon, tol, max_iter
+        As in the subclasses, beside those of :class:`KernelClassifier`.
+
+    Attributes
+    ----------
+    n_iter_, converged_, status_, multiplier_, surrogate_rates_, objective_, duality_gap_, trace_
+        As in the subclasses, beside those of :class:`KernelClassifier`.
+    """
+
+    C: float
+    eta: float
+    nu: float | None
+    epsilon: float | None
+    tol: float
+    max_iter: int
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        **KernelClassifier._parameter_constraints,
+        "C": [POSITIVE],
+        "eta": [POSITIVE],
+        "nu": [None, POSITIVE],
+        "epsilon": [None, POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def constraint(self) -> RateBound:
+        """Return the bound that the problem puts on the surrogate rates."""
+        raise NotImplementedError
+
+    def search(self, svm: RampSVM) -> Found:
+        """Look for the multiplier on a training sample."""
+        raise NotImplementedError
+
+    def search_settings(self, svm: RampSVM) -> dict[str, Any]:
+        """Return what every search is told, with defaults filled in; C as the weight of the mean loss."""
+        constraint = self.constraint()
+        return {
+            "constraint": constraint,
+            "C": self.C * int(svm.positive.sum()),
+            "nu": 1.0 / constraint.bound if self.nu is None else self.nu,
+            "epsilon": constraint.bound / 20.0 if self.epsilon is None else self.epsilon,
+            "max_iter": self.max_iter,
+        }
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        X, signs = self._training_set(X, y)
+        found = self.search(RampSVM(self._gram(X), signs, self.eta, self.tol))
+        self._keep(X, signs, found)
+        if not self.converged_:
+            warnings.warn(self._explanation(found), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _keep(self, X: Any, signs: np.ndarray, found: Found) -> None:
+        best = found.best
+        self._keep_expansion(X, signs, best.x, best.b)
+        self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
+        self.converged_ = found.status in REACHED and best.violation <= self.tol
+        self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
+        self.surrogate_rates_ = (best.p_nd, best.p_fa)
+
+    def _explanation(self, found: Found) -> str:
+        reason, constraint = EXPLANATIONS[found.status], self.constraint()
+        if found.status in REACHED:
+            reason = f"the last convex step left a violation of {found.best.violation:.1e}, above tol={self.tol:g}"
+        return (
+            f"{type(self).__name__}: {reason}. The classifier kept has surrogate rates P_fa={found.best.p_fa:.4g} and "
+            f"P_nd={found.best.p_nd:.4g} (bound: {constraint.bound:g}) at multiplier {self.multiplier_:.4g}. Try a larger "
+            "C, another gamma, or a larger epsilon or max_iter."
+        )

@@ -1,0 +1,320 @@
+"""The ramp-loss SVM under a bound on its surrogate rates: the search for the multiplier.
+
+It looks for a saddle point of
+
+    L(f, lambda) = 1/2 ||f_0||^2 + C P_nd(f) + lambda (P_fa(f) + m P_nd(f) - bound)
+
+with the class means of the ramp loss. The Neyman-Pearson problem has m = 0 and the bound rho (Gasso, Pappaioannou,
+Spivak and Bottou 2011, equation (7)); the q-value problem ``P_fa <= q (1 - P_nd)`` has m = q and the bound q (equation
+(13)). The annealed search takes one convex step for each update of the multiplier (Algorithm 3).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from npbench.numerics.ramp_svm import RampSVM
+
+Status = Literal["converged", "inactive", "flat", "jump", "capped", "max_iter"]
+
+EXPLANATIONS: dict[Status, str] = {
+    "converged": "the constrained surrogate rate is within epsilon of its bound",
+    "inactive": "the constraint holds with the multiplier at its floor",
+    "flat": "every positive is missed by so much that none pulls at the classifier any more",
+    "jump": "the constrained surrogate rate jumps across its bound at this multiplier",
+    "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
+    "max_iter": "max_iter convex steps did not suffice",
+}
+REACHED = ("converged", "inactive")
+
+LARGEST_FACTOR = 8.0  # by which one update may multiply or divide the multiplier
+FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
+NARROW = 1e-3  # relative width at which the multiplier's interval counts as closed
+LARGE_FALL = 0.25  # of the rate across a closed interval that makes it final
+REOPENINGS = 2
+LOOSE, NEAR = 10.0, 4.0  # tolerance of convex steps while the rate is further than NEAR epsilon from its bound
+EDGE = 0.1  # least share of the interval, on a log scale, that an interpolation leaves at either end
+
+
+@dataclass(frozen=True)
+class RateBound:
+    """The constraint ``P_fa + miss_weight P_nd <= bound``.
+
+    Examples
+    --------
+    >>> RateBound(0.1).rate(p_fa=0.05, p_nd=0.5)
+    0.05
+    >>> RateBound(0.1, miss_weight=0.1).rate(p_fa=0.05, p_nd=0.5)
+    0.1
+    """
+
+    bound: float
+    miss_weight: float = 0.0
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return what the bound is on."""
+        return p_fa + self.miss_weight * p_nd
+
+
+class Trace(NamedTuple):
+    """What an iteration reached: 1/2 ||f_0||^2 + C P_nd + lambda (P_fa + m P_nd), and the surrogate rates."""
+
+    seconds: float
+    objective: float
+    p_fa: float
+    p_nd: float
+    multiplier: float
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd."""
+
+    x: np.ndarray
+    b: float
+    p_fa: float
+    p_nd: float
+    rate: float
+    multiplier: float
+    objective: float
+    duality_gap: float
+    violation: float
+
+    def better_than(self, other: Iterate, limit: float) -> bool:
+        """Return whether this is the one to keep: a lower objective among feasible points, else a lower rate."""
+        if self.rate <= limit and other.rate <= limit:
+            return self.objective < other.objective
+        return self.rate < other.rate
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search ends with: the iterate kept, why it ended, its iterations, and x and f_0 of the first."""
+
+    best: Iterate
+    status: Status
+    trace: list[Trace]
+    first: tuple[np.ndarray, np.ndarray]
+
+
+class Multiplier:
+    """The multiplier lambda, its update, and the interval it is believed to lie in.
+
+    The first updates are the paper's, ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. While the
+    flat samples stay the same the problem is convex and the rate falls as lambda grows (Theorem 3): values tried bound
+    lambda, and two of them give a secant of the rate in log(lambda), which is followed inside the bounds. A rate out
+    of order tells that the flat samples have changed the problem, and what was known before is forgotten. If the rate
+    falls by more than LARGE_FALL across bounds that have met, no multiplier meets the constraint; else the search opens
+    again, REOPENINGS times, each with the square root of the largest factor.
+    """
+
+    def __init__(self, start: float, bound: float, nu: float) -> None:
+        self.value, self._bound, self._nu, self._openings = start, bound, nu, REOPENINGS
+        self._factor = LARGEST_FACTOR
+        self._least, self._most = FLOOR * start, CAP * start
+        self._probes: list[float] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._low, self._rate_low = self._least, 1.0
+        self._high, self._rate_high = self._most, 0.0
+        self._before: tuple[float, float] | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the bounds have met for good."""
+        return self._openings < 0
+
+    def suspect(self, value: float) -> None:
+        """Try closely below and above ``value`` next, where the rate is expected to jump."""
+        self._probes = [value * (1.0 + 0.4 * NARROW), value * (1.0 - 0.4 * NARROW)]
+
+    def update(self, rate: float) -> None:
+        """Move on after an iteration that ended with this constrained surrogate rate."""
+        in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
+        if not in_order:
+            self._forget()
+        if rate > self._bound:
+            self._low, self._rate_low = self.value, rate
+        else:
+            self._high, self._rate_high = self.value, rate
+        if self._high <= self._low * (1.0 + NARROW):
+            self._openings = -1 if self._rate_low - self._rate_high > LARGE_FALL else self._openings - 1
+            self._factor = math.sqrt(self._factor)
+            self._forget()
+        now = (self.value, rate)
+        self.value, self._before = self._next(*now), now
+
+    def _next(self, value: float, rate: float) -> float:
+        while self._probes:
+            probe = self._probes.pop()
+            if self._low < probe < self._high:
+                return probe
+        for proposed in (self._secant(value, rate), self._papers(value, rate)):
+            if proposed in (self._least, self._most) or (proposed and self._inside(proposed)):
+                return proposed
+        return self._between()
+
+    def _inside(self, value: float) -> bool:
+        return self._low * (1.0 + 0.2 * NARROW) < value < self._high / (1.0 + 0.2 * NARROW)
+
+    def _secant(self, value: float, rate: float) -> float | None:
+        if (
+            self._before is None or min(rate, self._before[1]) < 0.1 * self._bound
+        ):  # where the rate is flat, it says nothing
+            return None
+        if (self._before[1] - rate) * (self._before[0] - value) >= 0:
+            return None
+        slope = (rate - self._before[1]) / math.log(value / self._before[0])
+        change = (self._bound - rate) / slope
+        return value * math.exp(change) if abs(change) < math.log(self._factor) else None
+
+    def _papers(self, value: float, rate: float) -> float | None:
+        if self._low > self._least and self._high < self._most:
+            return None
+        factor = min(max(1.0 + self._nu * (rate - self._bound), 1.0 / self._factor), self._factor)
+        return min(max(value * factor, self._least), self._most)
+
+    def _between(self) -> float:
+        """Return where the log-odds of the rate, linear in log(lambda) between its bounds, are those wanted."""
+        above, below = _log_odds(self._rate_low), _log_odds(self._rate_high)
+        share = (above - _log_odds(self._bound)) / (above - below) if above > below else 0.5
+        share = min(max(share, EDGE), 1.0 - EDGE)
+        return self._low * (self._high / self._low) ** share
+
+    def at_end(self, excess: float) -> Status | None:
+        """Return "inactive" or "capped" if the constraint asks for a multiplier beyond the floor or the cap."""
+        if excess < 0 and self.value <= (1.0 + NARROW) * self._least:
+            return "inactive"
+        if excess > 0 and self.value >= self._most / (1.0 + NARROW):
+            return "capped"
+        return None
+
+
+def anneal(
+    svm: RampSVM,
+    constraint: RateBound,
+    C: float,
+    nu: float,
+    epsilon: float,
+    max_iter: int,
+    flat: np.ndarray | None = None,
+) -> Found:
+    """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
+
+    Parameters
+    ----------
+    svm : RampSVM
+        Holds the data; a warm start of its first step may have been set.
+    constraint : RateBound
+        On the surrogate rates; its bound in ]0, 1[.
+    C : float
+        Weight of the surrogate miss rate; positive.
+    nu : float
+        Gain of the multiplier's update; positive.
+    epsilon : float
+        Tolerance on the constraint; positive.
+    max_iter : int
+        Most convex steps.
+    flat : bool array of shape (n,), optional
+        The flat samples of the first step (the paper's first beta). Default: none.
+
+    Returns
+    -------
+    Found
+        With the last iterate if the tolerance was met and the flat samples repeat, or if the constraint is inactive;
+        else with the best one seen, and the reason.
+    """
+    search = Search(svm, C, constraint, epsilon)
+    multiplier = search.multiplier(nu)
+    flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, LOOSE
+    for iteration in range(max_iter):
+        excess = search.step(multiplier.value, flat, looseness).rate - constraint.bound
+        if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
+            # Some b puts every margin on the slope of the ramp; L is linear in b there, and balanced costs free it.
+            multiplier.suspect(C / (1.0 - constraint.miss_weight))
+        before, flat = flat, svm.flat()
+        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
+        if ended is None:
+            multiplier.update(constraint.bound + excess)
+            if multiplier.closed:
+                return search.end("jump")
+        elif looseness == 1.0 and np.array_equal(flat, before):
+            return search.end(ended)
+        looseness = 1.0 if ended or abs(excess) <= NEAR * epsilon else LOOSE
+    return search.end("max_iter")
+
+
+class Search:
+    """The convex steps of a search so far: their trace, the first, the last and the best of them.
+
+    Parameters
+    ----------
+    svm : RampSVM
+        Takes the steps.
+    C : float
+        Weight of the surrogate miss rate; positive.
+    constraint : RateBound
+        On the surrogate rates.
+    epsilon : float
+        Tolerance on it.
+    """
+
+    def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float) -> None:
+        self.n_pos = int(svm.positive.sum())
+        self.n_neg = len(svm.y) - self.n_pos
+        self._svm, self._C, self._constraint, self._limit = svm, C, constraint, constraint.bound + epsilon
+        self._start = time.perf_counter()
+        self._trace: list[Trace] = []
+
+    @property
+    def n_iter(self) -> int:
+        """Convex steps taken."""
+        return len(self._trace)
+
+    def multiplier(self, nu: float) -> Multiplier:
+        """Return the multiplier at the paper's start, which gives both classes the same cost per sample."""
+        return Multiplier(self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
+
+    def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
+        """Take a convex step and keep account of it."""
+        cost_positive = self._C + multiplier * self._constraint.miss_weight
+        self._svm.step(cost_positive / self.n_pos, multiplier / self.n_neg, flat, looseness)
+        now = self._last = self._iterate(multiplier)
+        if not self._trace:
+            self._best, self._first = now, (now.x, self._svm.f_0)
+        elif now.better_than(self._best, self._limit):
+            self._best = now
+        value = now.objective + multiplier * now.rate
+        self._trace.append(Trace(time.perf_counter() - self._start, value, now.p_fa, now.p_nd, multiplier))
+        return now
+
+    def end(self, status: Status) -> Found:
+        """Return what is kept at the end: the last iterate if it is an answer, else the best."""
+        if status in REACHED and self._last.p_nd >= 1.0:
+            status = "flat"
+        return Found(self._last if status in REACHED else self._best, status, self._trace, self._first)
+
+    def _iterate(self, multiplier: float) -> Iterate:
+        svm = self._svm
+        return Iterate(
+            x=svm.x.copy(),
+            b=svm.b,
+            p_fa=svm.p_fa,
+            p_nd=svm.p_nd,
+            rate=self._constraint.rate(svm.p_fa, svm.p_nd),
+            multiplier=multiplier,
+            objective=0.5 * svm.squared_norm + self._C * svm.p_nd,
+            duality_gap=svm.duality_gap,
+            violation=svm.violation,
+        )
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 1e-4), 1.0 - 1e-4)
+    return math.log(p / (1.0 - p))

@@ -1,0 +1,26 @@
+"""Annealed q-value SVM (Gasso, Pappaioannou, Spivak and Bottou 2011, section 4)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="q_svm",
+            estimator="npbench_q_svm.estimator:QSVM",
+            solves=("qvalue",),
+            select="npbench.estimators.ramp_selection:select",
+            title="Annealed q-value SVM",
+            reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 4",
+            tags=frozenset({"kernel"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/q_svm.yaml."""
+    return ["npbench_q_svm.conf"]

@@ -1,0 +1,45 @@
+"""Uzawa's algorithm: a whole minimisation for each update of the multiplier.
+
+For a fixed multiplier the Lagrangian is minimised by the DC algorithm from no flat samples to its end (Gasso,
+Pappaioannou, Spivak and Bottou 2011, Algorithm 2); then the multiplier moves (Algorithm 1). The annealed search moves
+it after every convex step instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Status
+from npbench.numerics.ramp_svm import RampSVM
+
+
+def uzawa(svm: RampSVM, constraint: RateBound, C: float, nu: float, epsilon: float, max_iter: int) -> Found:
+    """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
+
+    Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`, whose update of the
+    multiplier is used too; ``max_iter`` counts convex steps, which is what costs.
+    """
+    search = Search(svm, C, constraint, epsilon)
+    multiplier = search.multiplier(nu)
+    while True:
+        reached = _minimise(search, svm, multiplier.value, max_iter)
+        if reached is None:
+            return search.end("max_iter")
+        excess = reached.rate - constraint.bound
+        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
+        if ended:
+            return search.end(ended)
+        multiplier.update(reached.rate)
+        if multiplier.closed:
+            return search.end("jump")
+
+
+def _minimise(search: Search, svm: RampSVM, multiplier: float, max_iter: int) -> Iterate | None:
+    """Take convex steps until the flat samples repeat; return the last, or None if ``max_iter`` came first."""
+    flat = np.zeros(len(svm.y), dtype=bool)
+    while search.n_iter < max_iter:
+        reached = search.step(multiplier, flat)
+        before, flat = flat, svm.flat()
+        if np.array_equal(flat, before):
+            return reached
+    return None

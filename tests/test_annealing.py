@@ -1,0 +1,312 @@
+"""The annealed search: what each of its endings claims is recomputed from the multipliers and the data."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench.numerics.annealing import CAP, EXPLANATIONS, FLOOR, NARROW, REACHED, RateBound, anneal
+from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.ramp_svm import RampSVM
+
+RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
+
+
+def sample(n, share=0.4, shift=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < max(1, round(share * n)), 1, -1)
+    return rng.normal(size=(n, 2)) + shift * (y > 0)[:, None], y
+
+
+def search(X, y, rho=0.1, C=30.0, kernel=RBF, eta=1.0, tol=1e-3, nu=None, epsilon=None, max_iter=200):
+    return anneal(
+        RampSVM(Gram(X, kernel), y, eta, tol),
+        RateBound(rho),
+        C,
+        1 / rho if nu is None else nu,
+        rho / 20 if epsilon is None else epsilon,
+        max_iter,
+    )
+
+
+def margins(X, y, kernel, iterate):
+    return y * (kernel.between(X, X) @ iterate.x + iterate.b)
+
+
+def ramp(z, eta):
+    return np.minimum(1, np.maximum(0, (eta - z) / (2 * eta)))
+
+
+@st.composite
+def requests(draw):
+    """Return (X, y, search parameters), hard ones among them."""
+    n, seed = draw(st.integers(6, 50)), draw(st.integers(0, 10**6))
+    X, y = sample(n, draw(st.sampled_from([0.03, 0.3, 0.5])), draw(st.sampled_from([0.0, 0.5, 3.0])), seed)
+    match draw(st.sampled_from(["plain", "plain", "duplicates", "rounded", "constant feature", "identical rows"])):
+        case "duplicates":
+            X[n // 2 :] = X[: n - n // 2]
+        case "rounded":
+            X = np.round(X)
+        case "constant feature":
+            X[:, 0] = 1.0
+        case "identical rows":
+            X[:] = 1.0
+    gamma = draw(st.sampled_from([1e-3, 0.1, 1.0, 100.0, 0.0]))
+    kernel = Kernel("rbf", gamma) if gamma else LINEAR
+    rho = draw(st.sampled_from([0.001, 0.01, 0.05, 0.1, 0.5, 0.9]))
+    return X, y, {"rho": rho, "C": draw(st.sampled_from([1e-2, 1.0, 30.0, 1e3, 1e5])), "kernel": kernel}
+
+
+@given(requests())
+@settings(max_examples=150, deadline=None)
+def test_the_search_meets_the_constraint_or_says_why_not(request):
+    X, y, parameters = request
+    rho, epsilon, start = parameters["rho"], parameters["rho"] / 20, parameters["C"] * np.sum(y < 0) / np.sum(y > 0)
+    result = search(X, y, **parameters)
+    last, rates = result.trace[-1], np.array([one.p_fa for one in result.trace])
+    multipliers = np.array([one.multiplier for one in result.trace])
+    assert result.status in EXPLANATIONS
+    assert multipliers[0] == start
+    match result.status:
+        case "converged":
+            assert abs(result.best.p_fa - rho) <= epsilon
+            assert (result.best.p_fa, result.best.multiplier) == (last.p_fa, last.multiplier)
+        case "inactive":
+            assert result.best.p_fa <= rho
+            assert result.best.multiplier == last.multiplier <= (1 + NARROW) * FLOOR * start
+        case "capped":
+            assert last.p_fa > rho
+            assert last.multiplier >= CAP * start / (1 + NARROW)
+        case "jump":
+            # Multipliers next to each other were tried, and P_fa lies on the two sides of rho.
+            above, below = multipliers[rates > rho], multipliers[rates <= rho]
+            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * NARROW
+        case "max_iter":
+            assert len(result.trace) == 200
+
+
+@given(requests())
+@settings(max_examples=100, deadline=None)
+def test_what_the_iterate_kept_says_of_itself_is_so(request):
+    X, y, parameters = request
+    result = search(X, y, **parameters)
+    best, C = result.best, parameters["C"]
+    K = parameters["kernel"].between(X, X)
+    loss = ramp(margins(X, y, parameters["kernel"], best), 1.0)
+    error = 1e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # of rounding in all steps, on multipliers up to C
+    assert best.p_fa == pytest.approx(loss[y < 0].mean(), abs=error)
+    assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
+    exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
+    assert best.objective == pytest.approx(exact, rel=1e-9, abs=error * (C + np.abs(best.x).sum()))
+    kept = best.objective + best.multiplier * best.p_fa
+    assert any(
+        (one.multiplier, one.p_fa, one.p_nd) == (best.multiplier, best.p_fa, best.p_nd)
+        and one.objective == pytest.approx(kept, rel=1e-12)
+        for one in result.trace
+    )
+    assert np.all(np.diff([one.seconds for one in result.trace]) >= 0)
+
+
+@given(requests())
+@settings(max_examples=100, deadline=None)
+def test_without_an_answer_the_best_iterate_is_kept(request):
+    X, y, parameters = request
+    result = search(X, y, **parameters, max_iter=12)
+    if result.status in REACHED:
+        return
+    limit = parameters["rho"] * 1.05
+    objectives = [one.objective - one.multiplier * one.p_fa for one in result.trace]
+    feasible = [value for value, one in zip(objectives, result.trace, strict=True) if one.p_fa <= limit]
+    if feasible:
+        assert result.best.p_fa <= limit
+        assert result.best.objective == pytest.approx(min(feasible), rel=1e-9, abs=1e-9)
+    else:
+        assert result.best.p_fa == min(one.p_fa for one in result.trace)
+
+
+@given(requests())
+@settings(max_examples=80, deadline=None)
+def test_an_answer_is_stationary_for_its_multiplier(request):
+    """The flat samples are those below -eta, and the rest meets the conditions of the convex problem they leave."""
+    X, y, parameters = request
+    result = search(X, y, **parameters)
+    if result.status not in REACHED:
+        return
+    best, tol = result.best, 1e-3
+    z = margins(X, y, parameters["kernel"], best)
+    c = np.where(y > 0, parameters["C"] / np.sum(y > 0), best.multiplier / np.sum(y < 0))
+    error = tol + 1e-9 * np.abs(z).max()
+    a, slack = y * best.x, 1e-9 * c
+    flat = (z < -1 - 2 * tol) | ((z < -1 + error) & (a <= 0))  # within the tolerance they may be either
+    lower, upper = np.where(flat, -c / 2, 0), np.where(flat, 0, c / 2)
+    assert np.all((lower - slack <= a) & (a <= upper + slack))
+    assert np.all(z[a < upper - slack] >= 1 - error)
+    assert np.all(z[a > lower + slack] <= 1 + error)
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
+def test_on_ordinary_data_the_constraint_is_met(rho, kernel):
+    X, y = sample(150)
+    result = search(X, y, rho=rho, C=100.0, kernel=kernel)
+    assert result.status == "converged"
+    assert abs(ramp(margins(X, y, kernel, result.best), 1.0)[y < 0].mean() - rho) <= rho / 20 + 1e-9
+
+
+def test_separable_data_with_a_large_rho_leave_the_constraint_inactive():
+    X, y = sample(60, shift=8.0)
+    result = search(X, y, rho=0.5, C=1e7, kernel=LINEAR)
+    assert result.status == "inactive"
+    assert result.best.p_fa < 0.5
+    assert result.best.multiplier <= (1 + NARROW) * FLOOR * 1e7 * 36 / 24
+
+
+@pytest.mark.parametrize("seed", [19, 24, 31])
+def test_false_alarms_that_are_all_flat_end_at_the_cap(seed):
+    # One of seven negatives lies among the positives. Once flat, its loss is 1 whatever the multiplier.
+    X, y = sample(12, shift=0.5, seed=seed)
+    result = search(X, y, rho=0.01, C=1e3, kernel=LINEAR)
+    assert result.status == "capped"
+    z = margins(X, y, LINEAR, result.best)[y < 0]
+    assert np.sum(z < -1) == 1
+    assert result.best.p_fa == pytest.approx(1 / 7, abs=1e-3)
+
+
+def test_negatives_that_duplicate_every_positive_do_not_loop():
+    X, y = sample(30)
+    X, y = np.vstack([X, X[y > 0]]), np.append(y, np.full(np.sum(y > 0), -1))
+    for rho in (0.001, 0.05, 0.5):
+        result = search(X, y, rho=rho, C=1e4)
+        assert result.status in EXPLANATIONS
+        assert len(result.trace) <= 200
+        if result.status != "converged":
+            assert result.best.p_fa <= max(rho * 1.05, min(one.p_fa for one in result.trace))
+
+
+@pytest.mark.parametrize("rho", [1e-300, 1e-9, 1e-5, 1 - 1e-5, 1 - 1e-12])
+@pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
+def test_bounds_that_no_sample_can_tell_from_0_or_1_end_too(rho, kernel):
+    X, y = sample(60)
+    result = search(X, y, rho=rho, kernel=kernel)
+    assert result.status in EXPLANATIONS
+    assert result.best.p_fa <= rho * 1.05 + 1e-9
+
+
+@pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
+@pytest.mark.parametrize("eta", [0.125, 0.5, 4.0])  # powers of two: no step rounds differently
+def test_the_scale_of_eta_is_that_of_the_classifier(eta, kernel):
+    X, y = sample(80)
+    one = search(X, y, C=50.0 / eta**2, kernel=kernel, tol=1e-8)
+    other = search(X, y, C=50.0, kernel=kernel, eta=eta, tol=1e-8 * eta)
+    assert (one.status, len(one.trace)) == (other.status, len(other.trace))
+    np.testing.assert_allclose(
+        margins(X, y, kernel, one.best) * eta, margins(X, y, kernel, other.best), atol=1e-5 * eta, rtol=1e-5
+    )
+    assert other.best.multiplier == pytest.approx(one.best.multiplier * eta**2, rel=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": LINEAR, "rho": 0.02}, {"C": 1e4, "rho": 0.001}])
+def test_the_same_data_give_the_same_bits(parameters):
+    X, y = sample(70)
+    one, other = (search(X, y, **parameters) for _ in range(2))
+    assert np.array_equal(one.best.x, other.best.x)
+    assert one.best.b == other.best.b
+    assert [t[1:] for t in one.trace] == [t[1:] for t in other.trace]
+
+
+@pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
+@pytest.mark.parametrize("rho", [0.1, 0.5])
+def test_the_order_of_the_samples_does_not_matter(rho, kernel):
+    X, y = sample(80)
+    order = np.random.default_rng(1).permutation(80)
+    one = search(X, y, rho=rho, kernel=kernel, tol=1e-9)
+    other = search(X[order], y[order], rho=rho, kernel=kernel, tol=1e-9)
+    z, z_other = margins(X, y, kernel, one.best), margins(X[order], y[order], kernel, other.best)
+    np.testing.assert_allclose(z_other, z[order], atol=1e-6)
+
+
+def test_a_first_step_from_elsewhere_leads_to_the_same_answer():
+    X, y = sample(80)
+    cold = search(X, y, tol=1e-9)
+    svm = RampSVM(Gram(X, RBF), y, 1.0, 1e-9)
+    svm.start(2.5 * cold.first[0], 2.5 * cold.first[1])
+    warm = anneal(svm, RateBound(0.1), 30.0, 10.0, 0.005, 200)
+    assert len(warm.trace) == len(cold.trace)
+    np.testing.assert_allclose(margins(X, y, RBF, warm.best), margins(X, y, RBF, cold.best), atol=1e-6)
+    np.testing.assert_allclose(RBF.between(X, X) @ cold.first[0], cold.first[1], atol=1e-9)
+
+
+class Rate:
+    """A stand-in for the ramp-loss SVM whose false-alarm rate is a given function of the multiplier."""
+
+    eta, tol, b, squared_norm, p_nd, duality_gap, violation = 1.0, 1e-3, 0.0, 1.0, 0.5, 0.0, 0.0
+
+    def __init__(self, rate, spread=10.0):
+        self.rate, self.tried = rate, []
+        self.y = np.repeat([1.0, -1.0], [40, 60])
+        self.positive, self.x, self.f_0 = self.y > 0, np.zeros(100), np.linspace(0, spread, 100)
+
+    def step(self, cost_positive, cost_negative, flat, *_):
+        assert not flat.any()
+        self.tried.append(60 * cost_negative)
+        self.p_fa = self.rate(self.tried[-1])
+
+    def flat(self):
+        return np.zeros(100, dtype=bool)
+
+
+START = 60.0  # C = 40 for 40 positives and 60 negatives
+
+
+def ended(svm, rho=0.1, nu=None):
+    return anneal(svm, RateBound(rho), 40.0, 1 / rho if nu is None else nu, rho / 20, 200)
+
+
+def test_the_first_updates_are_those_of_the_paper():
+    svm = Rate(lambda multiplier: 0.15)
+    ended(svm)
+    assert svm.tried[0] == pytest.approx(START)
+    assert svm.tried[1] == pytest.approx(START * (1 + 10 * 0.05))
+
+
+@given(
+    st.sampled_from([1e-6, 0.001, 0.05, 0.5, 0.9, 0.99999]),
+    st.floats(1e-5, 1e5),
+    st.floats(0.3, 4),
+    st.sampled_from([1, 5]),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_falling_rate_is_brought_to_rho(rho, at, steepness, gain):
+    """P_fa falls from 1 to 0 as lambda grows and is rho at ``at`` times the start."""
+    svm = Rate(lambda multiplier: 1 / (1 + (1 / rho - 1) * (multiplier / (START * at)) ** steepness))
+    result = ended(svm, rho, gain / rho)
+    assert result.status == "converged"
+    assert abs(result.best.p_fa - rho) <= rho / 20
+
+
+@pytest.mark.parametrize("at", [1e-8, 1e-7, 1e7, 1e8])
+def test_a_multiplier_beyond_the_ends_is_not_sought(at):
+    svm = Rate(lambda multiplier: 1 / (1 + 9 * multiplier / (START * at)))
+    result = ended(svm)
+    assert result.status == ("inactive" if at < 1 else "capped")
+    assert len(svm.tried) <= 80
+    assert min(svm.tried) >= FLOOR * START * (1 - 1e-12)
+    assert max(svm.tried) <= CAP * START * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("at", [1e-3, 0.3, 2.0, 500.0])
+@pytest.mark.parametrize(("above", "below"), [(0.5, 0.0), (0.9, 0.05), (0.12, 0.08)])
+def test_a_rate_that_jumps_across_rho_ends_at_its_jump(at, above, below):
+    svm = Rate(lambda multiplier: above if multiplier < START * at else below)
+    result = ended(svm)
+    assert result.status == "jump"
+    assert result.best.p_fa == below
+    too_small, too_large = (np.array([m for m in svm.tried if (m < START * at) == side]) for side in (True, False))
+    assert too_large.min() <= too_small.max() * (1 + 1.01 * NARROW)
+
+
+def test_a_jump_that_is_foreseen_is_tried_first():
+    # Where all margins can lie on the slope of the ramp, P_fa jumps at lambda = C.
+    foreseen, other = (Rate(lambda multiplier: 0.9 if multiplier < 40 else 0.0, spread) for spread in (1.0, 10.0))
+    assert ended(foreseen).status == ended(other).status == "jump"
+    assert len(foreseen.tried) <= 4 < len(other.tried)
