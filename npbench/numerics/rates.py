@@ -72,12 +72,30 @@ def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     >>> share_accepted(np.array([1, 1, -1, 1, -1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0]), q=0.5)
     1.0
     """
-    scores = _ranked(y, scores)
+    _, share_pos, share_neg = acceptance(y, _ranked(y, scores))
+    return float(np.max(share_pos, where=within_q(share_pos, share_neg, q), initial=0.0))
+
+
+def acceptance(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct scores, descending, and the shares of positives and of negatives at or above each.
+
+    Examples
+    --------
+    >>> levels, share_pos, share_neg = acceptance(np.array([1, 1, -1, -1]), np.array([2.0, 1.0, 1.0, 0.0]))
+    >>> levels.tolist(), share_pos.tolist(), share_neg.tolist()
+    ([2.0, 1.0, 0.0], [0.5, 1.0, 1.0], [0.0, 0.5, 1.0])
+    """
     order = np.argsort(-scores, kind="stable")
-    last_of_tie = np.append(scores[order][1:] != scores[order][:-1], True)
+    levels = scores[order]
+    last_of_tie = np.append(levels[1:] != levels[:-1], True)
     share_pos = np.cumsum(y[order] > 0)[last_of_tie] / np.sum(y > 0)
     share_neg = np.cumsum(y[order] < 0)[last_of_tie] / np.sum(y < 0)
-    return float(np.max(share_pos, where=share_neg <= q * share_pos * (1 + 1e-9), initial=0.0))
+    return levels[last_of_tie], share_pos, share_neg
+
+
+def within_q(share_pos: np.ndarray, share_neg: np.ndarray, q: float) -> np.ndarray:
+    """Return where ``share_neg / share_pos <= q``, up to rounding."""
+    return share_neg <= q * share_pos * (1 + 1e-9)
 
 
 def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:

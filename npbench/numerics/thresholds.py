@@ -1,0 +1,161 @@
+"""Thresholds for scores, set on samples that the scores were not fitted to.
+
+A rule returns the t of ``f = score - t``. All accept strictly above some score of the sample, since a tie f = 0 counts
+as an error, and place t just above it. Scores are finite. A rule that bounds false alarms needs negatives only.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from npbench.numerics.rates import acceptance, within_q
+
+# Equal up to rounding: of rates that are ratios of counts, and of scores (against the largest).
+SAME_RATE = 1e-9
+SAME_SCORE = 1e-12
+
+
+def empirical(negatives: np.ndarray, rho: float) -> float:
+    """Return the lowest threshold with a false-alarm rate of at most rho on the sample, in O(n).
+
+    The rate on new samples then exceeds rho about every other time.
+
+    Parameters
+    ----------
+    negatives : array of shape (n,)
+        Scores of negatives, finite, n >= 1.
+    rho : float
+        Bound on the false-alarm rate, in ]0, 1[.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> int(np.sum(scores - empirical(scores, rho=0.25) >= 0))
+    1
+    """
+    n = len(negatives)
+    false_alarms = min(math.floor(n * rho + SAME_RATE), n - 1)
+    return _above_rank(negatives, n - false_alarms)
+
+
+def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
+    """Return the threshold whose false-alarm rate on new samples exceeds rho with probability delta at most, in O(n).
+
+    It lies just above the k-th smallest score, k as in :func:`umbrella_rank`. The samples must be independent of each
+    other and of what the scores were fitted to; the distribution of the scores may be any, with ties too.
+
+    Parameters
+    ----------
+    negatives : array of shape (n,)
+        Scores of negatives, finite.
+    rho, delta : float
+        Bound on the false-alarm rate, and on the probability that it is exceeded; in ]0, 1[.
+
+    Raises
+    ------
+    ValueError
+        If n is below :func:`fewest_negatives`.
+
+    References
+    ----------
+    X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
+    characteristics, Science Advances 4(2), Proposition 1.
+
+    Examples
+    --------
+    >>> scores = np.arange(100.0)
+    >>> int(np.sum(scores - umbrella(scores, rho=0.05, delta=0.05) >= 0))
+    1
+    """
+    return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))
+
+
+def umbrella_rank(n: int, rho: float, delta: float) -> int:
+    """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
+
+    The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
+    scores. It is the probability of at most n - k successes out of n, each with probability rho, and is searched by
+    bisection, in O(log n) evaluations.
+
+    Raises
+    ------
+    ValueError
+        If there is no such k: n is below :func:`fewest_negatives`.
+
+    Examples
+    --------
+    >>> umbrella_rank(59, 0.05, 0.05), umbrella_rank(1000, 0.05, 0.05)
+    (59, 962)
+    """
+    # How many numbers of false alarms, from 0 upwards, are improbable enough.
+    few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: binom.cdf(m, n, rho))
+    if few == 0:
+        raise ValueError(
+            f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g} with probability "
+            f"{1 - delta:g}: that needs {fewest_negatives(rho, delta)} of them."
+        )
+    return n - few + 1
+
+
+def fewest_negatives(rho: float, delta: float) -> int:
+    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``.
+
+    Examples
+    --------
+    >>> fewest_negatives(0.05, 0.05)
+    59
+    """
+    return max(1, math.ceil(math.log(delta) / math.log1p(-rho) - SAME_RATE))
+
+
+def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
+    """Return the lowest threshold whose q-value on the sample is at most q, in O(n log n).
+
+    The positives accepted are those that :func:`npbench.numerics.rates.share_accepted` counts; where no threshold has
+    such a q-value, none is.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels in {-1, +1}, both present.
+    scores : array of shape (n,)
+        Larger for more positive samples; finite.
+    q : float
+        Bound on the q-value, in ]0, 1[.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, 1, -1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    >>> (scores - q_value(y, scores, q=0.4) > 0).tolist()
+    [True, True, False, False, False]
+    """
+    levels, share_pos, share_neg = acceptance(y, scores)
+    # The lowest level accepts every sample, at a q-value of 1, hence there is always one below a good one.
+    good = np.flatnonzero(within_q(share_pos, share_neg, q)[:-1])
+    return just_above(levels[good[-1] + 1 if len(good) else 0], scores)
+
+
+def just_above(score: float, scores: np.ndarray) -> float:
+    """Return a threshold above ``score``, by more than rounding where there is room, and not above any larger score.
+
+    The margin keeps samples rejected whose scores differ from ``score`` by the order of summation only. Between two
+    neighbouring floating-point numbers there is no room: then it is the larger one, whose sample is a tie.
+
+    Examples
+    --------
+    >>> just_above(2.0, np.array([1.0, 2.0, 2.0, 3.0]))
+    2.000000000003
+    """
+    larger = scores[scores > score]
+    middle = score + (np.min(larger) - score) / 2 if len(larger) else np.inf
+    margin = SAME_SCORE * np.max(np.abs(scores))
+    return float(max(np.nextafter(score, np.inf), min(score + margin, middle)))
+
+
+def _above_rank(scores: np.ndarray, k: int) -> float:
+    """Return a threshold just above the k-th smallest score."""
+    return just_above(np.partition(scores, k - 1)[k - 1], scores)

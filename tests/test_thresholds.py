@@ -1,0 +1,173 @@
+"""Thresholds held to sums in exact arithmetic, to the definition of each rule, and to what they promise."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from npbench.numerics.rates import rates, share_accepted
+from npbench.numerics.thresholds import empirical, fewest_negatives, just_above, q_value, umbrella, umbrella_rank
+
+share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
+tied = st.lists(st.integers(-3, 3), min_size=1, max_size=40).map(lambda values: np.array(values, dtype=float))
+apart = st.lists(
+    st.floats(-1e12, 1e12, allow_subnormal=False).filter(lambda value: value == 0 or abs(value) > 1e-12),
+    min_size=1,
+    max_size=20,
+).map(np.array)
+
+
+def exact_rank(n, rho, delta):
+    """Return the rank by adding up binomial probabilities, in whole numbers, from j = n downwards; None for none."""
+    total, rank = Fraction(0), None
+    for j in range(n, 0, -1):
+        total += math.comb(n, j) * (1 - rho) ** j * rho ** (n - j)
+        if total > delta:
+            break
+        rank = j
+    return rank
+
+
+@given(st.integers(1, 150), share, share)
+@example(2, Fraction(1, 10), Fraction(81, 100))  # 0.9^2 is 0.81, but not in floating point
+@example(2, Fraction(1, 2), Fraction(1, 4))
+@example(59, Fraction(1, 20), Fraction(1, 20))
+def test_the_rank_is_the_smallest_with_an_improbable_tail(n, rho, delta):
+    rank = exact_rank(n, rho, delta)
+    if rank is None:
+        with pytest.raises(ValueError, match=f"needs {fewest_negatives(float(rho), float(delta))} of them"):
+            umbrella_rank(n, float(rho), float(delta))
+    else:
+        assert umbrella_rank(n, float(rho), float(delta)) == rank
+
+
+@given(share, share)
+def test_the_fewest_negatives_are_the_first_number_with_a_rank(rho, delta):
+    n = fewest_negatives(float(rho), float(delta))
+    assert (1 - rho) ** n <= delta
+    assert n == 1 or (1 - rho) ** (n - 1) > delta
+
+
+# nproc 2.1.5 for R gives these; the numbers of negatives also follow from the formula.
+@pytest.mark.parametrize(
+    ("rho", "ranks"),
+    [
+        (0.05, {59: 59, 60: 60, 92: 92, 93: 92, 100: 99, 124: 122, 200: 196, 500: 484, 1000: 962, 10000: 9537}),
+        (0.1, {29: 29, 46: 45, 50: 49, 100: 96, 200: 188, 500: 462, 1000: 916}),
+    ],
+)
+def test_known_ranks(rho, ranks):
+    assert {n: umbrella_rank(n, rho, 0.05) for n in ranks} == ranks
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta", "n"), [(0.05, 0.05, 59), (0.01, 0.05, 299), (0.1, 0.1, 22), (0.01, 0.01, 459), (0.001, 0.05, 2995)]
+)
+def test_known_numbers_of_negatives(rho, delta, n):
+    assert fewest_negatives(rho, delta) == n
+    assert umbrella_rank(n, rho, delta) == n
+    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* needs {n} of them\.$"):
+        umbrella_rank(n - 1, rho, delta)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.05, 0.5])
+def test_the_rank_of_a_million(rho):
+    n, delta = 10**6, 0.05
+    rank = umbrella_rank(n, rho, delta)
+
+    def tail(k):  # P(at most n - k of n), by logarithms of the probabilities
+        m = np.arange(n - k + 1)
+        steps = np.log(n - m[:-1]) - np.log(m[:-1] + 1) + math.log(rho) - math.log1p(-rho)
+        return math.fsum(np.exp(n * math.log1p(-rho) + np.concatenate([[0.0], np.cumsum(steps)])))
+
+    assert tail(rank) <= delta < tail(rank - 1)
+
+
+@given(tied | apart, share)
+def test_empirical_accepts_as_much_as_the_bound_allows(negatives, rho):
+    t = empirical(negatives, float(rho))
+    count = np.sum(negatives - t >= 0)
+    assert Fraction(int(count), len(negatives)) <= rho
+    levels = np.unique(negatives)
+    lower = levels[levels < t]  # the next lower choice would accept these as well
+    assert Fraction(int(np.sum(negatives >= lower[-1])), len(negatives)) > rho
+
+
+@given(tied | apart, share, share)
+def test_umbrella_rejects_the_smallest_scores_and_their_ties(negatives, rho, delta):
+    k = exact_rank(len(negatives), rho, delta)
+    if k is not None:
+        f = negatives - umbrella(negatives, float(rho), float(delta))
+        np.testing.assert_array_equal(f < 0, negatives <= np.sort(negatives)[k - 1])
+
+
+@given(tied.filter(lambda values: len(values) > 1) | apart.filter(lambda values: len(values) > 1), st.data())
+def test_q_value_accepts_the_positives_with_small_q_values(scores, data):
+    y = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(scores), max_size=len(scores))))
+    y[:2] = [-1, 1]
+    q = data.draw(share)
+    p_nd, p_fa = rates(y, scores - q_value(y, scores, float(q)))
+    assert 1 - p_nd == pytest.approx(share_accepted(y, scores, float(q)))
+    assert p_fa <= float(q) * (1 - p_nd) + 1e-9
+
+
+@given(apart, st.data())
+def test_just_above_is_above_that_score_alone(scores, data):
+    score = data.draw(st.sampled_from(list(scores)))
+    t = just_above(score, scores)
+    np.testing.assert_array_equal(scores - t >= 0, scores > score)
+    np.testing.assert_array_equal(scores - t < 0, scores <= score)
+
+
+@pytest.mark.parametrize("score", [0.0, -0.0, 1.0, -1.0, 1e-300, -5e-324, 1e300])
+def test_just_above_next_to_a_neighbouring_number(score):
+    neighbour = np.nextafter(score, np.inf)
+    t = just_above(score, np.array([score, neighbour]))
+    assert score - t < 0
+    assert neighbour - t == 0
+
+
+def test_rounding_does_not_lift_a_score_over_its_own_threshold():
+    x = np.random.default_rng(0).normal(size=1000)
+    forwards, backwards = math.fsum(x), float(np.add.accumulate(x[::-1])[-1])
+    assert forwards != backwards
+    scores = np.array([forwards, forwards + 100.0])
+    assert backwards - just_above(forwards, scores) < 0
+
+
+def population(kind, rng, n):
+    return {
+        "smooth": lambda: rng.normal(size=n),
+        "rounded": lambda: np.round(2 * rng.normal(size=n)),
+        "two values": lambda: (rng.random(n) < 0.04).astype(float),
+        "one value": lambda: np.zeros(n),
+        "votes": lambda: rng.binomial(10, 0.1, size=n) / 10,
+    }[kind]()
+
+
+@pytest.mark.parametrize("n", [59, 200])
+@pytest.mark.parametrize("kind", ["smooth", "rounded", "two values", "one value", "votes"])
+def test_umbrella_keeps_its_promise(kind, n):
+    rho = delta = 0.05
+    repeats, rng = 1000, np.random.default_rng(n)
+    levels, counts = np.unique(population(kind, rng, 10**6), return_counts=True)
+    upper = np.append(np.cumsum(counts[::-1])[::-1] / 10**6, 0.0)  # share of the population from each level upwards
+    found = [umbrella(population(kind, rng, n), rho, delta) for _ in range(repeats)]
+    violated = np.mean(upper[np.searchsorted(levels, found)] > rho)
+    assert violated <= delta + 3 * math.sqrt(delta * (1 - delta) / repeats)
+    if kind == "smooth":  # the promise is not kept by accepting nothing
+        expected = float(exact_violation(n, Fraction(1, 20)))
+        assert violated == pytest.approx(expected, abs=4 * math.sqrt(expected / repeats))
+
+
+def exact_violation(n, rho):
+    """Return the probability that more than rho lies above the score of the umbrella's rank; 0.02645 for n = 200."""
+    k = exact_rank(n, rho, Fraction(1, 20))
+    return sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1))
+
+
+def test_the_violation_of_two_hundred_negatives_is_the_published_one():
+    assert float(exact_violation(200, Fraction(1, 20))) == pytest.approx(0.02645, abs=5e-6)
