@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from npbench.estimators.kernel import KernelClassifier
-from npbench.numerics.annealing import EXPLANATIONS, REACHED, Found, RateBound
+from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -22,7 +22,7 @@ class RampClassifier(KernelClassifier):
 
     Parameters
     ----------
-    C, eta, nu, epsilon, tol, max_iter
+    C, eta, nu, epsilon, tol, max_iter, update
         As in the subclasses, beside those of :class:`KernelClassifier`.
 
     Attributes
@@ -37,6 +37,7 @@ class RampClassifier(KernelClassifier):
     epsilon: float | None
     tol: float
     max_iter: int
+    update: Update
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
         **KernelClassifier._parameter_constraints,
@@ -46,6 +47,7 @@ class RampClassifier(KernelClassifier):
         "epsilon": [None, POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "update": [StrOptions(set(MULTIPLIERS))],
     }
 
     def constraint(self) -> RateBound:
@@ -65,6 +67,7 @@ class RampClassifier(KernelClassifier):
             "nu": 1.0 / constraint.bound if self.nu is None else self.nu,
             "epsilon": constraint.bound / 20.0 if self.epsilon is None else self.epsilon,
             "max_iter": self.max_iter,
+            "update": self.update,
         }
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -104,6 +107,6 @@ class RampClassifier(KernelClassifier):
             reason = f"the last convex step left a violation of {found.best.violation:.1e}, above tol={self.tol:g}"
         return (
             f"{type(self).__name__}: {reason}. The classifier kept has surrogate rates P_fa={found.best.p_fa:.4g} and "
-            f"P_nd={found.best.p_nd:.4g} (bound: {constraint.bound:g}) at multiplier {self.multiplier_:.4g}. Try a larger "
-            "C, another gamma, or a larger epsilon or max_iter."
+            f"P_nd={found.best.p_nd:.4g} (bound: {constraint.bound:g}) at multiplier {self.multiplier_:.4g}. Try a "
+            "larger C, another gamma, or a larger epsilon or max_iter."
         )

@@ -21,6 +21,7 @@ import numpy as np
 from npbench.numerics.ramp_svm import RampSVM
 
 Status = Literal["converged", "inactive", "flat", "jump", "capped", "max_iter"]
+Update = Literal["secant", "gradient"]
 
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
@@ -102,7 +103,41 @@ class Found:
     first: tuple[np.ndarray, np.ndarray]
 
 
-class Multiplier:
+class GradientMultiplier:
+    """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu (rate - bound))``.
+
+    It stays within FLOOR and CAP of its start, and an update within LARGEST_FACTOR, since ``1 + nu (rate - bound)`` may
+    be negative. A small gain nu takes many updates; a large one may go to and fro for ever.
+    """
+
+    closed = False  # whether no multiplier is believed to meet the constraint
+
+    def __init__(self, start: float, bound: float, nu: float) -> None:
+        self.value, self._bound, self._nu = start, bound, nu
+        self._factor = LARGEST_FACTOR
+        self._least, self._most = FLOOR * start, CAP * start
+
+    def suspect(self, value: float) -> None:
+        """Hear where the rate is expected to jump."""
+
+    def update(self, rate: float) -> None:
+        """Move on after an iteration that ended with this constrained surrogate rate."""
+        self.value = self._printed(self.value, rate)
+
+    def _printed(self, value: float, rate: float) -> float:
+        factor = min(max(1.0 + self._nu * (rate - self._bound), 1.0 / self._factor), self._factor)
+        return min(max(value * factor, self._least), self._most)
+
+    def at_end(self, excess: float) -> Status | None:
+        """Return "inactive" or "capped" if the constraint asks for a multiplier beyond the floor or the cap."""
+        if excess < 0 and self.value <= (1.0 + NARROW) * self._least:
+            return "inactive"
+        if excess > 0 and self.value >= self._most / (1.0 + NARROW):
+            return "capped"
+        return None
+
+
+class SecantMultiplier(GradientMultiplier):
     """The multiplier lambda, its update, and the interval it is believed to lie in.
 
     The first updates are the paper's, ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. While the
@@ -114,9 +149,8 @@ class Multiplier:
     """
 
     def __init__(self, start: float, bound: float, nu: float) -> None:
-        self.value, self._bound, self._nu, self._openings = start, bound, nu, REOPENINGS
-        self._factor = LARGEST_FACTOR
-        self._least, self._most = FLOOR * start, CAP * start
+        super().__init__(start, bound, nu)
+        self._openings = REOPENINGS
         self._probes: list[float] = []
         self._forget()
 
@@ -124,11 +158,6 @@ class Multiplier:
         self._low, self._rate_low = self._least, 1.0
         self._high, self._rate_high = self._most, 0.0
         self._before: tuple[float, float] | None = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether the bounds have met for good."""
-        return self._openings < 0
 
     def suspect(self, value: float) -> None:
         """Try closely below and above ``value`` next, where the rate is expected to jump."""
@@ -144,7 +173,8 @@ class Multiplier:
         else:
             self._high, self._rate_high = self.value, rate
         if self._high <= self._low * (1.0 + NARROW):
-            self._openings = -1 if self._rate_low - self._rate_high > LARGE_FALL else self._openings - 1
+            self._openings -= 1
+            self.closed = self._openings < 0 or self._rate_low - self._rate_high > LARGE_FALL
             self._factor = math.sqrt(self._factor)
             self._forget()
         now = (self.value, rate)
@@ -155,7 +185,7 @@ class Multiplier:
             probe = self._probes.pop()
             if self._low < probe < self._high:
                 return probe
-        for proposed in (self._secant(value, rate), self._papers(value, rate)):
+        for proposed in (self._secant(value, rate), self._printed_outside(value, rate)):
             if proposed in (self._least, self._most) or (proposed and self._inside(proposed)):
                 return proposed
         return self._between()
@@ -174,11 +204,10 @@ class Multiplier:
         change = (self._bound - rate) / slope
         return value * math.exp(change) if abs(change) < math.log(self._factor) else None
 
-    def _papers(self, value: float, rate: float) -> float | None:
-        if self._low > self._least and self._high < self._most:
-            return None
-        factor = min(max(1.0 + self._nu * (rate - self._bound), 1.0 / self._factor), self._factor)
-        return min(max(value * factor, self._least), self._most)
+    def _printed_outside(self, value: float, rate: float) -> float | None:
+        """Return the printed update while there are no bounds on both sides."""
+        known = self._low > self._least and self._high < self._most
+        return None if known else self._printed(value, rate)
 
     def _between(self) -> float:
         """Return where the log-odds of the rate, linear in log(lambda) between its bounds, are those wanted."""
@@ -187,13 +216,8 @@ class Multiplier:
         share = min(max(share, EDGE), 1.0 - EDGE)
         return self._low * (self._high / self._low) ** share
 
-    def at_end(self, excess: float) -> Status | None:
-        """Return "inactive" or "capped" if the constraint asks for a multiplier beyond the floor or the cap."""
-        if excess < 0 and self.value <= (1.0 + NARROW) * self._least:
-            return "inactive"
-        if excess > 0 and self.value >= self._most / (1.0 + NARROW):
-            return "capped"
-        return None
+
+MULTIPLIERS = {"secant": SecantMultiplier, "gradient": GradientMultiplier}
 
 
 def anneal(
@@ -203,6 +227,7 @@ def anneal(
     nu: float,
     epsilon: float,
     max_iter: int,
+    update: Update = "secant",
     flat: np.ndarray | None = None,
 ) -> Found:
     """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
@@ -221,6 +246,8 @@ def anneal(
         Tolerance on the constraint; positive.
     max_iter : int
         Most convex steps.
+    update : {"secant", "gradient"}
+        How the multiplier moves: see :class:`SecantMultiplier` and :class:`GradientMultiplier`.
     flat : bool array of shape (n,), optional
         The flat samples of the first step (the paper's first beta). Default: none.
 
@@ -231,7 +258,7 @@ def anneal(
         else with the best one seen, and the reason.
     """
     search = Search(svm, C, constraint, epsilon)
-    multiplier = search.multiplier(nu)
+    multiplier = search.multiplier(update, nu)
     flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, LOOSE
     for iteration in range(max_iter):
         excess = search.step(multiplier.value, flat, looseness).rate - constraint.bound
@@ -277,9 +304,9 @@ class Search:
         """Convex steps taken."""
         return len(self._trace)
 
-    def multiplier(self, nu: float) -> Multiplier:
+    def multiplier(self, update: Update, nu: float) -> GradientMultiplier:
         """Return the multiplier at the paper's start, which gives both classes the same cost per sample."""
-        return Multiplier(self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
+        return MULTIPLIERS[update](self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
 
     def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
         """Take a convex step and keep account of it."""

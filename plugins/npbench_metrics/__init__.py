@@ -86,4 +86,18 @@ def npbench_metrics() -> list[Metric]:
             direction="none",
             title="number of support vectors",
         ),
+        Metric(
+            name="surrogate_p_fa",
+            compute="npbench_metrics.models:surrogate_p_fa",
+            direction="none",
+            title="the model's own surrogate false-alarm rate on its training sample",
+            reference=f"{_GASSO}, section 2.2",
+        ),
+        Metric(
+            name="surrogate_p_nd",
+            compute="npbench_metrics.models:surrogate_p_nd",
+            direction="none",
+            title="the model's own surrogate miss rate on its training sample",
+            reference=f"{_GASSO}, section 2.2",
+        ),
     ]

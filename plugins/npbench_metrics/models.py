@@ -23,3 +23,27 @@ def n_support(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any
     if hasattr(estimator, "support_"):
         return float(len(estimator.support_))
     return float(np.sum(getattr(estimator, "n_support_", math.nan)))
+
+
+def surrogate_p_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
+    """Return the first of the model's ``surrogate_rates_``; NaN for a model that has none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> surrogate_p_nd(None, None, problem=None, estimator=SimpleNamespace(surrogate_rates_=(0.25, 0.05)))
+    0.25
+    """
+    return float(getattr(estimator, "surrogate_rates_", (math.nan, math.nan))[0])
+
+
+def surrogate_p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
+    """Return the second of the model's ``surrogate_rates_``; NaN for a model that has none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> surrogate_p_fa(None, None, problem=None, estimator=SimpleNamespace(surrogate_rates_=(0.25, 0.05)))
+    0.05
+    """
+    return float(getattr(estimator, "surrogate_rates_", (math.nan, math.nan))[1])

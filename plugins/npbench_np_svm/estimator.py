@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, RateBound, anneal
+from npbench.numerics.annealing import Found, RateBound, Update, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -50,6 +50,8 @@ class NPSVM(RampClassifier):
         Tolerance of every convex step on its optimality conditions, in units of the margin; positive.
     max_iter : int, default=200
         Most convex steps.
+    update : {"secant", "gradient"}, default="secant"
+        How lambda moves: the gradient step of ``nu`` as printed, or that step until lambda is bracketed, then secants.
     cache_size : float, default=1000
         Megabytes the Gram matrix may take; beyond, rows are computed as they are needed.
     init_seed : int, optional
@@ -139,6 +141,7 @@ class NPSVM(RampClassifier):
         epsilon: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 200,
+        update: Update = "secant",
         cache_size: float = 1000,
         init_seed: int | None = None,
     ) -> None:
@@ -153,6 +156,7 @@ class NPSVM(RampClassifier):
         self.epsilon = epsilon
         self.tol = tol
         self.max_iter = max_iter
+        self.update = update
         self.cache_size = cache_size
         self.init_seed = init_seed
 

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, RateBound
+from npbench.numerics.annealing import Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_uzawa.uzawa import uzawa
 
@@ -51,6 +51,8 @@ class UzawaSVM(RampClassifier):
         Tolerance of every convex step on its optimality conditions, in units of the margin; positive.
     max_iter : int, default=2000
         Most convex steps, over all multipliers.
+    update : {"secant", "gradient"}, default="secant"
+        How lambda moves: the gradient step of ``nu`` as printed, or that step until lambda is bracketed, then secants.
     cache_size : float, default=1000
         Megabytes the Gram matrix may take; beyond, rows are computed as they are needed.
 
@@ -136,6 +138,7 @@ class UzawaSVM(RampClassifier):
         epsilon: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
+        update: Update = "secant",
         cache_size: float = 1000,
     ) -> None:
         self.rho = rho
@@ -149,6 +152,7 @@ class UzawaSVM(RampClassifier):
         self.epsilon = epsilon
         self.tol = tol
         self.max_iter = max_iter
+        self.update = update
         self.cache_size = cache_size
 
     def constraint(self) -> RateBound:

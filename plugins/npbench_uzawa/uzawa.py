@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Status
+from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Status, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
-def uzawa(svm: RampSVM, constraint: RateBound, C: float, nu: float, epsilon: float, max_iter: int) -> Found:
+def uzawa(
+    svm: RampSVM, constraint: RateBound, C: float, nu: float, epsilon: float, max_iter: int, update: Update = "secant"
+) -> Found:
     """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
-    Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`, whose update of the
-    multiplier is used too; ``max_iter`` counts convex steps, which is what costs.
+    Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`; ``max_iter`` counts convex
+    steps, which is what costs.
     """
     search = Search(svm, C, constraint, epsilon)
-    multiplier = search.multiplier(nu)
+    multiplier = search.multiplier(update, nu)
     while True:
         reached = _minimise(search, svm, multiplier.value, max_iter)
         if reached is None:
