@@ -149,8 +149,10 @@ class Composer:
 
     def _write(self, config: DictConfig, override: Override) -> None:
         key = override.key_or_group
-        try:
-            OmegaConf.update(config, key, override.value(), merge=True)
+        value, present = override.value(), OmegaConf.select(config, key)
+        try:  # a mapping is merged into a mapping only
+            merge = isinstance(value, dict) == OmegaConf.is_dict(present)
+            OmegaConf.update(config, key, value, merge=merge, force_add=is_open(key, config))
         except OmegaConfBaseException:
             self._fault(unknown_key(key, config))
 
@@ -169,6 +171,25 @@ class Composer:
         del config["hydra"]
         OmegaConf.set_struct(config, True)
         return config
+
+
+def is_open(key: str, config: DictConfig) -> bool:
+    """Return whether ``key`` lies in a mapping whose names are the solver's own business, not those of the YAML.
+
+    Such are the values of the solver's parameters, and their grids.
+
+    Examples
+    --------
+    >>> config = OmegaConf.create({"solver": {"params": {"C": 1}, "search": {"params": {}}}})
+    >>> is_open("solver.params.gamma", config), is_open("solver.search.params.gamma", config)
+    (True, True)
+    >>> is_open("solver.gamma", config), is_open("solver.search.gamma", config)
+    (False, False)
+    """
+    group, *path = key.split(".")
+    if path[:1] == ["search"]:
+        path = path[1:]
+    return group == "solver" and len(path) > 0 and OmegaConf.is_dict(OmegaConf.select(config, f"solver.{path[0]}"))
 
 
 def unknown_key(key: str, config: DictConfig) -> str:

@@ -1,6 +1,7 @@
 """Search grids as they are written in configuration: ``[0.1, 1, 10]`` or ``[geomspace, 0.01, 100, 10]``.
 
-Both are lists, since Hydra replaces a list by a list, but not a mapping by a list.
+Both are lists, since Hydra replaces a list by a list, but not a mapping by a list. A parameter that is a mapping itself
+has a grid for each of its names, ``{C: [0.1, 1], gamma: [1]}``, or lists mappings, ``[{C: 0.1}, {C: 1, gamma: 1}]``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from npbench.values import is_number, is_positive, is_whole
 def grid_fault(name: str, grid: Any) -> str | None:
     """Return the sentence that refuses the grid of the parameter ``name``, or None for a good one.
 
-    Good are a list, not empty, of finite numbers only or of names only, and ``["geomspace", low, high, count]``
-    with positive ends and a count of 1 or more.
+    Good are a list, not empty, of finite numbers only, of names only or of mappings only, ``["geomspace", low, high,
+    count]`` with positive ends and a count of 1 or more, and a mapping of names to such grids.
 
     Examples
     --------
@@ -23,10 +24,12 @@ def grid_fault(name: str, grid: Any) -> str | None:
     "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], all positive, the count whole."
     """
     start = f"solver.search.{name} is {grid!r}: "
+    if isinstance(grid, dict) and grid:
+        return next(filter(None, (grid_fault(f"{name}.{part}", inner) for part, inner in grid.items())), None)
     if isinstance(grid, list) and grid[:1] == ["geomspace"]:
         good = len(grid) == 4 and all(map(is_positive, grid[1:])) and is_whole(grid[3], at_least=1)
         return None if good else f"{start}write [geomspace,low,high,count], all positive, the count whole."
-    if isinstance(grid, list) and grid and (all(map(is_number, grid)) or all(map(_is_name, grid))):
+    if isinstance(grid, list) and grid and any(all(map(good, grid)) for good in (is_number, _is_name, _is_mapping)):
         return None
     return (
         f"{start}it must list finite numbers, or names, at least one, as in solver.search.{name}=[0.1,1,10] or "
@@ -36,3 +39,7 @@ def grid_fault(name: str, grid: Any) -> str | None:
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, (str, bool))
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from npbench.contracts import Solver, resolve
@@ -11,10 +12,13 @@ from npbench.grid import grid_fault
 from npbench.signature import REQUIRED, Signature, filled_in, signature
 
 
-def solver_settings(solver: Solver, section: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+def solver_settings(
+    solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Tell the parameters of a solver that are fixed from those that are searched.
 
-    One that has a grid is searched while its own value is null; given a value, it is fixed and its grid is ignored.
+    One that has a grid is searched while its own value is null; given a value, it is fixed and its grid is ignored. The
+    same holds for each name in a parameter that is a mapping.
 
     Parameters
     ----------
@@ -22,6 +26,8 @@ def solver_settings(solver: Solver, section: Mapping[str, Any]) -> tuple[dict[st
         Its description; the estimator is imported.
     section : mapping
         Its section of the configuration: parameters, and grids under ``search``.
+    of_problem : mapping
+        Parameters of the problem, which the run fills in: what the solver accepts may depend on them.
 
     Returns
     -------
@@ -37,24 +43,29 @@ def solver_settings(solver: Solver, section: Mapping[str, Any]) -> tuple[dict[st
     grids = section.get("search") or {}
     if not isinstance(grids, dict):
         raise RequestError(f"solver.search is {grids!r}: it must hold grids by name, as in solver.search.C=[0.1,1].")
-    grids = {str(name): grid for name, grid in grids.items() if grid is not None}
+    grids = {str(name): grid for name, grid in grids.items() if grid not in (None, {})}
     faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
     faults += _name_faults(solver, _signature(solver, faults), settings | grids)
     if faults:
         raise RequestError(*faults)
-    return _divided(solver, settings, grids)
-
-
-def _divided(
-    solver: Solver, settings: Mapping[str, Any], grids: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    from npbench.protocol import grid_values
-
-    search = {name: grid_values(grid) for name, grid in grids.items() if settings.get(name) is None}
+    candidates = {name: _candidates(settings.get(name), grid) for name, grid in grids.items()}
+    search = {name: values for name, values in candidates.items() if values}
     params = {name: value for name, value in settings.items() if name not in search}
-    if faults := _value_faults(solver, params, search):
+    if faults := _value_faults(solver, {**of_problem, **params}, search):
         raise RequestError(*faults)
     return params, search
+
+
+def _candidates(value: Any, grid: Any) -> list[Any]:
+    """Return the values that a parameter is selected from, given its own value; none if that fixes it."""
+    from npbench.protocol import grid_values
+
+    if not isinstance(value, dict):
+        return grid_values(grid) if value is None else []
+    fixed = {name: part for name, part in value.items() if part is not None}
+    merged = [{**value, **one, **fixed} if isinstance(one, dict) else one for one in grid_values(grid)]
+    distinct = [one for i, one in enumerate(merged) if one not in merged[:i]]
+    return [] if distinct == [value] else distinct
 
 
 def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
@@ -85,15 +96,16 @@ def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> 
 
 def _value_faults(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
     """Ask a scikit-learn estimator that declares the ranges of its parameters about every value."""
-    estimator = resolve(solver.estimator)
+    estimator, unknown = resolve(solver.estimator), signature(solver.estimator).unknown(params)
     if not hasattr(estimator, "_parameter_constraints"):
         return []
-    first = {name: grid[0] for name, grid in search.items()}
-    trials = [first | {name: value} for name, grid in search.items() for value in grid] or [{}]
+    first = {name: value for name, value in params.items() if name not in unknown}  # what is left are the problem's
+    first |= {name: grid[0] for name, grid in search.items()}
+    trials = [first | {name: value} for name, grid in search.items() for value in grid] or [first]
     faults: dict[str, None] = {}
     for trial in trials:
         try:
-            estimator(**{**params, **trial})._validate_params()
+            estimator(**trial)._validate_params()
         except ValueError as error:
             faults[f"solver={solver.name}: {error}"] = None
     return list(faults)

@@ -206,11 +206,17 @@ def describe(protocol: CrossValidation | Holdout) -> dict[str, Any]:
 def grid_values(grid: Any) -> list[Any]:
     """Return the values of a search grid: a list as it is, ``["geomspace", low, high, count]`` expanded.
 
+    A mapping of names to grids gives mappings, one for each combination, ordered by name.
+
     Examples
     --------
     >>> grid_values(["geomspace", 0.01, 100, 5])
     [0.01, 0.1, 1.0, 10.0, 100.0]
+    >>> grid_values({"C": [1, 10], "dual": [True]})
+    [{'C': 1, 'dual': True}, {'C': 10, 'dual': True}]
     """
+    if isinstance(grid, Mapping):
+        return combinations({name: grid_values(grid[name]) for name in sorted(grid)})
     if len(grid) and grid[0] == "geomspace":
         low, high, count = grid[1:]
         # Rounded so that the same grid, however written, gives the same numbers in every record.

@@ -115,7 +115,9 @@ class _Check:
         solver = self._attempt(lambda: registry.installed().solver(self._name("solver")))
         dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
         protocol = self._attempt(self._protocol)
-        chosen = solver and self._attempt(partial(solver_settings, solver, self._section("solver")))
+        chosen = solver and self._attempt(
+            partial(solver_settings, solver, self._section("solver"), problem.parameters() if problem else {})
+        )
         params, search = chosen or ({}, {})
         dataset_params = self._dataset_params(dataset) if dataset else {}
         metrics = self._metrics(problem)

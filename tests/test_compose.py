@@ -63,6 +63,26 @@ def test_a_grid_in_brackets_is_no_sweep(loader):
     assert config.solver.search.C == [0.1, 1]
 
 
+def test_names_in_a_mapping_of_the_solver_may_be_any(loader):
+    mapping = "+solver.params={a:1}"
+    (config,) = composed(loader, mapping, "solver.params.b=2", "solver.params.a=[3]", "solver.search.params.c=[1,2]")
+    assert config.solver.params == {"a": [3], "b": 2}
+    assert config.solver.search.params == {"c": [1, 2]}
+    swept = composed(loader, mapping, "solver.params.b=2,3", "solver.params={c:5}", multirun=True)
+    assert [c.solver.params for c in swept] == [{"a": 1, "b": 2, "c": 5}, {"a": 1, "b": 3, "c": 5}]
+
+
+@pytest.mark.parametrize("value", ["[{a: 1}, {a: 2}]", "null", "4"])
+def test_what_is_no_mapping_replaces_one(loader, value):
+    (config,) = composed(loader, "+solver.search.params={a:[1,2]}", f"solver.search.params={value}")
+    assert config.solver.search.params == OmegaConf.create(f"x: {value}").x
+
+
+def test_a_mapping_replaces_what_is_none(loader):
+    (config,) = composed(loader, "+solver.params=null", "solver.params={a: 1}")
+    assert config.solver.params == {"a": 1}
+
+
 def test_all_faults_of_a_command_line_are_told_at_once(loader):
     faults = faults_of(loader, "solver=np_swm", "dataset=bresat", "solver.gama=1", "problm.rho=1", "repeats", "a=[1")
     assert len(faults) == 6

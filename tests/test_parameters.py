@@ -1,5 +1,6 @@
 import pytest
 
+from npbench import registry
 from npbench.contracts import Solver
 from npbench.errors import RequestError
 from npbench.parameters import solver_settings
@@ -26,6 +27,34 @@ def test_a_parameter_without_default_needs_a_value_or_a_grid():
     (fault,) = faults_of(NEEDY, cmd=None)
     assert fault.startswith("solver.cmd has no default and no value")
     assert solver_settings(NEEDY, {"search": {"cmd": ["ls", "cp"]}}) == ({}, {"cmd": ["ls", "cp"]})
+
+
+@pytest.mark.parametrize(
+    ("value", "grid", "fixed", "searched"),
+    [
+        (None, {"C": [1, 2]}, None, [{"C": 1}, {"C": 2}]),
+        ({}, {"C": [1, 2]}, None, [{"C": 1}, {"C": 2}]),
+        ({"C": None, "depth": 3}, {"C": [1, 2]}, None, [{"C": 1, "depth": 3}, {"C": 2, "depth": 3}]),
+        ({"C": 5, "depth": 3}, {"C": [1, 2]}, {"C": 5, "depth": 3}, None),
+        ({"C": 5}, {"C": [1, 2], "depth": [3, 4]}, None, [{"C": 5, "depth": 3}, {"C": 5, "depth": 4}]),
+        ({"C": None, "depth": 3}, [{"C": 1}, {"C": 2, "depth": 9}], None, [{"C": 1, "depth": 3}, {"C": 2, "depth": 3}]),
+        ({"C": None}, {}, {"C": None}, None),
+        ({"C": None}, None, {"C": None}, None),
+        ({"C": None}, {"C": [7]}, None, [{"C": 7}]),
+    ],
+)
+def test_in_a_mapping_each_name_is_fixed_or_searched(value, grid, fixed, searched):
+    params, search = solver_settings(OPEN, {"params": value, "search": {"params": grid}})
+    assert params == ({} if searched else {"params": fixed})
+    assert search == ({"params": searched} if searched else {})
+
+
+def test_what_the_problem_fills_in_takes_part_in_the_check():
+    section = {"nu": None, "epsilon": None}
+    np_svm = registry.installed().solver("np_svm")
+    assert solver_settings(np_svm, section, {"rho": 0.1, "unheard_of": 1}) == (section, {})
+    with pytest.raises(RequestError, match="'rho' parameter of NPSVM"):
+        solver_settings(np_svm, section, {"rho": 2.0})
 
 
 def test_any_parameter_goes_where_the_estimator_takes_any():
