@@ -18,15 +18,9 @@ def sample(n, share=0.4, shift=1.0, seed=0):
     return rng.normal(size=(n, 2)) + shift * (y > 0)[:, None], y
 
 
-def search(X, y, rho=0.1, C=30.0, kernel=RBF, eta=1.0, tol=1e-3, nu=None, epsilon=None, max_iter=200):
-    return anneal(
-        RampSVM(Gram(X, kernel), y, eta, tol),
-        RateBound(rho),
-        C,
-        1 / rho if nu is None else nu,
-        rho / 20 if epsilon is None else epsilon,
-        max_iter,
-    )
+def search(X, y, rho=0.1, C=30.0, kernel=RBF, eta=1.0, tol=1e-3, max_iter=200, miss_weight=0.0, update="secant"):
+    svm, bound = RampSVM(Gram(X, kernel), y, eta, tol), RateBound(rho, miss_weight)
+    return anneal(svm, bound, C, 1 / rho, rho / 20, max_iter, update)
 
 
 def margins(X, y, kernel, iterate):
@@ -54,7 +48,17 @@ def requests(draw):
     gamma = draw(st.sampled_from([1e-3, 0.1, 1.0, 100.0, 0.0]))
     kernel = Kernel("rbf", gamma) if gamma else LINEAR
     rho = draw(st.sampled_from([0.001, 0.01, 0.05, 0.1, 0.5, 0.9]))
-    return X, y, {"rho": rho, "C": draw(st.sampled_from([1e-2, 1.0, 30.0, 1e3, 1e5])), "kernel": kernel}
+    return (
+        X,
+        y,
+        {
+            "rho": rho,
+            "C": draw(st.sampled_from([1e-2, 1.0, 30.0, 1e3, 1e5])),
+            "kernel": kernel,
+            "miss_weight": draw(st.sampled_from([0.0, rho])),  # Neyman-Pearson, q-value
+            "update": draw(st.sampled_from(["secant", "secant", "gradient"])),
+        },
+    )
 
 
 @given(requests())
@@ -63,19 +67,20 @@ def test_the_search_meets_the_constraint_or_says_why_not(request):
     X, y, parameters = request
     rho, epsilon, start = parameters["rho"], parameters["rho"] / 20, parameters["C"] * np.sum(y < 0) / np.sum(y > 0)
     result = search(X, y, **parameters)
-    last, rates = result.trace[-1], np.array([one.p_fa for one in result.trace])
+    rates = np.array([one.p_fa + parameters["miss_weight"] * one.p_nd for one in result.trace])
+    last = result.trace[-1]
     multipliers = np.array([one.multiplier for one in result.trace])
     assert result.status in EXPLANATIONS
     assert multipliers[0] == start
     match result.status:
         case "converged":
-            assert abs(result.best.p_fa - rho) <= epsilon
+            assert abs(result.best.rate - rho) <= epsilon
             assert (result.best.p_fa, result.best.multiplier) == (last.p_fa, last.multiplier)
         case "inactive":
-            assert result.best.p_fa <= rho
+            assert result.best.rate <= rho
             assert result.best.multiplier == last.multiplier <= (1 + NARROW) * FLOOR * start
         case "capped":
-            assert last.p_fa > rho
+            assert rates[-1] > rho
             assert last.multiplier >= CAP * start / (1 + NARROW)
         case "jump":
             # Multipliers next to each other were tried, and P_fa lies on the two sides of rho.
@@ -98,7 +103,8 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
     assert best.objective == pytest.approx(exact, rel=1e-9, abs=error * (C + np.abs(best.x).sum()))
-    kept = best.objective + best.multiplier * best.p_fa
+    assert best.rate == best.p_fa + parameters["miss_weight"] * best.p_nd
+    kept = best.objective + best.multiplier * best.rate
     assert any(
         (one.multiplier, one.p_fa, one.p_nd) == (best.multiplier, best.p_fa, best.p_nd)
         and one.objective == pytest.approx(kept, rel=1e-12)
@@ -115,13 +121,14 @@ def test_without_an_answer_the_best_iterate_is_kept(request):
     if result.status in REACHED:
         return
     limit = parameters["rho"] * 1.05
-    objectives = [one.objective - one.multiplier * one.p_fa for one in result.trace]
-    feasible = [value for value, one in zip(objectives, result.trace, strict=True) if one.p_fa <= limit]
+    rates = [one.p_fa + parameters["miss_weight"] * one.p_nd for one in result.trace]
+    objectives = [one.objective - one.multiplier * rate for one, rate in zip(result.trace, rates, strict=True)]
+    feasible = [value for value, rate in zip(objectives, rates, strict=True) if rate <= limit]
     if feasible:
-        assert result.best.p_fa <= limit
+        assert result.best.rate <= limit
         assert result.best.objective == pytest.approx(min(feasible), rel=1e-9, abs=1e-9)
     else:
-        assert result.best.p_fa == min(one.p_fa for one in result.trace)
+        assert result.best.rate == min(rates)
 
 
 @given(requests())
@@ -134,7 +141,8 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
         return
     best, tol = result.best, 1e-3
     z = margins(X, y, parameters["kernel"], best)
-    c = np.where(y > 0, parameters["C"] / np.sum(y > 0), best.multiplier / np.sum(y < 0))
+    miss_cost = parameters["C"] + best.multiplier * parameters["miss_weight"]
+    c = np.where(y > 0, miss_cost / np.sum(y > 0), best.multiplier / np.sum(y < 0))
     error = tol + 1e-9 * np.abs(z).max()
     a, slack = y * best.x, 1e-9 * c
     flat = (z < -1 - 2 * tol) | ((z < -1 + error) & (a <= 0))  # within the tolerance they may be either
@@ -267,6 +275,17 @@ def test_the_first_updates_are_those_of_the_paper():
     ended(svm)
     assert svm.tried[0] == pytest.approx(START)
     assert svm.tried[1] == pytest.approx(START * (1 + 10 * 0.05))
+
+
+def test_every_gradient_update_is_that_of_the_paper():
+    svm = Rate(lambda multiplier: 1 / (1 + 9 * (multiplier / (START * 3)) ** 2))
+    result = anneal(svm, RateBound(0.1), 40.0, 2.0, 0.005, 200, "gradient")
+    assert result.status == "converged"
+    expected = [START]
+    for trace in result.trace[:-1]:
+        expected.append(expected[-1] * (1 + 2.0 * (trace.p_fa - 0.1)))
+    assert len(expected) > 5
+    np.testing.assert_allclose(svm.tried, expected)
 
 
 @given(
