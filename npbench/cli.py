@@ -1,4 +1,4 @@
-"""The command line: a Hydra application, or a word first (list, plan).
+"""The command line: a Hydra application, or a word first (list, plan, report).
 
 What a user types is checked before Hydra sees it, so that every fault is told, in one sentence each.
 """
@@ -16,6 +16,8 @@ from npbench.errors import RequestError, unknown_name
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+    from npbench.experiment import Experiment
 
 OK, BAD_REQUEST, INTERRUPTED = 0, 2, 130
 
@@ -85,27 +87,51 @@ def _list(words: Sequence[str]) -> int:
 def _plan(words: Sequence[str]) -> int:
     from npbench.run import plan
 
-    return plan(_checked(_parse_flags(words)))
+    configs, _ = _checked(_parse_flags(words))
+    return plan(configs)
 
 
-WORDS = {"list": _list, "plan": _plan}
+def _report(words: Sequence[str]) -> int:
+    from npbench.report.experiment import report
+
+    configs, experiment = _checked(_parse_flags(_experiment_as_setting(words)))
+    if experiment is None:
+        raise RequestError("Which report? Name an experiment, as in --experiment NAME (`npbench list experiments`).")
+    return report(experiment, configs)
+
+
+def _experiment_as_setting(words: Sequence[str]) -> list[str]:
+    """Write ``--experiment NAME`` as the setting ``+experiment=NAME``, which a run has."""
+    words = [part for word in words for part in (word.split("=") if word.startswith("--experiment=") else [word])]
+    if "--experiment" not in words:
+        return words
+    at = words.index("--experiment")
+    return [*words[:at], f"+experiment={''.join(words[at + 1 : at + 2])}", *words[at + 2 :]]
+
+
+WORDS = {"list": _list, "plan": _plan, "report": _report}
 
 
 def _hydra(words: Sequence[str]) -> int:
     """Check the settings, then hand over to Hydra, which runs, explains or completes."""
     import hydra
 
-    from npbench import configs
+    from npbench.configs import config_dir
 
+    # Hydra's own defaults choose no experiment, so that it wants the plus.
+    sys.argv[1:] = words = [f"+{word}" if word.startswith("experiment=") else word for word in words]
     options = _parse_flags(words)
     if options.help or options.cfg or options.info:
-        _, faults = _compose(options)
+        _, _, faults = _compose(options)
         if faults:
             raise RequestError(*faults)
     elif not (options.shell_completion or options.hydra_help):
-        _checked(options)
-    sys.argv[1:] = words
-    application = hydra.main(config_path=str(configs.config_dir()), config_name="config", version_base="1.3")(_run_one)
+        configs, experiment = _checked(options)
+        if experiment:
+            from npbench.run import run
+
+            return run(configs, experiment)
+    application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_run_one)
     try:
         application()
     except ValueError as error:  # flags that exclude each other; an error of a run does not come this far
@@ -134,13 +160,19 @@ def _parse_flags(words: Sequence[str]) -> Namespace:
     return options
 
 
-def _checked(options: Namespace) -> list[DictConfig]:
-    """Return the configuration of every combination; raise RequestError with every fault of settings and values."""
+def _checked(options: Namespace) -> tuple[list[DictConfig], Experiment | None]:
+    """Return the configuration of every combination, and the experiment that they are of, if any.
+
+    Raises
+    ------
+    RequestError
+        With every fault of settings and values.
+    """
     from npbench.progress import status
     from npbench.request import check_all
 
     with status("Checking the request"):
-        configs, faults = _compose(options)
+        configs, experiment, faults = _compose(options)
         try:
             if configs:
                 check_all(configs)
@@ -148,21 +180,23 @@ def _checked(options: Namespace) -> list[DictConfig]:
             faults += error.faults
     if faults:
         raise RequestError(*dict.fromkeys(faults))
-    return configs
+    return configs, experiment
 
 
-def _compose(options: Namespace) -> tuple[list[DictConfig], list[str]]:
+def _compose(options: Namespace) -> tuple[list[DictConfig], Experiment | None, list[str]]:
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
     from npbench.compose import compose
     from npbench.configs import config_dir
+    from npbench.experiment import compose_experiment, split_off
 
     folder = str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
+    config_name = options.config_name or "config"
+    name, settings = split_off(options.overrides)
     with initialize_config_dir(folder, version_base="1.3"):
-        return compose(
-            GlobalHydra.instance().config_loader(),
-            options.overrides,
-            multirun=options.multirun,
-            config_name=options.config_name or "config",
-        )
+        loader = GlobalHydra.instance().config_loader()
+        if name is not None:
+            return compose_experiment(loader, name, settings, config_name)
+        configs, faults = compose(loader, settings, multirun=options.multirun, config_name=config_name)
+        return configs, None, faults

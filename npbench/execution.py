@@ -31,6 +31,7 @@ class _Task:
     job: Job
     data: SharedData
     n_threads: int
+    trace: bool
 
 
 def execute(
@@ -42,6 +43,7 @@ def execute(
     time_limit: float | None,
     on_record: Callable[[dict[str, Any]], None],
     facts: Mapping[str, provenance.Primitive] | None = None,
+    trace: bool = False,
 ) -> Counter[str]:
     """Run jobs and store one record for each as it ends, whatever happens to its worker.
 
@@ -62,6 +64,8 @@ def execute(
         Called with each record after it is stored.
     facts : mapping, optional
         Of :func:`npbench.provenance.facts`, part of every record; gathered here by default.
+    trace : bool
+        Whether records keep the course of the final fit.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def execute(
     n_threads = max(1, provenance.available_cores() // workers)
     surroundings = {**(provenance.facts() if facts is None else facts), "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(one) for sha256, one in data.items()}
-    tasks = (_Task(job, shared[job.data_sha256], n_threads) for job in jobs)
+    tasks = (_Task(job, shared[job.data_sha256], n_threads, trace) for job in jobs)
     with _single_threaded():
         pool = Pool(_work, workers, functools.partial(_pin_threads, n_threads), time_limit, _context())
         try:
@@ -187,7 +191,7 @@ def _work(task: _Task, ready: Callable[[], None], attempt: int) -> dict[str, Any
     except Exception as error:
         return {**task.job.columns, **measurement.failure(error)}
     ready()
-    return {**measurement.run(task.job, data, task.n_threads), "compile_seconds": compile_seconds}
+    return {**measurement.run(task.job, data, task.n_threads, task.trace), "compile_seconds": compile_seconds}
 
 
 @functools.lru_cache(maxsize=DATA_HELD)

@@ -32,7 +32,7 @@ def print_forecast(plan: Plan, console: Console | None = None) -> None:
 
 
 def _table(plan: Plan, frame: pl.DataFrame, todo: set[str]) -> Table:
-    rows = Counter((*_described(job), job.key in todo, explain(job, frame)) for job in plan.jobs)
+    rows = Counter((*_described(job), job.key in todo, explain(job, frame, plan.settings.trace)) for job in plan.jobs)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for header in ("data", "solver", "problem", "then", "why"):
         table.add_column(header)

@@ -97,20 +97,7 @@ class Job:
     @property
     def setting(self) -> dict[str, Any]:
         """What the user asked for, as columns of the record; code, versions and data may differ underneath."""
-        return {
-            "solver": self.solver.name,
-            "params": canonical(self.params),
-            "search": canonical(self.search),
-            "dataset": self.dataset,
-            "dataset_params": canonical(self.dataset_params),
-            "problem": self.problem.name,
-            "problem_params": canonical(self.problem.parameters()),
-            "protocol": self.protocol.name,
-            "protocol_params": canonical(describe(self.protocol)),
-            "preprocess": self.preprocess,
-            "seed": self.seed,
-            "repeat": self.repeat,
-        }
+        return {**_asked(self), "dataset": self.dataset, "repeat": self.repeat}
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -184,6 +171,27 @@ def jobs_of(request: Request, data: BinaryData) -> list[Job]:
         )
         for repeat in range(request.repeats)
     ]
+
+
+def settings_of(request: Request) -> list[dict[str, Any]]:
+    """Return the :attr:`Job.setting` of each job of a request; no data are needed."""
+    asked = _asked(request)
+    return [{**asked, "dataset": request.dataset.name, "repeat": repeat} for repeat in range(request.repeats)]
+
+
+def _asked(of: Job | Request) -> dict[str, Any]:
+    return {
+        "solver": of.solver.name,
+        "params": canonical(of.params),
+        "search": canonical(of.search),
+        "dataset_params": canonical(of.dataset_params),
+        "problem": of.problem.name,
+        "problem_params": canonical(of.problem.parameters()),
+        "protocol": of.protocol.name,
+        "protocol_params": canonical(describe(of.protocol)),
+        "preprocess": of.preprocess,
+        "seed": of.seed,
+    }
 
 
 def check_split(request: Request, data: BinaryData) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +28,7 @@ from npbench.preprocess import PREPROCESSORS
 WARNINGS_KEPT = 3
 
 
-def run(job: Job, data: BinaryData, n_threads: int = 1) -> dict[str, Any]:
+def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
     """Run a job and return its record, whatever happens in the solver.
 
     Parameters
@@ -38,6 +39,8 @@ def run(job: Job, data: BinaryData, n_threads: int = 1) -> dict[str, Any]:
         The data whose hash the job names.
     n_threads : int
         Threads that the solver's own search may use.
+    trace : bool
+        Whether to keep the estimator's ``trace_``.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def run(job: Job, data: BinaryData, n_threads: int = 1) -> dict[str, Any]:
     start = time.perf_counter()
     try:
         with caught.counted():
-            _measure(job, data, n_threads, record)
+            _measure(job, data, n_threads, record, trace)
     except (Exception, SystemExit) as error:  # a solver may raise anything, and the other jobs go on
         record |= failure(error)
     record["seconds"] = time.perf_counter() - start
@@ -105,7 +108,7 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
     return tiny
 
 
-def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any]) -> None:
+def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
     split = job.protocol.split(data.y, job.seed, job.repeat)
     # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
     known = functools.reduce(np.union1d, [split.train, *(rows for fold in split.folds for rows in fold)])
@@ -128,6 +131,8 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any])
     with _timed("fit", record):
         estimator.fit(X_train, y_train)
     record |= _outcome(estimator)
+    if trace:
+        record["trace"] = _trace(getattr(estimator, "trace_", ()))
 
     X_test, y_test = transform(data.X[split.test]), data.y[split.test]
     with _timed("predict", record):
@@ -179,6 +184,15 @@ def _outcome(estimator: Any) -> dict[str, Any]:
     outcome = {name: None if value is None else converters[name](value) for name, value in found.items()}
     outcome["solver_status"] = outcome.pop("status")
     return outcome
+
+
+def _trace(steps: Sequence[Any]) -> str:
+    """Return the steps' figures by name as JSON, which has no word for NaN or infinity; ``{}`` where none are kept."""
+    if not all(hasattr(step, "_fields") for step in steps):
+        raise TypeError(f"trace_ holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
+    names = steps[0]._fields if steps else ()
+    columns = {name: [float(getattr(step, name)) for step in steps] for name in names}
+    return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in columns.items()})
 
 
 def _checked(scores: Any, n_test: int) -> np.ndarray:

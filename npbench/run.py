@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from npbench.data import BinaryData
+    from npbench.experiment import Experiment
     from npbench.job import Job
     from npbench.store import RecordStore
 
@@ -70,18 +71,20 @@ def prepare(configs: Sequence[DictConfig]) -> Plan:
         lists = each([partial(jobs_of, request, data[_source(request)]) for request in requests])
         jobs = {job.key: job for jobs in lists for job in jobs}
         store = RecordStore(settings.results / "records")  # last, as it makes the folder
-        done = set() if settings.force else store.done()
+        done = set() if settings.force else store.done(settings.trace)
     todo = [job for key, job in jobs.items() if key not in done]
     return Plan(settings, {d.sha256: d for d in data.values()}, list(jobs.values()), todo, store)
 
 
-def run(configs: Sequence[DictConfig]) -> int:
+def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> int:
     """Run what has no record of success yet, print the table, and return the exit code.
 
     Parameters
     ----------
     configs : sequence of DictConfig
         Composed configurations.
+    experiment : Experiment, optional
+        Whose configurations they are; its table is then printed.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def run(configs: Sequence[DictConfig]) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
-    return _report(plan)
+    return _report(plan, experiment)
 
 
 def _source(request: Request) -> str:
@@ -133,6 +136,7 @@ def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
             time_limit=settings.time_limit,
             on_record=bar.record,
             facts=facts,
+            trace=settings.trace,
         )
 
 
@@ -143,14 +147,19 @@ def _describe_run(folder: Path, configs: Sequence[DictConfig], facts: Mapping[st
     (folder / f"{facts['run_id']}.json").write_text(json.dumps(description, indent=2), encoding="utf-8")
 
 
-def _report(plan: Plan) -> int:
+def _report(plan: Plan, experiment: Experiment | None) -> int:
     import polars as pl
 
-    from npbench.summary import print_summary
+    from npbench.report.experiment import print_experiment
+    from npbench.summary import print_outcome, print_summary
 
     keys = [job.key for job in plan.jobs]
     frame = plan.store.frame().filter(pl.col("key").is_in(keys))
-    print_summary(frame, planned=len(plan.jobs), skipped=len(plan.jobs) - len(plan.todo), folder=plan.store.folder)
+    conclude = print_summary
+    if experiment and experiment.table:
+        print_experiment(experiment, frame, plan.settings.results)
+        conclude = print_outcome
+    conclude(frame, planned=len(plan.jobs), skipped=len(plan.jobs) - len(plan.todo), folder=plan.store.folder)
     return OK if len(frame.filter(status="ok")) == len(plan.jobs) else SOME_FAILED
 
 

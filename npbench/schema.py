@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType
 
-SCHEMA_VERSION = 1
+# 2: trace. What older records lack is null when they are read.
+SCHEMA_VERSION = 2
 
 # Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
 # further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
@@ -48,6 +49,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "objective": pl.Float64,
     "duality_gap": pl.Float64,
     "solver_status": pl.String,  # the solver's own words
+    "trace": pl.String,  # figures of each iteration by name, JSON; null unless execution.trace asked for it
     "n_warnings": pl.Int64,
     "warnings": pl.String,  # the first texts, a line each
     # What went wrong

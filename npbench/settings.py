@@ -12,7 +12,7 @@ from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
 EXECUTIONS = ("local",)
-KEYS = ("name", "n_jobs", "time_limit", "force")
+KEYS = ("name", "n_jobs", "time_limit", "force", "trace")
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,15 @@ class Settings:
         Seconds a job may take.
     force : bool
         Whether to run again what the results folder already holds.
+    trace : bool
+        Whether records keep the course of the final fit; those that do not have it are then made again.
     """
 
     results: Path
     n_jobs: int = -1
     time_limit: float | None = None
     force: bool = False
+    trace: bool = False
 
 
 def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
@@ -61,21 +64,22 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
     faults = [*_execution_faults(execution), *_folder_faults(results)]
     if faults:
         raise RequestError(*faults)
-    return Settings(Path(str(results)), execution["n_jobs"], execution["time_limit"], execution["force"])
+    return Settings(Path(str(results)), **{key: execution[key] for key in KEYS if key != "name"})
 
 
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
     known = [f"execution.{key}" for key in KEYS]
     yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in KEYS)
-    name, n_jobs, time_limit, force = map(execution.get, KEYS)
+    name, n_jobs, time_limit, *switches = map(execution.get, KEYS)
     if name not in EXECUTIONS:
         yield unknown_name("execution", str(name), EXECUTIONS)
     if not (n_jobs == -1 or is_whole(n_jobs, at_least=1)):
         yield f"execution.n_jobs is {n_jobs!r}: it must be a whole number, 1 or more, or -1 for one per core."
     if not (time_limit is None or is_positive(time_limit)):
         yield f"execution.time_limit is {time_limit!r}: it must be a positive number of seconds, or null for no limit."
-    if not isinstance(force, bool):
-        yield f"execution.force is {force!r}: it must be true or false."
+    for key, switch in zip(KEYS[3:], switches, strict=True):
+        if not isinstance(switch, bool):
+            yield f"execution.{key} is {switch!r}: it must be true or false."
 
 
 def _folder_faults(results: Any) -> Iterable[str]:

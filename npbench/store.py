@@ -86,8 +86,11 @@ class RecordStore:
         frame = _stacked(list(self._read(None)))
         return frame.sort("stored_at").unique("key", keep="last", maintain_order=True)
 
-    def done(self) -> set[str]:
-        """Return the keys whose latest record is ok."""
+    def done(self, trace: bool = False) -> set[str]:
+        """Return the keys whose latest record is ok, and has a trace if ``trace`` asks for one."""
+        if trace:
+            good = self.frame().filter(pl.col("trace").is_not_null(), status="ok")
+            return set(good["key"])
         parts = [pl.DataFrame(schema={name: SCHEMA[name] for name in ESSENTIAL}), *self._read(ESSENTIAL)]
         latest = pl.concat(parts).sort("stored_at").unique("key", keep="last")
         return set(latest.filter(status="ok")["key"])
@@ -160,7 +163,7 @@ def _stacked(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts], how="diagonal_relaxed")
 
 
-def explain(job: Job, frame: pl.DataFrame) -> str:
+def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
     """Return why a job would run or be skipped, as compared with the latest record of the same setting.
 
     Parameters
@@ -169,17 +172,21 @@ def explain(job: Job, frame: pl.DataFrame) -> str:
         What is planned.
     frame : DataFrame
         Of :meth:`RecordStore.frame`.
+    trace : bool
+        Whether a trace is asked for.
 
     Returns
     -------
     str
-        "done", "new", "failed before: ...", or what changed since: "the data changed", "the code of npbench_np_svm
-        changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
+        "done", "new", "failed before: ...", "no trace was kept", or what changed since: "the data changed", "the code
+        of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
     """
     same = frame.filter(key=job.key)
     if len(same):
         record = same.row(-1, named=True)
-        return "done" if record["status"] == "ok" else f"failed before: {record['status']}: {record['error']}"
+        if record["status"] != "ok":
+            return f"failed before: {record['status']}: {record['error']}"
+        return "no trace was kept" if trace and record["trace"] is None else "done"
     similar = frame.filter(**job.setting)
     return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
 

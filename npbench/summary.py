@@ -47,6 +47,14 @@ def print_summary(
         if any(_choices(group) for _, group in rows):
             console.print("\nchosen parameters: median (range), or the most frequent", style="dim")
             console.print(_chosen(rows))
+    print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
+
+
+def print_outcome(
+    frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
+) -> None:
+    """Print what did not converge, what failed and where the records lie; parameters as in :func:`print_summary`."""
+    console = console or Console()
     _print_unconverged(frame, console)
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"

@@ -16,14 +16,14 @@ def job(key, rho=0.1):
 
 def forecast_of(monkeypatch, jobs, todo, seconds, *, n_jobs=2, why=None):
     """Print the forecast of ``jobs``, of which those in ``todo`` run; ``seconds`` and ``why`` are given by key."""
-    monkeypatch.setattr(forecast, "explain", lambda job, frame: (why or {}).get(job.key, "new"))
+    monkeypatch.setattr(forecast, "explain", lambda job, frame, trace: (why or {}).get(job.key, "new"))
     monkeypatch.setattr(forecast, "estimate", lambda job, frame: seconds.get(job.key))
     console = Console(width=80, record=True)
     plan = SimpleNamespace(
         jobs=jobs,
         todo=[job for job in jobs if job.key in todo],
         store=SimpleNamespace(frame=lambda: None),
-        settings=SimpleNamespace(results=Path("results"), n_jobs=n_jobs),
+        settings=SimpleNamespace(results=Path("results"), n_jobs=n_jobs, trace=False),
     )
     forecast.print_forecast(plan, console)
     return console.export_text()

@@ -6,7 +6,7 @@ import pytest
 from npbench.errors import RequestError
 from npbench.settings import Settings, check_settings
 
-EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "force": True}
+EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "force": True, "trace": False}
 
 
 def faults_of(results="results", **execution):
@@ -32,6 +32,7 @@ def test_good_settings():
         ("time_limit", "1 h"),
         ("time_limit", float("inf")),
         ("force", "yes"),
+        ("trace", 1),
         ("name", "cluster"),
         ("n_job", 1),
     ],

@@ -1,0 +1,1 @@
+"""Tables and figures made of stored records; nothing here runs a solver or looks at data."""

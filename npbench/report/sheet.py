@@ -1,0 +1,95 @@
+"""A table of a report, as text in cells, and how numbers are written into it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+NONE = "-"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One table.
+
+    Parameters
+    ----------
+    title : str
+        A line above it.
+    columns : sequence of str
+        Headers.
+    rows : sequence of sequence of str
+        A cell for each column.
+    notes : sequence of str
+        Sentences below it.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+    def print(self, console: Console) -> None:
+        """Print it; cells of numbers are aligned on the right."""
+        console.print(f"\n{self.title}", style="dim", markup=False, highlight=False)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for number, header in enumerate(self.columns):
+            numeric = all(row[number][:1] in "-+0123456789" for row in self.rows)
+            table.add_column(header, justify="right" if numeric else "left", no_wrap=numeric)
+        for row in self.rows:
+            table.add_row(*row)
+        console.print(table, markup=False, highlight=False)
+        for note in self.notes:
+            console.print(note, style="dim", markup=False, highlight=False)
+
+
+def spread(values: Sequence[float], form: str = ".3f") -> str:
+    """Return the mean and, of two values or more, their standard deviation.
+
+    Examples
+    --------
+    >>> spread([0.25, 0.75]), spread([0.5], ".2f"), spread([])
+    ('0.500±0.354', '0.50', '-')
+    """
+    if not values:
+        return NONE
+    return figure([statistics.fmean(values), *([statistics.stdev(values)] if len(values) > 1 else [])], form)
+
+
+def figure(value: Any, form: str = ".3f") -> str:
+    """Return a printed figure, alone or as ``[mean, standard deviation]``.
+
+    Examples
+    --------
+    >>> figure([6.45, 7.81], ".2f"), figure(0.5), figure(None)
+    ('6.45±7.81', '0.500', '-')
+    """
+    if value is None:
+        return NONE
+    return "±".join(f"{part:{form}}" for part in (value if isinstance(value, Sequence) else [value]))
+
+
+def mean_of(value: Any) -> float | None:
+    """Return the mean that a printed figure tells; None without one."""
+    return value[0] if isinstance(value, Sequence) else value
+
+
+def printed_for(printed: Sequence[Mapping[str, Any]], **about: Any) -> dict[str, Any]:
+    """Return the paper's figures of what agrees with ``about``, merged; a row may leave open what does not matter.
+
+    Examples
+    --------
+    >>> rows = [{"rho": 0.1, "speedup": [2.32, 1.51]}, {"rho": 0.2, "speedup": [2.71, 1.78]}]
+    >>> printed_for(rows, rho=0.2, dataset="pima")["speedup"]
+    [2.71, 1.78]
+    """
+    found: dict[str, Any] = {}
+    for row in printed:
+        if all(row[key] == value for key, value in about.items() if key in row):
+            found |= row
+    return found
