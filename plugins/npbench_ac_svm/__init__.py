@@ -1,0 +1,26 @@
+"""AC-SVM: the support vector machine with a cost for each class, the convex baseline of Gasso et al. (2011)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="ac_svm",
+            estimator="npbench_ac_svm.estimator:ACSVM",
+            solves=("np",),
+            select="npbench_ac_svm.selection:select",
+            title="SVM with asymmetric costs (LIBSVM, LIBLINEAR)",
+            reference="Davenport, Baraniuk, Scott (2010), IEEE TPAMI 32(10); Gasso et al. (2011), sections 5.4 and 5.5",
+            tags=frozenset({"kernel", "linear", "sparse", "convex"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/ac_svm.yaml."""
+    return ["npbench_ac_svm.conf"]
