@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,6 +21,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     """
 
     classes_: np.ndarray
+    _dtypes: ClassVar[list[type]] = [np.float64]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return f(x), larger for more positive samples; its threshold is 0."""
@@ -35,8 +36,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(scores > 0).astype(int)]
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Check a training set and learn its labels; return X as float64 (an array or CSR) and y in {-1, +1}."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        """Check a training set and learn its labels; return X (an array or CSR) and y in {-1, +1}.
+
+        X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:

@@ -1,0 +1,352 @@
+"""The stochastic Neyman-Pearson algorithm as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from npbench.estimators.linear import LinearClassifier
+from npbench.numerics import sgd
+from npbench.numerics.sgd_kernels import Rule
+
+REACHED = ("converged", "inactive")
+
+
+class Trace(NamedTuple):
+    """One pass over the training sample.
+
+    The rates are means over the pass of losses that each sample had before its own step; norm and multiplier are
+    those at its end.
+    """
+
+    iteration: int
+    seconds: float
+    objective: float
+    p_fa: float
+    p_nd: float
+    multiplier: float
+
+
+class StochasticNP(LinearClassifier):
+    """Linear classifier that minimises misses under a bound on the false-alarm rate, one sample at a time.
+
+    Seeks a saddle point over f(x) = w'x + b and lambda of
+
+        lambda_c / 2 ||w||^2 + P_nd(f) + lambda (P_fa(f) - rho),
+
+    where P_nd and P_fa are the class means of a loss that approaches the 0-1 loss. Every sample moves w and b down the
+    gradient, and every negative moves lambda up or down by its own false alarm.
+
+    Parameters
+    ----------
+    rho : float, default=0.05
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
+    lambda_c : float, default=1e-4
+        Weight of the squared norm against the *mean* loss of the positives, positive: the paper's, so that a stream
+        of unknown length has one. A cost C per positive sample, as the batch NP-SVM has, is ``lambda_c = 1 / (C n_pos)``.
+    loss : {"sigmoid", "ramp"}, default="sigmoid"
+        ``1 / (1 + exp(eta z))`` of the margin z, or the line from 1 at z = -eta to 0 at z = eta.
+    eta : float, default=1.0
+        Slope of the sigmoid, half-width of the ramp; positive.
+    gamma_0 : float, optional
+        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. Default: what moves the
+        score of an average sample by 0.3 widths of the loss, 4.8 / (1 + mean ||x||^2) for the sigmoid with eta = 1.
+    tau : float, optional
+        Gain of the multiplier, positive: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``.
+        Default: 3 / rho per pass.
+    max_iter : int, default=50
+        Epochs. There is no other end: the noise of single samples hides when to stop earlier.
+    sampling : {"shuffle", "balanced"}, default="shuffle"
+        An epoch takes every sample once, in random order; or as many samples, half of them from each class, which is
+        faster when one class is small.
+    average : bool, default=True
+        Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, or the last one.
+    epsilon : float, optional
+        Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
+    tol : float, default=0.1
+        Tolerance on ``imbalance_``, in ]0, 1], for ``converged_``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the orders of the samples.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels; ``classes_[1]`` is the positive class.
+    coef_ : array of shape (1, n_features)
+        The weights w.
+    intercept_ : array of shape (1,)
+        The b, not regularised, moved at the same rate for arrays and for sparse matrices.
+    n_iter_ : int
+        Epochs run, or calls of ``partial_fit``.
+    t_ : int
+        Steps taken.
+    multiplier_ : float
+        The lambda, averaged as the weights are.
+    surrogate_rates_ : (float, float)
+        (P_nd, P_fa) of the loss on the training sample.
+    objective_ : float
+        ``lambda_c / 2 ||w||^2 + P_nd``.
+    imbalance_ : float
+        What is left of the gradient: the norm of the sum of its parts by w, positives and negatives, over the sum of
+        their norms; 0 at a saddle point, at most 1.
+    converged_ : bool
+        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
+    status_ : {"converged", "inactive", "capped", "max_iter", "partial"}
+        How it ended: within the tolerances; likewise but with a constraint that does not bind; with P_fa still too
+        high at the largest multiplier, 1 / rho; outside the tolerances; after ``partial_fit``, which sees but a part.
+    trace_ : list of Trace
+        Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerances are missed; the text says by how much and what to try.
+
+    Notes
+    -----
+    An epoch takes O(non-zeros) whatever rho is. Arrays in C order and CSR matrices of float64 or float32 are read
+    where they are; anything else is copied once. Features should be of comparable size, as standardised ones are.
+
+    The constraint binds the *surrogate* rate on the *training* sample.
+
+    References
+    ----------
+    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
+    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), Algorithm 4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), StochasticNP(rho=0.05, lambda_c=1e-3, random_state=0)).fit(X, y)
+    >>> false_alarms = (model.decision_function(X[y == 0]) >= 0).mean()
+    >>> bool(false_alarms <= 0.06)
+    True
+    """
+
+    _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        "rho": [Interval(Real, 0, 1, closed="neither")],
+        "lambda_c": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"sigmoid", "ramp"})],
+        "eta": [Interval(Real, 0, None, closed="neither")],
+        "gamma_0": [None, Interval(Real, 0, None, closed="neither")],
+        "tau": [None, Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "sampling": [StrOptions({"shuffle", "balanced"})],
+        "average": ["boolean"],
+        "epsilon": [None, Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="right")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        rho: float = 0.05,
+        lambda_c: float = 1e-4,
+        loss: Literal["sigmoid", "ramp"] = "sigmoid",
+        eta: float = 1.0,
+        gamma_0: float | None = None,
+        tau: float | None = None,
+        max_iter: int = 50,
+        sampling: Literal["shuffle", "balanced"] = "shuffle",
+        average: bool = True,
+        epsilon: float | None = None,
+        tol: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rho = rho
+        self.lambda_c = lambda_c
+        self.loss = loss
+        self.eta = eta
+        self.gamma_0 = gamma_0
+        self.tau = tau
+        self.max_iter = max_iter
+        self.sampling = sampling
+        self.average = average
+        self.epsilon = epsilon
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> StochasticNP:
+        """Fit the classifier, from the start.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples.
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+
+        Returns
+        -------
+        StochasticNP
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If features are so large that numbers overflow, or ``gamma_0`` is not below 1 / lambda_c.
+        """
+        self._validate_params()
+        X, signs = self._training_set(X, y)
+        is_positive = signs > 0
+        self._begin(X)
+        self._count(is_positive)
+        draws, rule = self._draws(is_positive), self._rule(is_positive)
+        start = time.perf_counter()
+        self.trace_ = []
+        for iteration in range(self.max_iter):
+            p_nd, p_fa = self._run(X, is_positive, draws, rule)
+            objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
+            seconds = time.perf_counter() - start
+            self.trace_.append(Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
+        self._keep(self.max_iter)
+        self._assess(X, is_positive)
+        if not self.converged_:
+            warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> StochasticNP:
+        """Go on with one epoch over these samples, which may be of one class.
+
+        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, are those of all samples given so far.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Some samples.
+        y : array of shape (n_samples,)
+            Their labels.
+        classes : array of shape (2,), optional
+            Both labels; needed in the first call.
+
+        Returns
+        -------
+        StochasticNP
+            The classifier, with ``status_`` "partial" and ``converged_`` False, since no sample is there to tell.
+        """
+        self._validate_params()
+        first = not hasattr(self, "_descent")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C", reset=first)
+        is_positive = self._known_labels(y, classes, first)
+        if first:
+            self._begin(X)
+        self._count(is_positive)
+        self._run(X, is_positive, self._draws(is_positive), self._rule(is_positive))
+        self._keep(getattr(self, "n_iter_", 0) + 1)
+        self.converged_, self.status_ = False, "partial"
+        return self
+
+    def _known_labels(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
+        if first:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit: both labels.")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) != 2:
+                raise ValueError(f"Only binary classification is supported: classes has {len(self.classes_)} labels.")
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}."
+            )
+        if strange := np.setdiff1d(y, self.classes_).tolist():
+            raise ValueError(f"y has labels that are not in classes: {strange[:5]!r}.")
+        return np.asarray(y == self.classes_[1])
+
+    def _begin(self, X: Any) -> None:
+        self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self._gamma_0 = self._first_step(X)
+        self._descent = sgd.StochasticDescent(X.shape[1], self.average)
+        self._n_positive, self._n_negative = 0, 0
+
+    def _first_step(self, X: Any) -> float:
+        squared_norm = sgd.mean_squared_norm(X, self._random)
+        if not np.isfinite(squared_norm):
+            raise ValueError(_TOO_LARGE)
+        if self.gamma_0 is None:
+            return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
+        if self.gamma_0 * self.lambda_c >= 1:
+            raise ValueError(
+                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: the first one would turn "
+                f"the weights round. Choose gamma_0 below 1 / lambda_c, or None."
+            )
+        return self.gamma_0
+
+    def _count(self, is_positive: np.ndarray) -> None:
+        n_positive = int(np.count_nonzero(is_positive))
+        self._n_positive += n_positive
+        self._n_negative += len(is_positive) - n_positive
+
+    def _draws(self, is_positive: np.ndarray) -> sgd.Draws:
+        return sgd.Draws(is_positive, self.sampling, self._random)
+
+    def _rule(self, is_positive: np.ndarray) -> Rule:
+        n = self._n_positive + self._n_negative
+        balanced = self.sampling == "balanced"
+        negatives = max(n - n // 2 if balanced else self._n_negative, 1)  # in an epoch
+        nu = 3.0 / (self.rho * negatives) if self.tau is None else self.tau / max(self._n_negative, 1)
+        return Rule(
+            is_ramp=self.loss == "ramp",
+            eta=self.eta,
+            width=sgd.width(self.loss, self.eta),
+            rho=self.rho,
+            lambda_c=self.lambda_c,
+            gamma_0=self._gamma_0,
+            nu=min(nu, sgd.MOST_NU),
+            # Twice the printed 1 and lambda: halves of the draws stand for whole means.
+            cost_pos=2.0 if balanced else n / max(self._n_positive, 1),
+            cost_neg=2.0 if balanced else n / max(self._n_negative, 1),
+            least=sgd.LEAST_MULTIPLIER,
+            most=1.0 / self.rho,
+        )
+
+    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> sgd.Pass:
+        try:
+            return self._descent.run(sgd.rows_of(X), is_positive, draws.epoch(), rule)
+        except FloatingPointError:
+            raise ValueError(_TOO_LARGE) from None
+
+    def _keep(self, n_iter: int) -> None:
+        w, b, self.multiplier_ = self._descent.solution()
+        self.coef_, self.intercept_ = w[None, :], np.array([b])
+        self.n_iter_, self.t_ = n_iter, self._descent.t
+
+    def _assess(self, X: Any, is_positive: np.ndarray) -> None:
+        settings = (self.lambda_c, self.loss, self.eta)
+        fit = sgd.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
+        self.objective_, self.imbalance_ = fit.objective, fit.imbalance
+        self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
+        epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon
+        slack = fit.p_fa <= self.rho and self.multiplier_ <= 2 * sgd.LEAST_MULTIPLIER
+        if fit.p_fa > self.rho + epsilon and self.multiplier_ >= 0.5 / self.rho:
+            self.status_ = "capped"
+        elif fit.imbalance > self.tol or (abs(fit.p_fa - self.rho) > epsilon and not slack):
+            self.status_ = "max_iter"
+        else:
+            self.status_ = "inactive" if slack else "converged"
+        self.converged_ = self.status_ in REACHED
+
+    def _explanation(self) -> str:
+        return (
+            f"StochasticNP: after {self.n_iter_} epochs the surrogate false-alarm rate is {self.surrogate_rates_[1]:.4g} "
+            f"(rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the gradient's parts cancel up to "
+            f"{self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance if they are not, try more "
+            f"epochs (max_iter), a smaller or larger step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or lambda_c."
+        )
+
+
+_TOO_LARGE = "The features are so large that scores overflow. Scale them to unit variance, or choose a smaller gamma_0."
