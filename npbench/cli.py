@@ -1,6 +1,7 @@
 """The command line: a Hydra application, or a word first (list, plan, report).
 
-What a user types is checked before Hydra sees it, so that every fault is told, in one sentence each.
+Hydra composes the settings, explains and completes. Running is npbench's own: all combinations of a sweep are one run,
+and each is composed by itself, so that a setting may be of one solver in the sweep only.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ WORDS = {"list": _list, "plan": _plan, "report": _report}
 
 
 def _hydra(words: Sequence[str]) -> int:
-    """Check the settings, then hand over to Hydra, which runs, explains or completes."""
+    """Check the settings and run them, or hand over to Hydra, which explains or completes."""
     import hydra
 
     from npbench.configs import config_dir
@@ -125,24 +126,22 @@ def _hydra(words: Sequence[str]) -> int:
         _, _, faults = _compose(options)
         if faults:
             raise RequestError(*faults)
+        # Hydra by itself knows no names but those in the YAML; what is not known to the solver is a fault above.
+        sys.argv[1:] = [f"++{word}" if word.startswith("solver.") else word for word in words]
     elif not (options.shell_completion or options.hydra_help):
-        configs, experiment = _checked(options)
-        if experiment:
-            from npbench.run import run
+        from npbench.run import run
 
-            return run(configs, experiment)
-    application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_run_one)
+        return run(*_checked(options))
+    application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)
     try:
         application()
-    except ValueError as error:  # flags that exclude each other; an error of a run does not come this far
+    except ValueError as error:  # flags that exclude each other
         raise RequestError(f"{error}.") from error
     return OK
 
 
-def _run_one(config: DictConfig) -> NoReturn:
-    from npbench.run import run
-
-    leave(lambda: run([config]))
+def _explained(_: DictConfig) -> None:
+    """Stand for the run that Hydra explains."""
 
 
 def _parse_flags(words: Sequence[str]) -> Namespace:

@@ -6,9 +6,7 @@ which is imported only when the command line names it. Files win over generated 
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -20,15 +18,11 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from npbench import registry
+from npbench.config_folders import config_dir, package_folders
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
 
-
-def config_dir() -> Path:
-    """Return the folder of npbench's own configuration: inside the package in a wheel, beside it in a checkout."""
-    package = Path(__file__).parent
-    packaged = package / "conf"
-    return packaged if packaged.is_dir() else package.parent / "conf"
+__all__ = ["PluginConfigs", "RegistrySource", "addresses", "config_dir", "register"]
 
 
 def register(folder: str | None = None) -> None:
@@ -44,12 +38,7 @@ def addresses(package: str) -> list[str]:
     Since Python 3.12 Hydra cannot list the top of a package that has no ``__init__.py``, as folders of YAML have none.
     A package that does not exist is left to Hydra to name.
     """
-    try:
-        spec = importlib.util.find_spec(package)
-    except ModuleNotFoundError:  # the package that it lies in
-        spec = None
-    folders = (spec and spec.submodule_search_locations) or ()
-    return [f"file://{folder}" for folder in folders] or [f"pkg://{package}"]
+    return [f"file://{folder}" for folder in package_folders(package)] or [f"pkg://{package}"]
 
 
 class PluginConfigs(SearchPathPlugin):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.config_loader import ConfigLoader
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 GROUP = "experiment"
-KINDS = {Mapping: "keys and values", Sequence: "a list", str: "a text"}
+FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
+WORDS: dict[type, str] = {dict: "keys and values", list: "a list", str: "a text"}
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,11 @@ class Experiment:
     settings : mapping
         Settings common to all sweeps.
     table, figure : str, optional
-        ``"module:function"``, called as ``function(records, options, printed)`` with a Polars frame; the one returns a
-        list of :class:`npbench.report.sheet.Sheet`, the other a :class:`matplotlib.figure.Figure`. Without a table
-        the ordinary summary is printed.
+        ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame; the one returns
+        a list of :class:`npbench.report.sheet.Sheet`, the other a :class:`matplotlib.figure.Figure`. Without a
+        table the ordinary summary is printed.
     options : mapping
-        For these functions.
+        Keywords of these functions.
     printed : sequence of mapping
         The paper's figures, a row each: what it is about (``rho: 0.1``), then figures, alone or as
         ``[mean, standard deviation]``.
@@ -175,30 +177,29 @@ def check(name: str, node: Any) -> Experiment:
 
 
 def _faults(node: Mapping[str, Any]) -> Iterator[str]:
-    forms = {"sweeps": Mapping, "settings": Mapping, "options": Mapping, "printed": Sequence}
     known = [f.name for f in fields(Experiment) if f.name != "name"]
     yield from (unknown_name("key", str(key), known).removesuffix(".") for key in node if key not in known)
     yield from (f"{key} is missing" for key in ("title", "sweeps") if not node.get(key))
-    for key in (key for key in known if node.get(key) is not None):
-        form = forms.get(key, str)
-        if not isinstance(node[key], form) or (form is Sequence and isinstance(node[key], str)):
-            yield f"{key} is {node[key]!r}, and must hold {KINDS[form]}"
-        elif key == "sweeps":
-            wrong = [sweep for sweep, settings in node[key].items() if not isinstance(settings, dict)]
-            yield from (f"sweeps.{sweep} must hold settings, as in solver: np_svm" for sweep in wrong)
-        elif key == "printed":
-            yield from (f"printed has {row!r}, where rows of keys and values must be" for row in _no_rows(node[key]))
+    for key in (key for key in known if node.get(key)):
+        form = FORMS.get(key, str)
+        if not isinstance(node[key], form):
+            yield f"{key} is {node[key]!r}, and must hold {WORDS[form]}"
         elif key in ("table", "figure"):
-            yield from _function_faults(key, node[key])
+            yield from _function_faults(key, node[key], node.get("options"))
+        elif key in ("sweeps", "printed"):
+            parts = node[key].values() if form is dict else node[key]
+            wrong = [part for part in parts if not isinstance(part, dict)]
+            yield from (f"{key} has {part!r} where keys and values must be" for part in wrong)
 
 
-def _no_rows(printed: Sequence[Any]) -> list[Any]:
-    return [row for row in printed if not isinstance(row, dict)]
-
-
-def _function_faults(key: str, target: str) -> Iterator[str]:
+def _function_faults(key: str, target: str, options: Any) -> Iterator[str]:
     try:
-        if not callable(resolve(target)):
-            yield f"{key}: {target!r} is no function; it must be named as module:function"
+        function = resolve(target)
+        parameters = signature(function)
     except Exception as error:  # whatever importing someone's module raises
-        yield f"{key}: {target!r} cannot be imported ({type(error).__name__}: {error}); name it as module:function"
+        yield f"{key}={target} cannot be used ({type(error).__name__}: {error}); name a function as module:function"
+        return
+    try:
+        parameters.bind([], [], **(options if isinstance(options, dict) else {}))
+    except TypeError as error:
+        yield f"options do not suit {target}: {error}"

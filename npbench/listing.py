@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
+from npbench.config_folders import config_dir, package_folders
 from npbench.problem import PROBLEMS
 
-KINDS = ("solvers", "datasets", "metrics", "problems")
+KINDS = ("solvers", "datasets", "metrics", "problems", "experiments")
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 Entry = tuple[str, list[str]]  # a name; what it is, then notes
@@ -68,9 +70,28 @@ def _problems() -> Iterator[Entry]:
         yield problem.name, [problem.title, f"solved by {', '.join(sorted(solvers)) or 'no installed solver'}"]
 
 
+def _experiments() -> Iterator[Entry]:
+    packages = registry.installed().config_packages
+    folders = [config_dir(), *(folder for package in packages for folder in package_folders(package))]
+    files = {path.stem: path for folder in reversed(folders) for path in (folder / "experiment").glob("*.yaml")}
+    for name, path in files.items():
+        yield name, _described(path)
+
+
+def _described(path: Path) -> list[str]:
+    import yaml
+
+    try:
+        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return [str(node.get("title") or ""), str(node.get("paper") or "")]
+    except (OSError, yaml.YAMLError, AttributeError) as error:
+        return [f"cannot be read: {' '.join(str(error).split())}"]
+
+
 _KINDS = {
     "solvers": ("Solvers (solver=NAME)", _solvers),
     "datasets": ("Data sets (dataset=NAME)", _datasets),
     "metrics": ("Metrics (metrics=[NAME,...])", _metrics),
     "problems": ("Problems (problem=NAME)", _problems),
+    "experiments": ("Experiments (+experiment=NAME)", _experiments),
 }

@@ -138,6 +138,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
     with _timed("predict", record):
         scores = estimator.decision_function(X_test)
     scores = _checked(scores, len(y_test))
+    record["n_test_positive"] = int(np.sum(y_test > 0))
     for metric in job.metrics:
         compute = resolve(metric.compute)
         record |= _figures(metric.name, compute(y_test, scores, problem=job.problem, estimator=estimator))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType
 
-# 2: trace. What older records lack is null when they are read.
+# 2: trace and n_test_positive. What older records lack is null when they are read.
 SCHEMA_VERSION = 2
 
 # Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
@@ -39,6 +39,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "n_samples": pl.Int64,
     "n_features": pl.Int64,
     "n_positive": pl.Int64,
+    "n_test_positive": pl.Int64,
     # What was chosen, and how the final fit ended
     "chosen_params": pl.String,  # JSON
     "selection_loss": pl.Float64,  # validation loss of the choice

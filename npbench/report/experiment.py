@@ -51,7 +51,10 @@ def report(experiment: Experiment, configs: Sequence[DictConfig]) -> int:
     if experiment.table:
         print_experiment(experiment, frame, settings.results)
         conclude = print_outcome
-    conclude(frame, planned=sum(request.repeats for request in requests), skipped=len(frame), folder=folder)
+    conclude(frame, planned=len(frame), skipped=len(frame), folder=folder)
+    planned = sum(request.repeats for request in requests)
+    if len(frame) < planned:
+        print(f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}")
     return OK
 
 
@@ -83,7 +86,7 @@ def print_experiment(
     for line in filter(None, (experiment.paper, experiment.note)):
         console.print(line, style="dim", markup=False, highlight=False)
     assert experiment.table is not None
-    for sheet in resolve(experiment.table)(records, experiment.options, experiment.printed):
+    for sheet in resolve(experiment.table)(records, experiment.printed, **experiment.options):
         sheet.print(console)
     if experiment.figure:
         console.print(f"\n{_draw(experiment, records, results / 'figures')}", soft_wrap=True, markup=False)
@@ -96,5 +99,5 @@ def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
     assert experiment.figure is not None
     path = folder / f"{experiment.name}.png"
     folder.mkdir(parents=True, exist_ok=True)
-    resolve(experiment.figure)(records, experiment.options, experiment.printed).savefig(path, dpi=150)
+    resolve(experiment.figure)(records, experiment.printed, **experiment.options).savefig(path, dpi=150)
     return f"Figure: {path}"

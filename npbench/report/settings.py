@@ -47,3 +47,17 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
     same = parameters(records).drop(varying(records).columns)
     firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
     return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
+
+
+def labels(records: pl.DataFrame) -> list[str]:
+    """Return for each record its solver, with the parameters that tell its settings apart.
+
+    Examples
+    --------
+    >>> labels(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
+    ['gen C=1', 'gen C=2']
+    """
+    apart = varying(records).to_dicts() if len(records) else []
+    rows = apart or [{} for _ in range(len(records))]
+    told = [[f"{name}={text}" for name, text in row.items() if text is not None] for row in rows]
+    return [" ".join([solver, *texts]) for solver, texts in zip(records["solver"], told, strict=True)]

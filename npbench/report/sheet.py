@@ -40,7 +40,7 @@ class Sheet:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for number, header in enumerate(self.columns):
             numeric = all(row[number][:1] in "-+0123456789" for row in self.rows)
-            table.add_column(header, justify="right" if numeric else "left", no_wrap=numeric)
+            table.add_column(header, justify="right" if numeric else "left", no_wrap=header != self.columns[-1])
         for row in self.rows:
             table.add_row(*row)
         console.print(table, markup=False, highlight=False)

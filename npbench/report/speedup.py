@@ -20,45 +20,42 @@ RATES = ("p_fa", "p_nd")
 SIGNIFICANCE = 1e-3  # the paper's
 
 
-def table(records: pl.DataFrame, options: Mapping[str, Any], printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def table(
+    records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, base: str, other: str, by: str = "rho"
+) -> list[Sheet]:
     """Return the speed-ups and the differences in the rates, beside the paper's.
 
     Parameters
     ----------
     records : DataFrame
         Of both solvers.
-    options : mapping
-        ``base`` and ``other``, the names of the solvers; ``by``, the quantity of the problem that rows are for
-        ("rho").
     printed : sequence of mapping
         With ``speedup``, ``p_fa`` and ``p_nd``, the last two differences, other less base.
+    base, other : str
+        The names of the solvers.
+    by : str
+        The quantity of the problem that rows are for.
     """
-    base, other, by = options["base"], options["other"], options.get("by", "rho")
-    paired = pairs(records, base, other)
-    groups = [
-        (dataset, value, group)
-        for (dataset, value), group in paired.sort("dataset", by).group_by("dataset", by, maintain_order=True)
-    ]
-    speed = [_speed(d, v, group, printed_for(printed, **{"dataset": d, by: v})) for d, v, group in groups]
-    differences = [
-        _difference(d, v, group, rate, printed_for(printed, **{"dataset": d, by: v}).get(rate))
-        for d, v, group in groups
-        for rate in RATES
-    ]
-    agree = "over pairs of fits that agree in all but the solver, as mean±standard deviation"
-    return [
-        Sheet(
-            f"Seconds to fit, {base} / {other}, {agree}",
-            ["data", by, "pairs", "paper", "here", "geometric mean", "median", "here / paper", "verdict"],
-            speed,
-            list(_notes(records, paired, base, other)),
-        ),
-        Sheet(
-            f"Rates on the test part, {other} - {base}, {agree}",
-            ["data", by, "rate", "paper", "here", "Wilcoxon p", "verdict"],
-            differences,
-        ),
-    ]
+    sheets = []
+    for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
+        paired = pairs(group, base, other)
+        rows = [
+            (value, same, printed_for(printed, **{"dataset": dataset, by: value}))
+            for (value,), same in paired.sort(by).group_by(by, maintain_order=True)
+        ]
+        speed = Sheet(
+            f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation",
+            [by, "pairs", "paper", "here", "geometric", "median", "here/paper", "verdict"],
+            [_speed(*row) for row in rows],
+            list(_notes(group, paired, base, other)),
+        )
+        rates = Sheet(
+            f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
+            [by, "rate", "paper", "here", "p", "verdict"],
+            [_difference(*row, rate) for row in rows for rate in RATES],
+        )
+        sheets += [speed, rates]
+    return sheets
 
 
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
@@ -94,29 +91,29 @@ def wilcoxon(differences: Sequence[float]) -> float | None:
     return float(stats.wilcoxon(nonzero).pvalue) if len(nonzero) else None
 
 
-def _speed(dataset: str, value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> list[str]:
+def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> list[str]:
     speedups = group["speedup"].to_list()
     theirs = mean_of(paper.get("speedup"))
     mean, geometric = fmean(speedups), geometric_mean(speedups)
     if theirs is None:
         verdict = "faster" if geometric > 1 else "not faster"
     else:
-        verdict = "at least the paper's" if mean >= theirs else "less than the paper's"
+        verdict = "reached" if mean >= theirs else "not reached"
     middle = [f"{geometric:.2f}", f"{median(speedups):.2f}", f"{mean / theirs:.2f}" if theirs else NONE]
     ours = spread(speedups, ".2f")
-    return [dataset, f"{value:g}", str(len(speedups)), figure(paper.get("speedup"), ".2f"), ours, *middle, verdict]
+    return [f"{value:g}", str(len(speedups)), figure(paper.get("speedup"), ".2f"), ours, *middle, verdict]
 
 
-def _difference(dataset: str, value: float, group: pl.DataFrame, rate: str, paper: Any) -> list[str]:
+def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rate: str) -> list[str]:
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
     p = wilcoxon(differences)
     if p is None:
         verdict = "all equal" if differences else "not measured"
     else:
-        verdict = "no significant difference" if p >= SIGNIFICANCE else "they differ"
+        verdict = "not significant" if p >= SIGNIFICANCE else "they differ"
     ours = spread(differences, ".5f")
     p_value = NONE if p is None else f"{p:.2g}"
-    return [dataset, f"{value:g}", rate, figure(paper, ".5f"), ours, p_value, verdict]
+    return [f"{value:g}", rate, figure(paper.get(rate), ".5f"), ours, p_value, verdict]
 
 
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:

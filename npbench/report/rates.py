@@ -1,0 +1,131 @@
+"""Error rates and training times of several solvers against the bound rho: Figures 4 to 6 of Gasso et al. (2011)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.report.settings import labels
+from npbench.report.sheet import Sheet, figure, printed_for, spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEASURED = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": ".2f"}
+PANELS = {"p_fa": "$P_{fa}$", "p_nd": "$P_{nd}$", "seconds": "training time [s]"}
+MARKERS = "os^Dvp*X"
+
+
+def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+    """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
+
+    Parameters
+    ----------
+    records : DataFrame
+        For the problem np.
+    printed : sequence of mapping
+        By ``dataset``, ``rho`` and ``solver``, with any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``.
+    """
+    return [
+        _sheet(str(dataset), group, printed)
+        for (dataset,), group in timed(records).group_by("dataset", maintain_order=True)
+    ]
+
+
+def timed(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records in the order of the table, with the columns ``label`` and ``seconds``, selection and fit."""
+    seconds = pl.col("select_seconds") + pl.col("fit_seconds")
+    named = records.with_columns(seconds=seconds, label=pl.Series(labels(records), dtype=pl.String))
+    return named.sort("dataset", "rho", "label", "repeat")
+
+
+def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw for each data set a row of panels: P_fa with the bound, P_nd and training time against rho.
+
+    Points are means over the repeats, bars one standard deviation. Parameters are those of :func:`table`.
+    """
+    from matplotlib.figure import Figure
+
+    good = timed(records).filter(status="ok")
+    datasets = good["dataset"].unique(maintain_order=True).to_list()
+    drawing = Figure(figsize=(10.5, 0.6 + 2.6 * max(len(datasets), 1)), layout="constrained")
+    rows = drawing.subplots(max(len(datasets), 1), len(PANELS), sharex=True, squeeze=False)
+    for dataset, row in zip(datasets, rows, strict=False):
+        for (name, title), axes in zip(PANELS.items(), row, strict=True):
+            _panel(axes, good.filter(dataset=dataset), name)
+            axes.set_title(f"{dataset}: {title}", fontsize=10)
+    for axes in rows[-1]:
+        axes.set_xlabel(r"bound on false alarms $\rho$")
+    drawing.legend(*rows[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False)
+    return drawing
+
+
+def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Sheet:
+    found = group.group_by("rho", "label", maintain_order=True)
+    papers = [row for row in printed if row.get("dataset", dataset) == dataset]
+    shown = [name for name in MEASURED if any(name in row for row in papers)]
+    rows = [
+        [f"{rho:g}", label, *_measured(same), *_paper(papers, shown, rho, same), _verdict(same, rho)]
+        for (rho, label), same in found
+    ]
+    return Sheet(
+        f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
+        "two standard errors",
+        ["rho", "solver", *MEASURED, "ok", "unconverged", *(f"paper {name}" for name in shown), "verdict"],
+        rows,
+    )
+
+
+def _measured(same: pl.DataFrame) -> Iterator[str]:
+    good = same.filter(status="ok")
+    for name, form in MEASURED.items():
+        yield spread(_values(good, name), form)
+    yield f"{len(good)}/{len(same)}"
+    yield str(len(good.filter(converged=False)))
+
+
+def _paper(papers: Sequence[Mapping[str, Any]], shown: Sequence[str], rho: float, same: pl.DataFrame) -> list[str]:
+    row = printed_for(papers, rho=rho, solver=same["solver"][0])
+    return [figure(row.get(name), MEASURED[name]) for name in shown]
+
+
+def _verdict(same: pl.DataFrame, rho: float) -> str:
+    rates = _values(same.filter(status="ok"), "p_fa")
+    if not rates:
+        return "not measured"
+    mean = statistics.fmean(rates)
+    noise = 2 * statistics.stdev(rates) / math.sqrt(len(rates)) if len(rates) > 1 else 0.0
+    if mean <= rho:
+        return "kept"
+    return "kept within noise" if mean - noise <= rho else "exceeded"
+
+
+def _values(records: pl.DataFrame, name: str) -> list[float]:
+    return records[name].drop_nulls().to_list() if name in records.columns else []
+
+
+def _panel(axes: Any, records: pl.DataFrame, name: str) -> None:
+    over_repeats = [pl.col(name).mean().alias("mean"), pl.col(name).std().fill_null(0.0).alias("spread")]
+    for number, (label,) in enumerate(records.select("label").unique(maintain_order=True).rows()):
+        points = records.filter(label=label).group_by("rho").agg(over_repeats).sort("rho")
+        axes.errorbar(
+            points["rho"],
+            points["mean"],
+            points["spread"],
+            label=label,
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4,
+            linewidth=1.2,
+            capsize=2,
+        )
+    if name == "p_fa":
+        bounds = records["rho"].unique().sort()
+        axes.plot(bounds, bounds, color="black", linestyle="-.", linewidth=1, label=r"$\rho$")
+    if name == "seconds":
+        axes.set_yscale("log")
+    axes.grid(color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
