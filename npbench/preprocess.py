@@ -36,16 +36,18 @@ def standardize(train: Any) -> Transform:
     scaler = StandardScaler(with_mean=not sparse.issparse(train)).fit(train)
     constant = _dense(train.max(axis=0)) == _dense(train.min(axis=0))
 
-    def transform(part: Any) -> Any:
+    def centred(part: np.ndarray) -> np.ndarray:
         scaled = scaler.transform(part)
-        if not constant.any():
-            return scaled
-        if sparse.issparse(scaled):
-            return sparse.csr_array(scaled.multiply(np.where(constant, 0.0, 1.0)))
         scaled[:, constant] = 0.0
         return scaled
 
-    return transform
+    def uncentred(part: sparse.csr_array) -> sparse.csr_array:
+        scaled = part.copy()
+        scaled.data *= np.where(constant, 0.0, 1.0 / scaler.scale_)[scaled.indices]
+        scaled.eliminate_zeros()
+        return scaled
+
+    return uncentred if sparse.issparse(train) else centred
 
 
 def none(train: Any) -> Transform:

@@ -44,6 +44,20 @@ def test_csr_is_scaled_without_centring(X):
     constant = np.ptp(X, axis=0) == 0
     deviation = np.where(constant, 1.0, X.std(axis=0))
     np.testing.assert_allclose(scaled.toarray(), np.where(constant, 0.0, X / deviation), rtol=1e-9)
+    assert scaled.nnz == np.count_nonzero(np.where(constant, 0.0, X))
+
+
+def test_csr_too_large_to_be_filled_in_is_scaled():
+    n_samples, n_features, per_row = 20_000, 1_000_000, 5  # 160 GB if dense
+    random = np.random.default_rng(0)
+    triplets = random.normal(size=n_samples * per_row), random.integers(0, 50, n_samples * per_row) * 20_000
+    X = sparse.csr_array((*triplets, np.arange(0, n_samples * per_row + 1, per_row)), shape=(n_samples, n_features))
+    X.sum_duplicates()
+    scaled = standardize(X)(X)
+    column = X[:, [20_000]].toarray()
+    np.testing.assert_allclose(scaled[:, [20_000]].toarray(), column / column.std(), rtol=1e-9)
+    assert scaled.nnz == X.nnz
+    assert scaled.indices.dtype == X.indices.dtype
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

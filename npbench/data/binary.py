@@ -136,8 +136,9 @@ def _to_dense(X: Any) -> np.ndarray:
     if np.iscomplexobj(X):
         raise TypeError("complex numbers have no order")
     with np.errstate(over="ignore"):  # a number beyond float64 becomes infinite, which is reported as such
-        # Adding 0.0 turns -0.0 into 0.0, which compares equal and so must hash equal.
-        return np.array(X, dtype=np.float64, order="C") + 0.0
+        dense = np.array(X, dtype=np.float64, order="C")
+        dense += 0.0  # turns -0.0 into 0.0, which compares equal and so must hash equal
+        return dense
 
 
 def _to_csr(X: Any) -> sparse.csr_array:
@@ -153,6 +154,8 @@ def _to_csr(X: Any) -> sparse.csr_array:
 
 
 def _non_finite(X: Features) -> Iterator[str]:
+    if np.isfinite(X.data if sparse.issparse(X) else X).all():
+        return
     if sparse.issparse(X):
         triplets = X.tocoo()
         bad = ~np.isfinite(triplets.data)
