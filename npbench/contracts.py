@@ -102,6 +102,8 @@ class Dataset:
         What it is read from; empty for generators and for sets that a library carries.
     n_samples, n_features, n_positive : int, optional
         What the literature says, checked after loading; None for generators.
+    test_rows : (int, int), optional
+        First row of the test part that the literature fixes, and the row after its last, for ``protocol=official``.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Dataset:
     n_samples: int | None = None
     n_features: int | None = None
     n_positive: int | None = None
+    test_rows: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Outer splits and inner model selection.
 
-A split depends on the labels, the protocol and the seed alone. Both protocols are those of Gasso et al. (2011),
+A split depends on the labels, the protocol and the seed alone. The protocols are those of Gasso et al. (2011),
 section 5.1, stratified by class.
 """
 
@@ -153,7 +153,65 @@ class Holdout:
             yield Need(f"the {part} part", has, 1, OTHER_SHARES)
 
 
-PROTOCOLS: dict[str, type[CrossValidation] | type[Holdout]] = {p.name: p for p in (CrossValidation, Holdout)}
+@dataclass(frozen=True)
+class Official:
+    """The test part that a data set comes with; of the rest, a stratified part for validation, as in holdout.
+
+    Parameters
+    ----------
+    test_rows : (int, int)
+        First row of the test part and the row after its last, counted from 0. A request fills in those of the data
+        set (see :class:`npbench.contracts.Dataset`) where it says none.
+    validation_size : float
+        Share of each class of the rest set aside, in ]0, 1[.
+    """
+
+    name: ClassVar[str] = "official"
+    title: ClassVar[str] = "the data set's own test part, validation part, training part"
+    test_rows: tuple[int, int] | None = None
+    validation_size: float = 0.25
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(validation_size=self.validation_size)
+        match self.test_rows:
+            case (int(first), int(end)) if 0 <= first < end:
+                return faults
+            case None:
+                fault = "protocol=official needs a data set with a test part of its own, which this one has not"
+            case _:
+                fault = f"protocol.test_rows is {self.test_rows!r}: it must be the first row and the one after the last"
+        return [*faults, f"{fault}: use protocol=holdout, or name rows as in protocol.test_rows=[0,1000]."]
+
+    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``y``; the test part is always the same."""
+        rows = np.arange(len(y))
+        test, rest = self._parts(rows)
+        _require(y[test], self._test_needs)
+        _require(y[rest], self._needs)
+        train, validate = _stratified(rest, y[rest], self.validation_size, _random_state(seed, repeat))
+        return Split(train, test, [(train, validate)])
+
+    def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert self.test_rows is not None  # a fault, so that no such protocol gets here
+        first, end = self.test_rows
+        if end > len(rows):
+            raise RequestError(
+                f"There are {len(rows)} rows, but protocol.test_rows is [{first}, {end}]: name fewer, or use "
+                "protocol=holdout."
+            )
+        return rows[first:end], np.delete(rows, slice(first, end))
+
+    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout.")
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        train, validation = _fewest(count, n_samples, self.validation_size)
+        for part, has in {"validation": validation, "training": train}.items():
+            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
+
+
+PROTOCOLS: dict[str, type[SplitProtocol]] = {p.name: p for p in (CrossValidation, Holdout, Official)}
 
 
 def _share_faults(**shares: Any) -> list[str]:
@@ -198,7 +256,7 @@ def _require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None
         raise RequestError(*faults)
 
 
-def describe(protocol: CrossValidation | Holdout) -> dict[str, Any]:
+def describe(protocol: CrossValidation | Holdout | Official) -> dict[str, Any]:
     """Return the protocol's name and parameters as a flat mapping."""
     return {"name": protocol.name, **asdict(protocol)}
 

@@ -43,7 +43,7 @@ class Request:
         Parameters of a generator; empty for files.
     problem : Problem
         What is asked.
-    protocol : CrossValidation or Holdout
+    protocol : CrossValidation, Holdout or Official
         How data are divided.
     preprocess : {"standardize", "none"}
         What is done to the features, fitted on the training part only.
@@ -114,7 +114,7 @@ class _Check:
         problem = self._attempt(self._problem)
         solver = self._attempt(lambda: registry.installed().solver(self._name("solver")))
         dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
-        protocol = self._attempt(self._protocol)
+        protocol = self._attempt(partial(self._protocol, dataset))
         chosen = solver and self._attempt(
             partial(solver_settings, solver, self._section("solver"), problem.parameters() if problem else {})
         )
@@ -172,16 +172,19 @@ class _Check:
             self.faults.append(f"{key} is {value!r}: it must be a whole number, {at_least} or more.")
 
     def _problem(self) -> Problem:
-        return self._dataclass("problem", PROBLEMS)
+        return self._dataclass("problem", PROBLEMS, self._settings("problem"))
 
-    def _protocol(self) -> Any:
+    def _protocol(self, dataset: Dataset | None) -> Any:
         from npbench.protocol import PROTOCOLS
 
-        return self._dataclass("protocol", PROTOCOLS)
+        settings = self._settings("protocol")
+        if dataset and "test_rows" in settings and settings["test_rows"] is None:
+            settings["test_rows"] = dataset.test_rows
+        return self._dataclass("protocol", PROTOCOLS, settings)
 
-    def _dataclass(self, group: str, table: Mapping[str, Any]) -> Any:
+    def _dataclass(self, group: str, table: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
         """Build the problem or protocol called for, from its section."""
-        name, settings = self._name(group), self._settings(group)
+        name = self._name(group)
         if name not in table:
             raise RequestError(unknown_name(group, name, table))
         known = fields(table[name])

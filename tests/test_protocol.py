@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.errors import RequestError
 from npbench.problem import NeymanPearson
-from npbench.protocol import PROTOCOLS, CrossValidation, Holdout, combinations, describe, grid_search, grid_values
+from npbench.protocol import CrossValidation, Holdout, Official, combinations, describe, grid_search, grid_values
 
 SHARES = st.floats(0.01, 0.6)
 PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
@@ -77,14 +77,49 @@ def test_holdout_is_half_a_quarter_and_a_quarter():
     assert np.array_equal(split.folds[0][0], split.train)
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout()])
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(0, 20), st.integers(1, 100), st.integers(0, 3))
+def test_official_test_rows_are_kept_apart_and_the_rest_is_divided(n_pos, n_neg, first, count, repeat):
+    y = labels(n_pos, n_neg)
+    end = first + count
+    try:
+        split = Official((first, end)).split(y, 0, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(":")[0][:20])
+        rest = np.delete(y, slice(first, end))
+        few = [np.sum(part == label) < least for part, least in ((y[first:end], 1), (rest, 5)) for label in (1, -1)]
+        assert end > len(y) or any(few)
+        return
+    assert np.array_equal(split.test, np.arange(first, end))
+    ((fit, validate),) = split.folds
+    assert np.array_equal(fit, split.train)
+    assert np.array_equal(np.sort(np.concatenate([split.test, fit, validate])), np.arange(len(y)))
+    rest = np.delete(y, slice(first, end))
+    assert len(validate) == math.ceil(len(rest) / 4)
+    assert_stratified(y[validate], rest)
+
+
+def test_repeats_of_the_official_split_validate_on_other_rows():
+    y = labels(60, 40)
+    one, two = (Official((0, 20)).split(y, 0, repeat) for repeat in (0, 1))
+    assert np.array_equal(one.test, two.test)
+    assert not np.array_equal(one.train, two.train)
+
+
+def test_an_official_part_that_does_not_fit_the_data_is_told():
+    with pytest.raises(RequestError, match=r"There are 100 rows, but protocol.test_rows is \[50, 101\]"):
+        Official((50, 101)).split(labels(60, 40), 0, 0)
+    with pytest.raises(RequestError, match="too few negative samples, 0 of 20: the test part may be left with 0"):
+        Official((0, 20)).split(np.repeat([1, -1], [60, 40]), 0, 0)
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10))])
 def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
     y = labels(60, 40)
     first = protocol.split(y, 3, 1)
     np.random.seed(99)  # noqa: NPY002 - the state that must not matter
     assert same(first, dataclasses.replace(protocol).split(y.astype(float), 3, 1))
     others = [protocol.split(y, 3, 2), protocol.split(y, 4, 1), protocol.split(labels(60, 40, 1), 3, 1)]
-    assert not any(np.array_equal(first.test, other.test) for other in others)
+    assert not any(np.array_equal(first.train, other.train) for other in others)
 
 
 def test_seed_and_repeat_do_not_add_up():
@@ -131,6 +166,11 @@ def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg
         (CrossValidation(test_size=1, folds=2.5), ["protocol.test_size is 1", "protocol.folds is 2.5"]),
         (Holdout(test_size="a", validation_size=-1.0), ["protocol.test_size is 'a'", "protocol.validation_size is -1"]),
         (Holdout(test_size=0.5, validation_size=0.5), ["protocol.test_size + protocol.validation_size is 1"]),
+        (Official(), ["needs a data set with a test part of its own"]),
+        (Official((3, 3), 1.5), ["protocol.validation_size is 1.5", "protocol.test_rows is (3, 3)"]),
+        (Official([-1, 3]), ["protocol.test_rows is [-1, 3]"]),
+        (Official([0, 2.5]), ["protocol.test_rows is [0, 2.5]"]),
+        (Official(7), ["protocol.test_rows is 7"]),
     ],
 )
 def test_every_parameter_out_of_range_is_told(protocol, words):
@@ -139,9 +179,8 @@ def test_every_parameter_out_of_range_is_told(protocol, words):
     assert all(word in fault for word, fault in zip(words, faults, strict=True))
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_defaults_have_no_faults_and_describe_themselves(name):
-    protocol = PROTOCOLS[name]()
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10))])
+def test_defaults_have_no_faults_and_describe_themselves(protocol):
     assert protocol.faults() == []
     assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.errors import RequestError
-from npbench.protocol import CrossValidation, Holdout
+from npbench.protocol import CrossValidation, Holdout, Official
 from npbench.request import check, check_all
 
 CONFIG = {
@@ -55,6 +55,16 @@ def test_a_good_configuration_becomes_a_request():
     assert request.problem.parameters() == {"rho": 0.1}
     assert request.protocol == CrossValidation(0.25, 3)
     assert (request.seed, request.repeats, request.preprocess) == (0, 2, "standardize")
+
+
+def test_the_official_test_part_is_that_of_the_data_set_unless_rows_are_named():
+    official = {"name": "official", "test_rows": None, "validation_size": 0.5}
+    own = check(changed(dataset={"name": "rcv1"}, protocol=official))
+    assert own.protocol == Official((0, 23149), 0.5)
+    named = check(changed(dataset={"name": "rcv1"}, protocol={**official, "test_rows": [5, 9]}))
+    assert list(named.protocol.test_rows) == [5, 9]
+    (fault,) = faults_of(protocol=official)
+    assert "needs a data set with a test part of its own" in fault
 
 
 def test_a_parameter_with_a_value_is_fixed_and_its_grid_ignored():
