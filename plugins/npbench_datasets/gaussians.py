@@ -1,13 +1,10 @@
-"""Generators of Gaussian data."""
+"""Two Gaussians in the plane."""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
-
 import numpy as np
 
-from npbench.errors import RequestError
+from npbench_datasets.ranges import refuse, whole
 
 
 def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +40,7 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     RequestError
         With a sentence for each parameter out of range.
     """
-    _check(n_pos=(n_pos, 1), n_neg=(n_neg, 1), seed=(seed, 0))
+    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
     stream_pos, stream_neg = np.random.default_rng(seed).spawn(2)
     u, v = stream_pos.standard_normal((2, n_pos))
     # Cholesky factors written out: unlike a matrix product, this rounds the same on every machine.
@@ -51,13 +48,3 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     u, v = stream_neg.standard_normal((2, n_neg))
     negative = np.column_stack([u, 0.5 * u + v])
     return np.vstack([positive, negative]), np.repeat([1, -1], [n_pos, n_neg])
-
-
-def _check(**parameters: tuple[Any, int]) -> None:
-    faults = [
-        f"dataset.{name} is {value!r}: it must be a whole number, {lowest} or more."
-        for name, (value, lowest) in parameters.items()
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < lowest
-    ]
-    if faults:
-        raise RequestError(*faults)

@@ -1,0 +1,99 @@
+"""Positives of which a known share are false, as in target-decoy searches."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from npbench_datasets.ranges import between, refuse, whole
+
+
+def load_qvalue_mixture(
+    n_pos: int = 5000,
+    n_neg: int = 5000,
+    n_features: int = 10,
+    share_false: float = 0.5,
+    separation: float = 3.0,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw negatives from a Gaussian, and positives from it or from one beside it.
+
+    ::
+
+        negative: N(0, I)
+        positive: share_false N(0, I) + (1 - share_false) N(m, I),   m = separation / sqrt(n_features) (1, ..., 1)
+
+    A false positive is drawn like a negative, so that no score tells the two apart. The likelihood ratio of the
+    classes grows with the mean of the features: that score is the ideal one, and :func:`largest_share` says how many
+    positives it can accept at a q-value of at most q.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Samples of each class, at least 1; positives come first, the false ones among them first.
+    n_features : int
+        Number of features, at least 1.
+    share_false : float
+        Share of the positives that are false, in ]0, 1[; their number is rounded to the nearest.
+    separation : float
+        Distance between the two means, positive.
+    seed : int
+        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, n_features)
+    y : int array of shape (n_pos + n_neg,)
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+    """
+    refuse(
+        whole(1, n_pos=n_pos, n_neg=n_neg, n_features=n_features)
+        + between(0, 1, share_false=share_false)
+        + between(0, math.inf, separation=separation)
+        + whole(0, seed=seed)
+    )
+    stream_pos, stream_neg = np.random.default_rng(seed).spawn(2)
+    positive = stream_pos.standard_normal((n_pos, n_features))
+    positive[round(share_false * n_pos) :] += separation / math.sqrt(n_features)
+    negative = stream_neg.standard_normal((n_neg, n_features))
+    return np.vstack([positive, negative]), np.repeat([1, -1], [n_pos, n_neg])
+
+
+def largest_share(q: float, share_false: float, separation: float) -> float:
+    """Return the largest share of the positives that any score can accept at a q-value of at most ``q``.
+
+    The mean of the features, times ``sqrt(n_features)``, is N(0, 1) for negatives and N(separation, 1) for true
+    positives. With Phi the distribution function of N(0, 1), the samples above a threshold t have::
+
+        P_fa(t)     = Phi(-t)
+        accepted(t) = share_false Phi(-t) + (1 - share_false) Phi(separation - t)
+
+    The q-value P_fa / accepted falls as t grows, so that the share sought is accepted(t) where it equals q, that is
+    where ``Phi(-t) / Phi(separation - t) = q (1 - share_false) / (1 - q share_false)``. By the Neyman-Pearson lemma
+    no other score accepts more positives at the same P_fa.
+
+    Parameters
+    ----------
+    q, share_false : float
+        In ]0, 1[.
+    separation : float
+        Positive.
+
+    Examples
+    --------
+    >>> [round(largest_share(q, 0.5, 3.0), 3) for q in (0.0025, 0.01, 0.1)]
+    [0.19, 0.302, 0.478]
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    target = math.log(q) + math.log1p(-share_false) - math.log1p(-q * share_false)
+    # Mills' ratio falls, hence log(Phi(-t) / Phi(separation - t)) <= separation (separation / 2 - t).
+    highest = separation / 2 - target / separation
+    t = brentq(lambda t: norm.logsf(t) - norm.logsf(t - separation) - target, -40.0, highest)
+    return float(share_false * norm.sf(t) + (1 - share_false) * norm.sf(t - separation))
