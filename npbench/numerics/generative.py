@@ -191,12 +191,19 @@ def coordinates(K: Array, tol: float) -> Coordinates:
     Coordinates
         ``Z`` of shape (n, rank), ``pivots`` (rank,), ``root = Z[pivots]`` lower triangular.
 
+    Raises
+    ------
+    ValueError
+        If K is zero.
+
     Notes
     -----
     O(n^2 rank) operations.
     """
     noise = len(K) * np.finfo(float).eps * float(K.diagonal().max())
     factor, order, rank, _ = lapack.dpstrf(K.T, tol=max(tol, noise), lower=1)
+    if rank == 0:
+        raise ValueError("The kernel is 0 for all samples: take another, or a coef0 above 0 with kernel='poly'.")
     rows = np.tril(factor[:, :rank])
     Z = np.empty_like(rows)
     Z[order - 1] = rows

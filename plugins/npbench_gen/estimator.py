@@ -51,7 +51,7 @@ class GenerativeNP(KernelClassifier):
         variance: the classifier does not depend on their units. Covariances are singular with fewer samples of a
         class than dimensions, hence for most kernels: there the ridge decides how far they are trusted.
     cache_size : float, default=1000
-        Megabytes that a Gram matrix, or a covariance matrix, may take. A few are held at a time.
+        Megabytes that a Gram matrix, or a covariance matrix, may take. Up to ten are held at a time.
 
     Attributes
     ----------
@@ -179,9 +179,11 @@ class GenerativeNP(KernelClassifier):
 
     def _expansion(self, gram: Any, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
         """Return the multipliers of the samples in w, and b, from a Gram matrix."""
-        variance = gram.diagonal().mean() - gram.mean()
-        Z, pivots, root = coordinates(gram, NEGLIGIBLE * self.ridge * variance)
-        w, b = self._direction(Z, signs, kappa, variance if variance > NOISE * gram.diagonal().mean() else 0.0)
+        size = float(gram.diagonal().mean())
+        variance = size - float(gram.mean())
+        Z, pivots, root = coordinates(gram, NEGLIGIBLE * min(self.ridge, 1.0) * variance)
+        # Samples that are all the same have no variance, and any unit will do.
+        w, b = self._direction(Z, signs, kappa, variance if variance > NOISE * size else size)
         x = np.zeros(len(signs))
         x[pivots] = solve_triangular(root, w, trans="T", lower=True)
         return x, b
@@ -190,7 +192,6 @@ class GenerativeNP(KernelClassifier):
         """Return (w, b) from samples and their total variance, and learn what there is to tell about them."""
         (mu_pos, S_pos), (mu_neg, S_neg) = moments(Z[signs > 0]), moments(Z[signs < 0])
         for S in (S_pos, S_neg):
-            # Samples that are all the same leave no unit, and need none.
             S.flat[:: len(S) + 1] += self.ridge * (variance or 1.0)
         w, self.objective_, self.n_iter_ = MissMargin(mu_pos - mu_neg, S_pos, S_neg).maximise(kappa)
         self.predicted_p_nd_ = miss_rate(self.objective_, self.bound)
@@ -203,7 +204,7 @@ class GenerativeNP(KernelClassifier):
             raise ValueError(
                 f"GenerativeNP needs matrices of order {order}, {8 * order**2 / MEGABYTE:.0f} MB each: more than "
                 f"cache_size={self.cache_size:g}. Use fewer samples (kernel='linear': fewer features will do too), or "
-                "raise cache_size if there is memory for five of them."
+                "raise cache_size if there is memory for ten of them."
             )
 
     def _explanation(self) -> str:
