@@ -1,0 +1,355 @@
+"""Regularised risk minimisation for a convex risk that is known by its values and subgradients.
+
+The problem, for a convex ``R >= 0`` of the scores Xw, such as the largest of very many linear functions,
+
+    minimise  F(w) = 1/2 ||w||^2 + C R(Xw).
+
+Planes ``R(w) >= e_j + g_j'w``, one for each subgradient met, and the plane 0 are a model of R from below. Shares x of
+the planes, with ``x >= 0`` and ``sum(x) = 1``, give by duality the bound
+
+    F(w) >= C e'x - C^2/2 ||G'x||^2   for every w,
+
+computed as it stands here: it holds however well the shares have been optimised. Each iteration
+
+1. raises the bound: shares that maximise it, whose w minimises the model;
+2. steps from the best point towards the minimiser of the model plus ``mu/2 ||w - best||^2``, which keeps close to where
+   the model can be trusted; mu is such that the model there has made a set part of the way from the best objective to
+   the bound (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995). Plain cutting planes, mu = 0, zigzag;
+3. searches that line, which costs no product with X (Franc and Sonnenburg 2008), and adds the plane of the first
+   point met at which F rises: no later model has its minimum here again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from npbench.numerics.bundle_kernels import maximise_on_simplex
+from npbench.numerics.threads import one_blas_thread
+
+Risk = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Status = Literal["converged", "stalled", "max_iter"]
+
+LEVELS = (0.5, 0.75)  # part of the way from the bound to the best objective at which the model is minimised
+MU_FACTOR = 4.0  # by which mu changes when the model is outside
+LINE_POINTS = 3  # most evaluations of the risk on a line
+LINE_ACCURACY = 0.1  # of the decrease that the model promises
+QP_ACCURACY = 1e-3  # of the gap
+IDLE = 30  # iterations without a share after which a plane may be replaced
+PATIENCE = 200  # iterations without a smaller gap after which rounding is taken to be the reason
+
+
+class Trace(NamedTuple):
+    """What an iteration reached: the best objective so far and the best bound."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    bound: float
+
+
+class Point(NamedTuple):
+    """A point with its scores, the risk and a gradient of it in the scores, and the objective."""
+
+    w: np.ndarray
+    scores: np.ndarray
+    risk: float
+    gradient: np.ndarray
+    objective: float
+
+
+class Planes:
+    """Planes ``e_j + g_j'w`` below the risk, their Gram matrix GG', and how long each has been of no use.
+
+    Plane 0 is the zero. The others are replaced, the longest idle first, once they are idle for IDLE iterations: about
+    as many are kept as are active, twice or three times over. Memory is O(planes (d + planes)).
+
+    Parameters
+    ----------
+    n_features : int
+        The d of w.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.count = 1
+        self._slopes, self._offsets = np.zeros((16, n_features)), np.zeros(16)
+        self._gram, self._idle = np.zeros((16, 16)), np.zeros(16, dtype=int)
+        self._shares = np.zeros(16)
+        self._shares[0] = 1.0
+
+    @property
+    def slopes(self) -> np.ndarray:
+        """The g_j, of shape (count, n_features)."""
+        return self._slopes[: self.count]
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """The e_j."""
+        return self._offsets[: self.count]
+
+    def add(self, slope: np.ndarray, offset: float) -> None:
+        """Take up a plane. O(planes n_features)."""
+        slot = int(np.argmax(self._idle[: self.count]))
+        if self._idle[slot] <= IDLE:
+            slot = self.count
+            self._grow()
+        self._slopes[slot], self._offsets[slot], self._idle[slot], self._shares[slot] = slope, offset, 0, 0.0
+        self._gram[slot, : self.count] = self._gram[: self.count, slot] = self.slopes @ slope
+
+    def _grow(self) -> None:
+        if self.count == len(self._offsets):
+            more = len(self._offsets)
+            self._slopes = np.concatenate([self._slopes, np.zeros_like(self._slopes)])
+            self._offsets, self._idle, self._shares = (
+                np.concatenate([values, np.zeros_like(values)]) for values in (self._offsets, self._idle, self._shares)
+            )
+            self._gram = np.pad(self._gram, (0, more))
+        self.count += 1
+
+    def model(self, w: np.ndarray) -> float:
+        """Return the largest of the planes at w."""
+        return float(np.max(self.offsets + self.slopes @ w))
+
+    def minimiser(self, C: float, accuracy: float) -> tuple[np.ndarray, float]:
+        """Return the w that minimises ``1/2 ||w||^2 + C model(w)``, and a bound on that below.
+
+        The bound is of the dual; the other value is larger by less than ``accuracy`` when the QP has converged.
+        """
+        self._shares[: self.count] = shares = self._maximise(C, self.offsets, accuracy / C)
+        self._idle[: self.count] += 1
+        self._note(shares)
+        w = -C * (shares @ self.slopes)
+        return w, C * float(shares @ self.offsets) - 0.5 * float(w @ w)
+
+    def near(self, centre: np.ndarray, mu: float, C: float, accuracy: float) -> np.ndarray:
+        """Return the w that minimises ``1/2 ||w||^2 + C model(w) + mu/2 ||w - centre||^2``."""
+        p = self.offsets + mu / (1.0 + mu) * (self.slopes @ centre)
+        shares = self._maximise(C / (1.0 + mu), p, accuracy / C)
+        self._note(shares)
+        return (mu * centre - C * (shares @ self.slopes)) / (1.0 + mu)
+
+    def _maximise(self, c: float, p: np.ndarray, tol: float) -> np.ndarray:
+        shares = self._shares[: self.count].copy()
+        rounding = 1e-15 * (c * float(self._gram.diagonal()[: self.count].max()) + float(np.abs(p).max()))
+        maximise_on_simplex(self._gram, p, c, shares, max(tol, rounding), 100 + 10 * self.count)
+        return shares
+
+    def _note(self, shares: np.ndarray) -> None:
+        self._idle[: self.count][shares > 0.0] = 0
+        self._idle[0] = 0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What :func:`minimise` returns.
+
+    Parameters
+    ----------
+    w : array of shape (n_features,)
+        The best point found.
+    objective, bound : float
+        F there, and a bound below F everywhere.
+    status : {"converged", "stalled", "max_iter"}
+        Whether the gap meets the tolerance; if not, whether rounding or ``max_iter`` stopped the search.
+    trace : list of Trace
+        One entry for each iteration.
+    planes : Planes
+        The model of the risk; it does not depend on C.
+    """
+
+    w: np.ndarray
+    objective: float
+    bound: float
+    status: Status
+    trace: list[Trace]
+    planes: Planes
+
+    @property
+    def gap(self) -> float:
+        """The objective less the bound: how far F(w) can be from the least F."""
+        return max(self.objective - self.bound, 0.0)
+
+
+@one_blas_thread()  # the answer must not depend on how many there are, not in its last digit
+def minimise(
+    X: Any,
+    risk: Risk,
+    C: float,
+    *,
+    tol: float = 1e-4,
+    atol: float = 0.0,
+    max_iter: int = 1000,
+    start: Solution | None = None,
+) -> Solution:
+    """Minimise ``F(w) = 1/2 ||w||^2 + C R(Xw)`` to a certified gap.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Samples. The identity makes w itself the scores.
+    risk : callable
+        ``risk(scores)`` returns R and a subgradient of shape (n_samples,); R is convex and nowhere negative.
+    C : float
+        Weight of the risk; positive.
+    tol, atol : float
+        The search ends when the gap is at most ``max(tol * objective, atol)``.
+    max_iter : int
+        Most iterations: each takes one product with X and one with its transpose, and up to three calls of ``risk``.
+    start : Solution, optional
+        For the same X and risk and another C: its w is the first point, and its planes, which hold for every C, are
+        taken over (and added to).
+
+    Returns
+    -------
+    Solution
+
+    Notes
+    -----
+    An iteration takes O(nnz(X) + planes n_features + planes^2) besides the calls of ``risk``; memory is that of X
+    and of the planes. How many iterations are needed grows with C and with the condition of X, hardly with n_samples.
+
+    References
+    ----------
+    C. Lemarechal, A. Nemirovskii, Y. Nesterov (1995), New variants of bundle methods, Mathematical Programming 69.
+    V. Franc, S. Sonnenburg (2008), Optimized cutting plane algorithm for support vector machines, ICML.
+
+    Examples
+    --------
+    The hinge loss on two samples, of which ``w = 0.5`` is the larger margin's:
+
+    >>> def hinge(scores):
+    ...     short = np.maximum(1 - scores, 0)
+    ...     return short.sum(), -(short > 0).astype(float)
+    >>> solution = minimise(np.array([[2.0], [3.0]]), hinge, C=10.0)
+    >>> solution.w.round(3), solution.status
+    (array([0.5]), 'converged')
+    """
+    search = _Search(X, risk, C, start)
+    started, trace, least, waited = time.perf_counter(), [], np.inf, 0
+    status: Status = "max_iter"
+    for iteration in range(1, max_iter + 1):
+        target = max(tol * search.best.objective, atol)
+        search.raise_bound(target)
+        trace.append(Trace(iteration, time.perf_counter() - started, search.best.objective, search.bound))
+        waited = waited + 1 if search.gap >= least else 0
+        least = min(least, search.gap)
+        if search.gap <= target:
+            status = "converged"
+            break
+        if waited >= PATIENCE:
+            status = "stalled"
+            break
+        search.step(target)
+    return search.solution(status, trace, tol, atol)
+
+
+class _Search:
+    """The best point, the bound and mu, and how an iteration changes them."""
+
+    def __init__(self, X: Any, risk: Risk, C: float, start: Solution | None) -> None:
+        self._X, self._risk, self._C = X, risk, C
+        self._planes = Planes(X.shape[1]) if start is None else start.planes
+        self.best = self._at(np.zeros(X.shape[1]) if start is None else start.w)
+        self.bound, self._mu = 0.0, 1.0
+        self._of_bound = self.best.w
+        self._cut(self.best)
+
+    @property
+    def gap(self) -> float:
+        return self.best.objective - self.bound
+
+    def _at(self, w: np.ndarray, scores: np.ndarray | None = None) -> Point:
+        scores = self._X @ w if scores is None else scores
+        risk, gradient = self._risk(scores)
+        return Point(w, scores, risk, gradient, 0.5 * float(w @ w) + self._C * risk)
+
+    def _cut(self, point: Point) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = self._X.T @ point.gradient
+            offset = point.risk - float(point.gradient @ point.scores)
+            finite = np.isfinite(self._C * float(slope @ slope) + offset)
+        if not finite:
+            raise ValueError("the risk or its gradient is NaN or too large. Scale the features to unit variance.")
+        self._planes.add(slope, offset)
+
+    def _accuracy(self, target: float) -> float:
+        return QP_ACCURACY * max(self.gap, target)
+
+    def raise_bound(self, target: float) -> None:
+        self._of_bound, bound = self._planes.minimiser(self._C, self._accuracy(target))
+        self.bound = max(self.bound, bound)
+
+    def step(self, target: float) -> None:
+        w = self._planes.near(self.best.w, self._mu, self._C, self._accuracy(target))
+        promised = 0.5 * float(w @ w) + self._C * self._planes.model(w)
+        reached = (promised - self.bound) / self.gap
+        if reached > LEVELS[1]:
+            self._mu /= MU_FACTOR
+        elif reached < LEVELS[0]:
+            self._mu *= MU_FACTOR
+        lowest, cut = self._search_line(w, LINE_ACCURACY * (self.best.objective - promised))
+        self._cut(cut)
+        if lowest.objective < self.best.objective:
+            self.best = lowest
+
+    def _search_line(self, w: np.ndarray, accuracy: float) -> tuple[Point, Point]:
+        """Search from the best point through w; return the lowest point met and the one to cut at."""
+        origin, dw, ds = self.best, w - self.best.w, self._X @ w - self.best.scores
+        curvature = float(dw @ dw)
+
+        def at(t: float) -> _LinePoint:
+            point = self._at(origin.w + t * dw, origin.scores + t * ds)
+            return _LinePoint(t, float(dw @ point.w) + self._C * float(point.gradient @ ds), point)
+
+        left = lowest = _LinePoint(0.0, float(dw @ origin.w) + self._C * float(origin.gradient @ ds), origin)
+        right, t = None, 1.0
+        for _ in range(LINE_POINTS):
+            here = at(t)
+            lowest = min(lowest, here, key=lambda place: place.point.objective)
+            if here.slope <= 0.0:
+                left = here
+            else:
+                right = here
+            if right is None:
+                t *= 2.0
+                continue
+            t, least = _lowest_between(left, right, curvature)
+            if lowest.point.objective - least <= accuracy:
+                break
+        return lowest.point, (right or left).point
+
+    def solution(self, status: Status, trace: list[Trace], tol: float, atol: float) -> Solution:
+        # Anew, since line searches add up scores; the minimiser of the model has often not been tried.
+        lowest = min(self._at(self.best.w), self._at(self._of_bound), key=lambda point: point.objective)
+        if status == "converged" and lowest.objective - self.bound > 1.001 * max(tol * lowest.objective, atol):
+            status = "stalled"
+        return Solution(lowest.w, lowest.objective, self.bound, status, trace, self._planes)
+
+
+class _LinePoint(NamedTuple):
+    """The point at t on a line, with the slope of F along it."""
+
+    t: float
+    slope: float
+    point: Point
+
+
+def _lowest_between(left: _LinePoint, right: _LinePoint, curvature: float) -> tuple[float, float]:
+    """Return where the larger of two parabolas below F, from its values and slopes, is least, and its value there."""
+    f_left, f_right = left.point.objective, right.point.objective
+    width = right.t - left.t
+    # u = t - left.t; the parabolas have the same curvature, so that their difference is linear.
+    at_left = f_right - right.slope * width + 0.5 * curvature * width**2
+    slope_at_left = right.slope - curvature * width
+    steeper = slope_at_left - left.slope
+    u = (f_left - at_left) / steeper if steeper > 0.0 else 0.5 * width
+    if slope_at_left + curvature * u < 0.0 < curvature:  # the right one still falls where they meet
+        u = -slope_at_left / curvature
+    elif left.slope + curvature * u > 0.0 < curvature:  # the left one rises already
+        u = -left.slope / curvature
+    u = min(max(u, 0.05 * width), 0.95 * width)
+    return left.t + u, max(f_left + left.slope * u, at_left + slope_at_left * u) + 0.5 * curvature * u**2

@@ -1,0 +1,217 @@
+"""The bundle solver against a conic solver: the optimum, the bound below it, and what it says when it cannot go on."""
+
+from itertools import pairwise
+
+import cvxpy
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench.numerics import bundle
+from npbench.numerics.bundle import Planes, minimise
+from npbench.numerics.bundle_kernels import maximise_on_simplex
+
+
+def sample(n, d, seed=0, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < 0.3 * n, 1.0, -1.0)
+    return (rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d)), y
+
+
+def hinge(y):
+    def risk(scores):
+        short = np.maximum(1.0 - y * scores, 0.0)
+        return float(short.mean()), -y * (short > 0) / len(y)
+
+    return risk
+
+
+def hinge_optimum(X, y, C):
+    w = cvxpy.Variable(X.shape[1])
+    objective = 0.5 * cvxpy.sum_squares(w) + C / len(y) * cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, X @ w)))
+    problem = cvxpy.Problem(cvxpy.Minimize(objective))
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return problem.value
+
+
+def with_duplicates(X, y):
+    return np.concatenate([X, X[:30], X[:30]]), np.concatenate([y, y[:30], -y[:30]])
+
+
+SAMPLES = {
+    "tall": sample(300, 5),
+    "wide": sample(30, 200),
+    "duplicates of both classes": with_duplicates(*sample(100, 4)),
+    "separable": sample(100, 4, shift=12.0),
+    "features of unequal scale": (sample(200, 6)[0] * np.geomspace(1e-2, 1e2, 6), sample(200, 6)[1]),
+    "a constant feature": (np.c_[sample(100, 3)[0], np.ones(100)], sample(100, 3)[1]),
+}
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e5])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_svm_without_intercept_is_that_of_a_conic_solver(name, C):
+    X, y = SAMPLES[name]
+    solution, optimum = minimise(X, hinge(y), C, tol=1e-7, max_iter=5000), hinge_optimum(X, y, C)
+    assert solution.status == "converged"
+    assert solution.gap <= 1e-7 * solution.objective
+    assert solution.objective == pytest.approx(optimum, rel=1e-6)
+    # 1/2 ||w - optimum||^2 is at most the gap: both are checked against the value, from either side.
+    assert solution.bound <= optimum * (1 + 1e-8)
+    risk = hinge(y)(X @ solution.w)[0]
+    assert solution.objective == pytest.approx(0.5 * solution.w @ solution.w + C * risk, rel=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 25), st.sampled_from([1e-3, 1.0, 1e3]), st.integers(0, 3)
+)
+def test_the_largest_of_linear_functions_of_w_itself(seed, d, n_planes, C, n_repeated):
+    rng = np.random.default_rng(seed)
+    slopes, offsets = np.round(rng.normal(size=(n_planes, d)), 1), np.round(rng.normal(size=n_planes), 1)
+    slopes[:n_repeated], offsets[-n_repeated:] = slopes[-1], offsets[0]
+
+    def risk(w):
+        heights = np.append(offsets + slopes @ w, 0.0)
+        best = int(np.argmax(heights))
+        return heights[best], slopes[best] if best < n_planes else np.zeros(d)
+
+    w, height = cvxpy.Variable(d), cvxpy.Variable(nonneg=True)
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + C * height), [height >= offsets + slopes @ w])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    solution = minimise(sp.eye_array(d, format="csr"), risk, C, tol=1e-8, atol=1e-9)
+    assert solution.status == "converged"
+    assert solution.objective == pytest.approx(problem.value, rel=1e-6, abs=1e-6)
+    assert solution.bound <= problem.value + 1e-7 * max(1.0, problem.value)
+
+
+@pytest.mark.parametrize("name", ["tall", "duplicates of both classes"])
+def test_no_bound_on_the_way_lies_above_the_optimum_with_more_planes_than_features(name):
+    X, y = SAMPLES[name]
+    solution, optimum = minimise(X, hinge(y), 1e5, tol=1e-9, max_iter=2000), hinge_optimum(X, y, 1e5)
+    assert solution.planes.count > 2 * X.shape[1]
+    for before, after in pairwise(solution.trace):
+        assert before.objective >= after.objective >= optimum * (1 - 1e-9)
+        assert before.bound <= after.bound <= optimum * (1 + 1e-9)
+        assert before.seconds <= after.seconds
+        assert before.iteration + 1 == after.iteration
+
+
+def test_zero_is_returned_where_the_risk_there_is_zero():
+    solution = minimise(np.eye(3), lambda w: (max(w.max(), 0.0), (w == max(w.max(), 0.0)) * 1.0), 10.0)
+    assert (solution.objective, solution.bound, solution.status) == (0.0, 0.0, "converged")
+    assert not solution.w.any()
+
+
+def test_a_search_cut_short_says_so_and_its_gap_is_true():
+    X, y = SAMPLES["tall"]
+    solution, optimum = minimise(X, hinge(y), 1e3, max_iter=5), hinge_optimum(X, y, 1e3)
+    assert (solution.status, len(solution.trace)) == ("max_iter", 5)
+    assert 0 < solution.objective - optimum <= solution.gap
+
+
+def test_where_planes_cannot_be_weighed_well_the_search_ends_and_its_bound_holds(monkeypatch):
+    monkeypatch.setattr(bundle, "PATIENCE", 20)
+    monkeypatch.setattr(bundle, "maximise_on_simplex", lambda *given: maximise_on_simplex(*given[:-1], 0))
+    X, y = SAMPLES["tall"]
+    solution, optimum = minimise(X, hinge(y), 1e3, tol=1e-9, max_iter=100_000), hinge_optimum(X, y, 1e3)
+    assert solution.status == "stalled"
+    assert solution.bound < optimum < solution.objective
+
+
+def test_the_absolute_tolerance_counts_where_it_is_larger():
+    X, y = SAMPLES["tall"]
+    loose, tight = (minimise(X, hinge(y), 10.0, tol=1e-12, atol=atol) for atol in (1.0, 1e-6))
+    assert loose.gap <= 1.0
+    assert tight.gap <= 1e-6
+    assert len(loose.trace) < len(tight.trace)
+
+
+def test_planes_serve_every_cost():
+    X, y = SAMPLES["tall"]
+    path, warm, cold = None, 0, 0
+    for C in np.geomspace(0.1, 1e3, 9):
+        path, alone = minimise(X, hinge(y), C, tol=1e-7, start=path), minimise(X, hinge(y), C, tol=1e-7)
+        assert path.status == alone.status == "converged"
+        assert path.objective == pytest.approx(alone.objective, rel=2e-7)
+        warm, cold = warm + len(path.trace), cold + len(alone.trace)
+    assert warm < 0.7 * cold
+
+
+def test_planes_of_no_use_are_replaced(monkeypatch):
+    X, y = sample(1000, 10)
+    all_kept = minimise(X, hinge(y), 1e4, tol=1e-7)
+    monkeypatch.setattr(bundle, "IDLE", 2)
+    few = minimise(X, hinge(y), 1e4, tol=1e-7)
+    assert few.status == "converged"
+    assert few.planes.count < 0.6 * len(few.trace)
+    assert few.planes.count < 0.8 * all_kept.planes.count
+    assert few.objective == pytest.approx(all_kept.objective, rel=1e-6)
+
+
+def test_far_fewer_iterations_than_plain_cutting_planes(monkeypatch):
+    X, y = sample(2000, 30)
+    stabilised = minimise(X, hinge(y), 1e3, tol=1e-3)
+    monkeypatch.setattr(Planes, "near", lambda self, centre, mu, C, accuracy: self.minimiser(C, accuracy)[0])
+    monkeypatch.setattr(bundle, "LINE_POINTS", 1)
+    plain = minimise(X, hinge(y), 1e3, tol=1e-3)
+    assert plain.objective == pytest.approx(stabilised.objective, rel=2e-3)
+    assert len(stabilised.trace) < len(plain.trace) / 3
+
+
+def test_sparse_and_dense_samples_give_one_answer_and_the_same_one_twice():
+    X, y = SAMPLES["tall"]
+    S = X * (np.abs(X) > 0.7)
+    dense, again, sparse = (minimise(Z, hinge(y), 10.0, tol=1e-9) for Z in (S, S.copy(), sp.csr_array(S)))
+    np.testing.assert_array_equal(dense.w, again.w)
+    np.testing.assert_allclose(sparse.w, dense.w, atol=1e-3)
+    assert sparse.objective == pytest.approx(dense.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e160, np.nan])
+def test_a_gradient_that_overflows_is_refused_in_a_sentence(scale):
+    X, y = SAMPLES["tall"]
+    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+        minimise(scale * X, hinge(y), 1.0)
+
+
+def simplex_maximum(H, p, c):
+    eigenvalues, vectors = np.linalg.eigh(H)
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    x = cvxpy.Variable(len(p), nonneg=True)
+    problem = cvxpy.Problem(cvxpy.Maximize(p @ x - 0.5 * c * cvxpy.sum_squares(root.T @ x)), [cvxpy.sum(x) == 1])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return problem.value
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 40),
+    st.integers(0, 8),
+    st.sampled_from([1e-3, 1.0, 1e6]),
+    st.sampled_from(["corner", "middle", "drawn"]),
+)
+def test_shares_are_feasible_and_optimal_whatever_the_rank_and_the_start(seed, m, rank, c, start):
+    rng = np.random.default_rng(seed)
+    G = np.round(rng.normal(size=(m, rank)), 1)
+    G[m // 2 :] = G[: m - m // 2]  # pairs of parallel planes
+    H, p = G @ G.T, np.round(rng.normal(size=m), 1)
+    x = {"corner": np.eye(m)[0], "middle": np.full(m, 1 / m), "drawn": rng.dirichlet(np.full(m, 0.3))}[start]
+    maximise_on_simplex(H, p, c, x, 1e-9, 10_000)
+    assert np.all(x >= 0)
+    assert x.sum() == pytest.approx(1.0, abs=1e-14)
+    value, optimum = p @ x - 0.5 * c * x @ H @ x, simplex_maximum(H, p, c)
+    assert value == pytest.approx(optimum, rel=1e-7, abs=1e-7)
+
+
+def test_shares_cut_short_are_feasible_still():
+    rng = np.random.default_rng(0)
+    G = rng.normal(size=(30, 5))
+    for steps in range(1, 12):
+        x = np.eye(30)[0]
+        assert maximise_on_simplex(G @ G.T, rng.normal(size=30), 1.0, x, 1e-12, steps) <= steps
+        assert np.all(x >= 0)
+        assert x.sum() == pytest.approx(1.0, abs=1e-14)
