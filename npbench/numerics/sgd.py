@@ -10,10 +10,10 @@ Step t, from 0, takes one sample (x, y), evaluates f(x) once and moves everythin
     b <- b - gamma_t a l'(y f(x)) y                                                       (11b)
     lambda <- lambda (1 + nu (l(-f(x)) - rho))              if y = -1                     (12)
 
-with ``gamma_t = gamma_0 / (1 + lambda_c t)``, a = n / n_pos for a positive and lambda n / n_neg for a negative. Two bounds
-make it safe on any data. No step moves the score of its own sample by more than the width of the loss, 1 / max |l'|. And
-lambda stays below 1 / rho, which costs nothing: constant scores have L(f, 0) up to 1, so that a minimum for lambda has
-``lambda P_fa <= 1`` and keeps the bound from there on.
+with ``gamma_t = gamma_0 / (1 + lambda_c t)``, a = n / n_pos for a positive and lambda n / n_neg for a negative. Two
+bounds make it safe on any data. No step moves the score of its own sample by more than the width of the loss,
+1 / max |l'|. And lambda stays below 1 / rho, which costs nothing: P_nd + lambda P_fa is 1 where everything is rejected,
+so that the minimum for a lambda has ``lambda P_fa <= 1`` and meets the bound from 1 / rho on.
 """
 
 from __future__ import annotations
@@ -196,13 +196,23 @@ def assess(
     loss: LossName,
     eta: float,
 ) -> Fit:
-    """Return how f(x) = w'x + b does on a sample with both classes, in one pass over X that copies nothing."""
+    """Return how f(x) = w'x + b does on a sample with both classes, in one pass over X that copies nothing.
+
+    Raises
+    ------
+    FloatingPointError
+        If numbers overflowed.
+    """
     n_positive = int(np.count_nonzero(is_positive))
     n_negative = len(is_positive) - n_positive
     pull_pos, pull_neg = np.zeros(len(w) + 1), np.zeros(len(w) + 1)
-    sum_nd, sum_fa = class_losses(rows_of(X), is_positive, w, b, loss == "ramp", eta, pull_pos, pull_neg)
-    p_nd = sum_nd / n_positive
-    parts = [lambda_c * np.append(w, 0.0), -pull_pos / n_positive, -multiplier * pull_neg / n_negative]
-    size = sum(float(np.linalg.norm(part)) for part in parts)
-    imbalance = float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0
-    return Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, sum_fa / n_negative, imbalance)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sum_nd, sum_fa = class_losses(rows_of(X), is_positive, w, b, loss == "ramp", eta, pull_pos, pull_neg)
+        p_nd = sum_nd / n_positive
+        parts = [lambda_c * np.append(w, 0.0), -pull_pos / n_positive, -multiplier * pull_neg / n_negative]
+        size = sum(float(np.linalg.norm(part)) for part in parts)
+        imbalance = float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0
+        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, sum_fa / n_negative, imbalance)
+    if not np.isfinite(fit).all():
+        raise FloatingPointError("The scores overflowed.")
+    return fit

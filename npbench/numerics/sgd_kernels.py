@@ -17,7 +17,8 @@ from numba.extending import intrinsic, overload
 # Sums may be reordered, which lets them be vectorised; infinities and NaN keep their meaning.
 REORDERED = {"reassoc", "contract", "nsz"}
 
-SMALLEST_SCALE = 1e-9
+# Below, w = scale v starts anew: v_sum v and u would be large numbers with a small sum.
+SMALLEST_SCALE = 1e-4
 
 # Rows are drawn from all over memory, where no hardware guesses the next one: each is asked for this many steps ahead.
 AHEAD = 8
@@ -99,14 +100,14 @@ def _prefetch(typing_context, array, offset):
 def _fetch(array, start, stop):
     step = LINE // array.itemsize
     for k in range(start, min(stop, start + LINES * step), step):
-        _prefetch(array, k)
+        _prefetch(array, k)  # type: ignore[call-arg]  # the typing context is Numba's to give
 
 
 def _expect(rows, i):
     """Ask for row i."""
 
 
-@overload(_expect, jit_options={"cache": True, "nogil": True})
+@overload(_expect, jit_options={"nogil": True})
 def _expect_kind(rows, i):
     if isinstance(rows, types.Array):
         return lambda rows, i: _fetch(rows, i * rows.shape[1], (i + 1) * rows.shape[1])
@@ -123,7 +124,7 @@ def _products(rows, i, v):
     """Return ``x_i'v`` and ``x_i'x_i``."""
 
 
-@overload(_products, jit_options={"cache": True, "nogil": True, "fastmath": REORDERED})
+@overload(_products, jit_options={"nogil": True, "fastmath": REORDERED})
 def _products_kind(rows, i, v):
     if isinstance(rows, types.Array):
 
@@ -153,7 +154,7 @@ def _add(rows, i, factor, v, factor_u, u):
     """Add ``factor x_i`` to v and ``factor_u x_i`` to u, which may be empty."""
 
 
-@overload(_add, jit_options={"cache": True, "nogil": True})
+@overload(_add, jit_options={"nogil": True})
 def _add_kind(rows, i, factor, v, factor_u, u):
     if isinstance(rows, types.Array):
 
@@ -230,9 +231,10 @@ def descend(rows, is_positive, order, v, u, state, rule):
         b_sum += weight * b
         multiplier_sum += weight * multiplier
         if scale < SMALLEST_SCALE:
+            if len(u):
+                u += v_sum * v
             v *= scale
-            v_sum /= scale
-            scale = 1.0
+            scale, v_sum = 1.0, 0.0
     return State(scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum), sum_nd, sum_fa, n_positive
 
 

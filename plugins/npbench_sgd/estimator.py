@@ -50,8 +50,8 @@ class StochasticNP(LinearClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
     lambda_c : float, default=1e-4
-        Weight of the squared norm against the *mean* loss of the positives, positive: the paper's, so that a stream
-        of unknown length has one. A cost C per positive sample, as the batch NP-SVM has, is ``lambda_c = 1 / (C n_pos)``.
+        Weight of the squared norm against the *mean* loss of the positives, positive; as in the paper, since a stream
+        has no number of samples. The batch NP-SVM's C, a cost per positive sample, is ``lambda_c = 1 / (C n_pos)``.
     loss : {"sigmoid", "ramp"}, default="sigmoid"
         ``1 / (1 + exp(eta z))`` of the margin z, or the line from 1 at z = -eta to 0 at z = eta.
     eta : float, default=1.0
@@ -216,7 +216,10 @@ class StochasticNP(LinearClassifier):
             seconds = time.perf_counter() - start
             self.trace_.append(Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
         self._keep(self.max_iter)
-        self._assess(X, is_positive)
+        try:
+            self._assess(X, is_positive)
+        except FloatingPointError:
+            raise ValueError(_TOO_LARGE) from None
         if not self.converged_:
             warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)
         return self
@@ -281,8 +284,8 @@ class StochasticNP(LinearClassifier):
             return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
-                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: the first one would turn "
-                f"the weights round. Choose gamma_0 below 1 / lambda_c, or None."
+                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: it turns the weights round. "
+                "Choose gamma_0 below 1 / lambda_c, or None."
             )
         return self.gamma_0
 
@@ -342,10 +345,11 @@ class StochasticNP(LinearClassifier):
 
     def _explanation(self) -> str:
         return (
-            f"StochasticNP: after {self.n_iter_} epochs the surrogate false-alarm rate is {self.surrogate_rates_[1]:.4g} "
-            f"(rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the gradient's parts cancel up to "
-            f"{self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance if they are not, try more "
-            f"epochs (max_iter), a smaller or larger step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or lambda_c."
+            f"StochasticNP: after {self.n_iter_} epochs the surrogate false-alarm rate is "
+            f"{self.surrogate_rates_[1]:.4g} (rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of the "
+            f"gradient cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance if they "
+            f"are not, try more epochs (max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or "
+            "lambda_c."
         )
 
 
