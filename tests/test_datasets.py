@@ -240,6 +240,12 @@ def test_the_protocol_is_the_papers_unless_told_otherwise(overrides, protocol):
     assert composed(*overrides)["protocol"]["name"] == protocol
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_rows_of_unit_norm_are_not_standardised_unless_told_so(name):
+    assert composed(f"dataset={name}")["preprocess"] == ("none" if name.startswith("rcv1") else "standardize")
+    assert composed(f"dataset={name}", "preprocess=standardize")["preprocess"] == "standardize"
+
+
 def test_the_stand_in_of_rcv1_is_tested_on_as_many_documents():
     first, end = DATASETS["rcv1"].test_rows
     shares = [composed("dataset=rcv1_like", f"protocol={name}")["protocol"]["test_size"] for name in ("holdout", "cv")]
