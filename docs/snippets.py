@@ -78,12 +78,23 @@ def datasets() -> None:
 def descriptions() -> None:
     """Write the parameters of each description, from their docstrings."""
     for description in (contracts.Solver, contracts.Dataset, contracts.DataFile, contracts.Metric):
-        parameters = (inspect.getdoc(description) or "").partition("----------\n")[2]
-        cog.outl(f"\n### {description.__name__}\n\n| field | type | |\n|---|---|---|")
-        for names, kind, meaning in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE):
-            fields = ", ".join(f"`{name}`" for name in names.split(", "))
-            cog.outl(f"| {fields} | {_escaped(kind)} | {_escaped(' '.join(meaning.split()))} |")
+        cog.outl(f"\n### {description.__name__}")
+        _fields(description)
     cog.outl("")
+
+
+def fields(name: str) -> None:
+    """Write the parameters of the class named as "module:Class"."""
+    _fields(contracts.resolve(name))
+    cog.outl("")
+
+
+def _fields(description: type) -> None:
+    parameters = (inspect.getdoc(description) or "").partition("----------\n")[2]
+    cog.outl("\n| field | type | |\n|---|---|---|")
+    for names, kind, meaning in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE):
+        called = ", ".join(f"`{name}`" for name in names.split(", "))
+        cog.outl(f"| {called} | {_escaped(kind)} | {_escaped(' '.join(meaning.split()))} |")
 
 
 def _escaped(text: str) -> str:

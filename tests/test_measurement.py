@@ -7,6 +7,7 @@ import sys
 import time
 import types
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,6 +24,13 @@ from npbench.protocol import CrossValidation, Holdout
 from npbench.schema import SCHEMA
 
 
+class Step(NamedTuple):
+    """What a solver may note of an iteration."""
+
+    iteration: int
+    objective: float
+
+
 class Threshold(ClassifierMixin, BaseEstimator):
     """Scores by the first feature minus a threshold; notes what it is given."""
 
@@ -36,6 +44,10 @@ class Threshold(ClassifierMixin, BaseEstimator):
         time.sleep(0.02)
         self.n_iter_, self.converged_, self.objective_ = np.array([3, 7]), np.bool_(False), np.float64(0.5)
         self.status_ = "gave in"
+        if self.fault == "trace":
+            self.trace_ = [Step(0, np.float64(2.5)), Step(1, np.inf)]
+        if self.fault == "odd trace":
+            self.trace_ = [0.5]
         if self.fault == "raise":
             raise ValueError("cannot go on")
         if self.fault == "memory":
@@ -263,3 +275,31 @@ def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
 @pytest.mark.parametrize("fault", ["raise", "memory", "nan", "shape"])
 def test_a_failure_to_warm_up_does_not_matter(fault):
     measurement.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)
+
+
+@pytest.mark.parametrize(
+    ("fault", "trace", "kept"),
+    [
+        ("trace", True, '{"iteration":[0,1],"objective":[2.5,null]}'),
+        ("trace", False, None),
+        (None, True, "{}"),
+        (None, False, None),
+    ],
+)
+def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
+    data = samples()
+    record = measurement.run(planned(data, params={"fault": fault}), data, trace=trace)
+    assert record["status"] == "ok"
+    assert record.get("trace") == kept
+
+
+def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
+    data = samples()
+    job = planned(data, params={"fault": "odd trace"})
+    assert measurement.run(job, data)["status"] == "ok"
+    assert "a list of NamedTuples of numbers was expected" in measurement.run(job, data, trace=True)["error"]
+
+
+def test_the_positives_of_the_test_part_are_counted():
+    data = samples()
+    assert measurement.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10

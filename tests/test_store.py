@@ -243,3 +243,20 @@ def test_the_estimate_is_the_median_of_what_was_like_it(tmp_path):
     store.append({**dataclasses.replace(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0})
     assert estimate(dataclasses.replace(JOB, problem=NeymanPearson(0.3)), store.frame()) == 3.0
     assert estimate(dataclasses.replace(JOB, dataset="breast"), store.frame()) is None
+
+
+def test_records_of_before_there_were_traces_are_read(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append({**JOB.columns, "status": "ok"})
+    (file,) = tmp_path.iterdir()
+    old = pl.read_parquet(file).drop("trace", "n_test_positive").with_columns(schema_version=pl.lit(1, pl.Int64))
+    old.write_parquet(file)
+    store = RecordStore(tmp_path)
+    assert store.frame().select("schema_version", "trace", "n_test_positive").row(0) == (1, None, None)
+    assert store.done() == {JOB.key}
+    assert store.done(trace=True) == set()
+    assert explain(JOB, store.frame()) == "done"
+    assert explain(JOB, store.frame(), trace=True) == "no trace was kept"
+    store.append({**JOB.columns, "status": "ok", "trace": "{}"})
+    assert store.done(trace=True) == {JOB.key}
+    assert explain(JOB, store.frame(), trace=True) == "done"

@@ -8,6 +8,8 @@ import polars as pl
 
 from npbench.job import canonical
 
+QUOTE = '"'
+
 # What pairs of solvers must agree in, apart from the repeat and the parameters.
 SITUATION = ["dataset", "dataset_params", "problem", "problem_params", "protocol_params", "preprocess", "seed"]
 
@@ -59,5 +61,5 @@ def labels(records: pl.DataFrame) -> list[str]:
     """
     apart = varying(records).to_dicts() if len(records) else []
     rows = apart or [{} for _ in range(len(records))]
-    told = [[f"{name}={text}" for name, text in row.items() if text is not None] for row in rows]
+    told = [[f"{name}={text.strip(QUOTE)}" for name, text in row.items() if text is not None] for row in rows]
     return [" ".join([solver, *texts]) for solver, texts in zip(records["solver"], told, strict=True)]
