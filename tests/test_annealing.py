@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics.annealing import CAP, EXPLANATIONS, FLOOR, NARROW, REACHED, RateBound, anneal
+from npbench.numerics.annealing import CAP, EXPLANATIONS, FLOOR, NARROW, REACHED, FalseAlarmBound, QValueBound, anneal
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
 
 RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
+BOUNDS = {"np": FalseAlarmBound, "qvalue": QValueBound}
 
 
 def sample(n, share=0.4, shift=1.0, seed=0):
@@ -18,8 +19,8 @@ def sample(n, share=0.4, shift=1.0, seed=0):
     return rng.normal(size=(n, 2)) + shift * (y > 0)[:, None], y
 
 
-def search(X, y, rho=0.1, C=30.0, kernel=RBF, eta=1.0, tol=1e-3, max_iter=200, miss_weight=0.0, update="secant"):
-    svm, bound = RampSVM(Gram(X, kernel), y, eta, tol), RateBound(rho, miss_weight)
+def search(X, y, rho=0.1, C=30.0, kernel=RBF, eta=1.0, tol=1e-3, max_iter=200, problem="np", update="secant"):
+    svm, bound = RampSVM(Gram(X, kernel), y, eta, tol), BOUNDS[problem](rho)
     return anneal(svm, bound, C, 1 / rho, rho / 20, max_iter, update)
 
 
@@ -29,6 +30,12 @@ def margins(X, y, kernel, iterate):
 
 def ramp(z, eta):
     return np.minimum(1, np.maximum(0, (eta - z) / (2 * eta)))
+
+
+def traced_rates(result, parameters):
+    if parameters["problem"] == "np":
+        return np.array([one.p_fa for one in result.trace])
+    return np.array([QValueBound(parameters["rho"]).rate(one.p_fa, one.p_nd) for one in result.trace])
 
 
 @st.composite
@@ -55,7 +62,7 @@ def requests(draw):
             "rho": rho,
             "C": draw(st.sampled_from([1e-2, 1.0, 30.0, 1e3, 1e5])),
             "kernel": kernel,
-            "miss_weight": draw(st.sampled_from([0.0, rho])),  # Neyman-Pearson, q-value
+            "problem": draw(st.sampled_from(["np", "qvalue"])),
             "update": draw(st.sampled_from(["secant", "secant", "gradient"])),
         },
     )
@@ -67,8 +74,7 @@ def test_the_search_meets_the_constraint_or_says_why_not(request):
     X, y, parameters = request
     rho, epsilon, start = parameters["rho"], parameters["rho"] / 20, parameters["C"] * np.sum(y < 0) / np.sum(y > 0)
     result = search(X, y, **parameters)
-    rates = np.array([one.p_fa + parameters["miss_weight"] * one.p_nd for one in result.trace])
-    last = result.trace[-1]
+    last, rates = result.trace[-1], traced_rates(result, parameters)
     multipliers = np.array([one.multiplier for one in result.trace])
     assert result.status in EXPLANATIONS
     assert multipliers[0] == start
@@ -103,8 +109,10 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
     assert best.objective == pytest.approx(exact, rel=1e-9, abs=error * (C + np.abs(best.x).sum()))
-    assert best.rate == best.p_fa + parameters["miss_weight"] * best.p_nd
-    kept = best.objective + best.multiplier * best.rate
+    accepted = 1 - best.p_nd if parameters["problem"] == "qvalue" else 1.0
+    assert best.rate == pytest.approx(min(best.p_fa / accepted, 1.0) if accepted > 0 else best.p_fa > 0)
+    assert best.gradient == pytest.approx(best.p_fa - parameters["rho"] * accepted, abs=1e-12)
+    kept = best.objective + best.multiplier * best.gradient
     assert any(
         (one.multiplier, one.p_fa, one.p_nd) == (best.multiplier, best.p_fa, best.p_nd)
         and one.objective == pytest.approx(kept, rel=1e-12)
@@ -120,15 +128,19 @@ def test_without_an_answer_the_best_iterate_is_kept(request):
     result = search(X, y, **parameters, max_iter=12)
     if result.status in REACHED:
         return
-    limit = parameters["rho"] * 1.05
-    rates = [one.p_fa + parameters["miss_weight"] * one.p_nd for one in result.trace]
-    objectives = [one.objective - one.multiplier * rate for one, rate in zip(result.trace, rates, strict=True)]
-    feasible = [value for value, rate in zip(objectives, rates, strict=True) if rate <= limit]
-    if feasible:
-        assert result.best.rate <= limit
-        assert result.best.objective == pytest.approx(min(feasible), rel=1e-9, abs=1e-9)
+    rho, rates = parameters["rho"], traced_rates(result, parameters)
+    accepted = np.array([1 - one.p_nd if parameters["problem"] == "qvalue" else 1.0 for one in result.trace])
+    gradients = np.array([one.p_fa for one in result.trace]) - rho * accepted
+    multipliers = np.array([one.multiplier for one in result.trace])
+    objectives = np.array([one.objective for one in result.trace]) - gradients * multipliers
+    feasible = rates <= rho * 1.05
+    if feasible.any():
+        assert result.best.rate <= rho * 1.05
+        assert result.best.objective == pytest.approx(
+            objectives[feasible].min(), rel=1e-9, abs=1e-6 * multipliers.max()
+        )
     else:
-        assert result.best.rate == min(rates)
+        assert result.best.rate == rates.min()
 
 
 @given(requests())
@@ -141,7 +153,7 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
         return
     best, tol = result.best, 1e-3
     z = margins(X, y, parameters["kernel"], best)
-    miss_cost = parameters["C"] + best.multiplier * parameters["miss_weight"]
+    miss_cost = parameters["C"] + best.multiplier * (parameters["problem"] == "qvalue") * parameters["rho"]
     c = np.where(y > 0, miss_cost / np.sum(y > 0), best.multiplier / np.sum(y < 0))
     error = tol + 1e-9 * np.abs(z).max()
     a, slack = y * best.x, 1e-9 * c
@@ -238,7 +250,7 @@ def test_a_first_step_from_elsewhere_leads_to_the_same_answer():
     cold = search(X, y, tol=1e-9)
     svm = RampSVM(Gram(X, RBF), y, 1.0, 1e-9)
     svm.start(2.5 * cold.first[0], 2.5 * cold.first[1])
-    warm = anneal(svm, RateBound(0.1), 30.0, 10.0, 0.005, 200)
+    warm = anneal(svm, FalseAlarmBound(0.1), 30.0, 10.0, 0.005, 200)
     assert len(warm.trace) == len(cold.trace)
     np.testing.assert_allclose(margins(X, y, RBF, warm.best), margins(X, y, RBF, cold.best), atol=1e-6)
     np.testing.assert_allclose(RBF.between(X, X) @ cold.first[0], cold.first[1], atol=1e-9)
@@ -267,7 +279,7 @@ START = 60.0  # C = 40 for 40 positives and 60 negatives
 
 
 def ended(svm, rho=0.1, nu=None):
-    return anneal(svm, RateBound(rho), 40.0, 1 / rho if nu is None else nu, rho / 20, 200)
+    return anneal(svm, FalseAlarmBound(rho), 40.0, 1 / rho if nu is None else nu, rho / 20, 200)
 
 
 def test_the_first_updates_are_those_of_the_paper():
@@ -279,7 +291,7 @@ def test_the_first_updates_are_those_of_the_paper():
 
 def test_every_gradient_update_is_that_of_the_paper():
     svm = Rate(lambda multiplier: 1 / (1 + 9 * (multiplier / (START * 3)) ** 2))
-    result = anneal(svm, RateBound(0.1), 40.0, 2.0, 0.005, 200, "gradient")
+    result = anneal(svm, FalseAlarmBound(0.1), 40.0, 2.0, 0.005, 200, "gradient")
     assert result.status == "converged"
     expected = [START]
     for trace in result.trace[:-1]:

@@ -34,7 +34,7 @@ def test_the_constraint_on_the_ratio_of_the_rates_is_met(q, kernel):
     assert model.converged_
     assert model.surrogate_rates_ == pytest.approx((p_nd, p_fa), abs=1e-9)
     assert p_nd < 1
-    assert p_fa / (1 - p_nd) == pytest.approx(q, abs=q / 20 / (1 - p_nd) + 1e-9)
+    assert p_fa / (1 - p_nd) == pytest.approx(q, abs=q / 20 + 1e-9)
 
 
 @pytest.mark.parametrize("q", [0.02, 0.1, 0.2])
@@ -42,8 +42,8 @@ def test_for_its_multiplier_and_flat_samples_it_solves_the_convex_problem_of_the
     """The Lagrangian (13) with the ramp's concave part linearised, by a conic solver."""
     cvxpy = pytest.importorskip("cvxpy")
     X, y = sample(200)
-    model = QSVM(q=q, kernel="linear", C=0.5, tol=1e-8).fit(X, y)
-    miss, false_alarm = 0.5 * 100 + model.multiplier_ * q, model.multiplier_
+    model = QSVM(q=q, kernel="linear", C=2.0, tol=1e-8).fit(X, y)
+    miss, false_alarm = 2.0 * 100 + model.multiplier_ * q, model.multiplier_
     c = np.where(y > 0, miss / 100, false_alarm / 100)
     flat = y * model.decision_function(X) < -1 - 1e-7
     w, b = cvxpy.Variable(2), cvxpy.Variable()
@@ -81,4 +81,4 @@ def test_where_nothing_can_be_accepted_it_says_so():
     with pytest.warns(ConvergenceWarning, match="QSVM: "):
         model = QSVM(q=0.1).fit(np.ones((60, 2)), np.repeat([1, -1], 30))
     assert not model.converged_
-    assert model.surrogate_rates_[1] <= 0.1 * 1.05
+    assert model.status_ in ("flat", "jump")

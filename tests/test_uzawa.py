@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.estimators.ramp_selection import select
-from npbench.numerics.annealing import RateBound
+from npbench.numerics.annealing import FalseAlarmBound
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import NeymanPearson
@@ -51,7 +51,7 @@ def test_conventions_of_scikit_learn(estimator, check):
 def test_every_minimisation_descends_and_ends_where_the_flat_samples_repeat(seed, rho, C, kernel, update):
     X, y = sample(40, seed)
     svm = RampSVM(Gram(X, kernel), y, 1.0, 1e-6)
-    found = uzawa(svm, RateBound(rho), C, 1 / rho, rho / 20, 400, update)
+    found = uzawa(svm, FalseAlarmBound(rho), C, 1 / rho, rho / 20, 400, update)
     for run in runs(found.trace):
         # The first step minimises a convex bound of L, the others never increase L.
         values = np.array([one.objective for one in run])
@@ -86,7 +86,7 @@ def test_it_is_the_algorithm_as_printed_step_by_step():
         if abs(p_fa - rho) <= 0.004:
             break
         value *= 1 + nu * (p_fa - rho)
-    found = uzawa(RampSVM(Gram(X, LINEAR), y, eta, 1e-9), RateBound(rho), C, nu, 0.004, 400, "gradient")
+    found = uzawa(RampSVM(Gram(X, LINEAR), y, eta, 1e-9), FalseAlarmBound(rho), C, nu, 0.004, 400, "gradient")
     assert found.status == "converged"
     assert len(found.trace) == len(expected) > len(runs(found.trace)) > 3
     np.testing.assert_allclose([(one.multiplier, one.p_fa) for one in found.trace], expected, atol=1e-4, rtol=1e-4)

@@ -2,11 +2,11 @@
 
 It looks for a saddle point of
 
-    L(f, lambda) = 1/2 ||f_0||^2 + C P_nd(f) + lambda (P_fa(f) + m P_nd(f) - bound)
+    L(f, lambda) = 1/2 ||f_0||^2 + C P_nd(f) + lambda g(f)
 
-with the class means of the ramp loss. The Neyman-Pearson problem has m = 0 and the bound rho (Gasso, Pappaioannou,
-Spivak and Bottou 2011, equation (7)); the q-value problem ``P_fa <= q (1 - P_nd)`` has m = q and the bound q (equation
-(13)). The annealed search takes one convex step for each update of the multiplier (Algorithm 3).
+with the class means of the ramp loss. The Neyman-Pearson problem has ``g = P_fa - rho`` (Gasso, Pappaioannou, Spivak
+and Bottou 2011, equation (7)), the q-value problem ``g = P_fa - q (1 - P_nd)`` (equation (13)). The annealed search
+takes one convex step for each update of the multiplier (Algorithm 3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,7 +33,7 @@ EXPLANATIONS: dict[Status, str] = {
 }
 REACHED = ("converged", "inactive")
 
-LARGEST_FACTOR = 8.0  # by which one update may multiply or divide the multiplier
+LARGEST_FACTOR = 2.0  # of one update, or its inverse: a larger one can drive all positives to be flat, for good
 FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
 NARROW = 1e-3  # relative width at which the multiplier's interval counts as closed
 LARGE_FALL = 0.25  # of the rate across a closed interval that makes it final
@@ -42,28 +42,76 @@ LOOSE, NEAR = 10.0, 4.0  # tolerance of convex steps while the rate is further t
 EDGE = 0.1  # least share of the interval, on a log scale, that an interpolation leaves at either end
 
 
+class RateBound(Protocol):
+    """A constraint on the surrogate rates, ``rate <= bound``, whose Lagrangian has the term ``lambda gradient``."""
+
+    @property
+    def bound(self) -> float:
+        """Of the rate, in ]0, 1[."""
+
+    @property
+    def miss_weight(self) -> float:
+        """Derivative of the gradient by P_nd; by P_fa it is 1."""
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return what is bounded."""
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``."""
+
+
 @dataclass(frozen=True)
-class RateBound:
-    """The constraint ``P_fa + miss_weight P_nd <= bound``.
+class FalseAlarmBound:
+    """The Neyman-Pearson constraint ``P_fa <= rho``.
 
     Examples
     --------
-    >>> RateBound(0.1).rate(p_fa=0.05, p_nd=0.5)
-    0.05
-    >>> RateBound(0.1, miss_weight=0.1).rate(p_fa=0.05, p_nd=0.5)
-    0.1
+    >>> FalseAlarmBound(0.25).gradient(p_fa=0.5, p_nd=0.5)
+    0.25
     """
 
     bound: float
-    miss_weight: float = 0.0
+    miss_weight = 0.0
 
     def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return what the bound is on."""
-        return p_fa + self.miss_weight * p_nd
+        """Return P_fa."""
+        return p_fa
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa - rho``."""
+        return p_fa - self.bound
+
+
+@dataclass(frozen=True)
+class QValueBound:
+    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; nothing accepted is a q-value of 0.
+
+    Examples
+    --------
+    >>> QValueBound(0.125).rate(p_fa=0.125, p_nd=0.5)
+    0.25
+    >>> QValueBound(0.125).gradient(p_fa=0.125, p_nd=0.5)
+    0.0625
+    """
+
+    bound: float
+
+    @property
+    def miss_weight(self) -> float:
+        """Of P_nd in the gradient: q."""
+        return self.bound
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa / (1 - P_nd)``, at most 1."""
+        return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa - q (1 - P_nd)``."""
+        return p_fa - self.bound * (1.0 - p_nd)
 
 
 class Trace(NamedTuple):
-    """What an iteration reached: 1/2 ||f_0||^2 + C P_nd + lambda (P_fa + m P_nd), and the surrogate rates."""
+    """What an iteration reached: the Lagrangian L(f, lambda), and the surrogate rates."""
 
     seconds: float
     objective: float
@@ -81,6 +129,7 @@ class Iterate:
     p_fa: float
     p_nd: float
     rate: float
+    gradient: float
     multiplier: float
     objective: float
     duality_gap: float
@@ -104,10 +153,10 @@ class Found:
 
 
 class GradientMultiplier:
-    """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu (rate - bound))``.
+    """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
 
-    It stays within FLOOR and CAP of its start, and an update within LARGEST_FACTOR, since ``1 + nu (rate - bound)`` may
-    be negative. A small gain nu takes many updates; a large one may go to and fro for ever.
+    It stays within FLOOR and CAP of its start, and an update within LARGEST_FACTOR, since ``1 + nu gradient`` may be
+    negative. A small gain nu takes many updates; a large one may go to and fro for ever.
     """
 
     closed = False  # whether no multiplier is believed to meet the constraint
@@ -120,12 +169,12 @@ class GradientMultiplier:
     def suspect(self, value: float) -> None:
         """Hear where the rate is expected to jump."""
 
-    def update(self, rate: float) -> None:
-        """Move on after an iteration that ended with this constrained surrogate rate."""
-        self.value = self._printed(self.value, rate)
+    def update(self, rate: float, gradient: float) -> None:
+        """Move on after an iteration that ended with this rate and gradient."""
+        self.value = self._moved(self.value, gradient)
 
-    def _printed(self, value: float, rate: float) -> float:
-        factor = min(max(1.0 + self._nu * (rate - self._bound), 1.0 / self._factor), self._factor)
+    def _moved(self, value: float, gradient: float) -> float:
+        factor = min(max(1.0 + self._nu * gradient, 1.0 / self._factor), self._factor)
         return min(max(value * factor, self._least), self._most)
 
     def at_end(self, excess: float) -> Status | None:
@@ -140,7 +189,7 @@ class GradientMultiplier:
 class SecantMultiplier(GradientMultiplier):
     """The multiplier lambda, its update, and the interval it is believed to lie in.
 
-    The first updates are the paper's, ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. While the
+    The first updates are by ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. While the
     flat samples stay the same the problem is convex and the rate falls as lambda grows (Theorem 3): values tried bound
     lambda, and two of them give a secant of the rate in log(lambda), which is followed inside the bounds. A rate out
     of order tells that the flat samples have changed the problem, and what was known before is forgotten. If the rate
@@ -163,8 +212,8 @@ class SecantMultiplier(GradientMultiplier):
         """Try closely below and above ``value`` next, where the rate is expected to jump."""
         self._probes = [value * (1.0 + 0.4 * NARROW), value * (1.0 - 0.4 * NARROW)]
 
-    def update(self, rate: float) -> None:
-        """Move on after an iteration that ended with this constrained surrogate rate."""
+    def update(self, rate: float, gradient: float) -> None:
+        """Move on after an iteration that ended with this rate."""
         in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
         if not in_order:
             self._forget()
@@ -185,7 +234,7 @@ class SecantMultiplier(GradientMultiplier):
             probe = self._probes.pop()
             if self._low < probe < self._high:
                 return probe
-        for proposed in (self._secant(value, rate), self._printed_outside(value, rate)):
+        for proposed in (self._secant(value, rate), self._outward(value, rate)):
             if proposed in (self._least, self._most) or (proposed and self._inside(proposed)):
                 return proposed
         return self._between()
@@ -204,10 +253,10 @@ class SecantMultiplier(GradientMultiplier):
         change = (self._bound - rate) / slope
         return value * math.exp(change) if abs(change) < math.log(self._factor) else None
 
-    def _printed_outside(self, value: float, rate: float) -> float | None:
-        """Return the printed update while there are no bounds on both sides."""
+    def _outward(self, value: float, rate: float) -> float | None:
+        """Return a step by the excess of the rate while there are no bounds on both sides."""
         known = self._low > self._least and self._high < self._most
-        return None if known else self._printed(value, rate)
+        return None if known else self._moved(value, rate - self._bound)
 
     def _between(self) -> float:
         """Return where the log-odds of the rate, linear in log(lambda) between its bounds, are those wanted."""
@@ -261,14 +310,15 @@ def anneal(
     multiplier = search.multiplier(update, nu)
     flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, LOOSE
     for iteration in range(max_iter):
-        excess = search.step(multiplier.value, flat, looseness).rate - constraint.bound
+        now = search.step(multiplier.value, flat, looseness)
+        excess = now.rate - constraint.bound
         if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
             # Some b puts every margin on the slope of the ramp; L is linear in b there, and balanced costs free it.
             multiplier.suspect(C / (1.0 - constraint.miss_weight))
         before, flat = flat, svm.flat()
         ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
         if ended is None:
-            multiplier.update(constraint.bound + excess)
+            multiplier.update(now.rate, now.gradient)
             if multiplier.closed:
                 return search.end("jump")
         elif looseness == 1.0 and np.array_equal(flat, before):
@@ -317,7 +367,7 @@ class Search:
             self._best, self._first = now, (now.x, self._svm.f_0)
         elif now.better_than(self._best, self._limit):
             self._best = now
-        value = now.objective + multiplier * now.rate
+        value = now.objective + multiplier * now.gradient
         self._trace.append(Trace(time.perf_counter() - self._start, value, now.p_fa, now.p_nd, multiplier))
         return now
 
@@ -335,6 +385,7 @@ class Search:
             p_fa=svm.p_fa,
             p_nd=svm.p_nd,
             rate=self._constraint.rate(svm.p_fa, svm.p_nd),
+            gradient=self._constraint.gradient(svm.p_fa, svm.p_nd),
             multiplier=multiplier,
             objective=0.5 * svm.squared_norm + self._C * svm.p_nd,
             duality_gap=svm.duality_gap,

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, RateBound, Update, anneal
+from npbench.numerics.annealing import FalseAlarmBound, Found, Update, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -160,9 +160,9 @@ class NPSVM(RampClassifier):
         self.cache_size = cache_size
         self.init_seed = init_seed
 
-    def constraint(self) -> RateBound:
+    def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
-        return RateBound(self.rho)
+        return FalseAlarmBound(self.rho)
 
     def search(self, svm: RampSVM) -> Found:
         """Anneal: one convex step for each update of the multiplier."""

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, RateBound, Update, anneal
+from npbench.numerics.annealing import Found, QValueBound, Update, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -45,7 +45,7 @@ class QSVM(RampClassifier):
     nu : float, optional
         Gain of the update ``lambda <- lambda (1 + nu (P_fa - q (1 - P_nd)))``; positive. Default: 1 / q.
     epsilon : float, optional
-        Tolerance on the surrogate constraint, ``|P_fa - q (1 - P_nd)| <= epsilon``; positive. Default: q / 20.
+        Tolerance on the surrogate q-value, ``|P_fa / (1 - P_nd) - q| <= epsilon``; positive. Default: q / 20.
     tol : float, default=1e-3
         Tolerance of every convex step on its optimality conditions, in units of the margin; positive.
     max_iter : int, default=200
@@ -156,9 +156,9 @@ class QSVM(RampClassifier):
         self.update = update
         self.cache_size = cache_size
 
-    def constraint(self) -> RateBound:
-        """Return ``P_fa + q P_nd <= q``."""
-        return RateBound(self.q, miss_weight=self.q)
+    def constraint(self) -> QValueBound:
+        """Return ``P_fa / (1 - P_nd) <= q``."""
+        return QValueBound(self.q)
 
     def search(self, svm: RampSVM) -> Found:
         """Anneal: one convex step for each update of the multiplier."""

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, RateBound, Update
+from npbench.numerics.annealing import FalseAlarmBound, Found, Update
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_uzawa.uzawa import uzawa
 
@@ -155,9 +155,9 @@ class UzawaSVM(RampClassifier):
         self.update = update
         self.cache_size = cache_size
 
-    def constraint(self) -> RateBound:
+    def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
-        return RateBound(self.rho)
+        return FalseAlarmBound(self.rho)
 
     def search(self, svm: RampSVM) -> Found:
         """Minimise to the end for each update of the multiplier."""

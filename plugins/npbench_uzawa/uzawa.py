@@ -31,7 +31,7 @@ def uzawa(
         ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
         if ended:
             return search.end(ended)
-        multiplier.update(reached.rate)
+        multiplier.update(reached.rate, reached.gradient)
         if multiplier.closed:
             return search.end("jump")
 
