@@ -110,7 +110,7 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
     assert best.objective == pytest.approx(exact, rel=1e-9, abs=error * (C + np.abs(best.x).sum()))
     accepted = 1 - best.p_nd if parameters["problem"] == "qvalue" else 1.0
-    assert best.rate == pytest.approx(min(best.p_fa / accepted, 1.0) if accepted > 0 else best.p_fa > 0)
+    assert best.rate == pytest.approx(min(best.p_fa / accepted, 1.0) if accepted > 0 else float(best.p_fa > 0))
     assert best.gradient == pytest.approx(best.p_fa - parameters["rho"] * accepted, abs=1e-12)
     kept = best.objective + best.multiplier * best.gradient
     assert any(
