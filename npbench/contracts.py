@@ -44,6 +44,9 @@ class Solver:
     select : str, optional
         ``"module:function"`` with the signature of :func:`npbench.protocol.grid_search`, for methods where the
         search is the method, or where a grid shares work. Without it, every candidate is fitted on every fold.
+    imports : tuple of str
+        Parameters whose values are import paths, ``"package.module.Class"``: answers depend on that code too, so that
+        a job is run again when its package has changed.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str
@@ -55,6 +58,7 @@ class Solver:
     solves: tuple[str, ...]
     search: Mapping[str, Any] = field(default_factory=dict)
     select: str | None = None
+    imports: tuple[str, ...] = ()
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()

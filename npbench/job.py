@@ -146,6 +146,7 @@ def jobs_of(request: Request, data: BinaryData) -> list[Job]:
     providers = installed().providers
     shipped_by = [providers[name].distribution if name in providers else "unknown" for name in named]
     targets = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics)]
+    targets += [path for name in request.solver.imports for path in _values(request, name) if isinstance(path, str)]
     code = provenance.code(target for target in targets if target)
     versions = provenance.versions(shipped_by)
     return [
@@ -192,6 +193,11 @@ def _asked(of: Job | Request) -> dict[str, Any]:
         "preprocess": of.preprocess,
         "seed": of.seed,
     }
+
+
+def _values(request: Request, name: str) -> Sequence[Any]:
+    """Return the value of a solver's parameter, or those that it is selected from."""
+    return request.search.get(name) or [request.params.get(name)]
 
 
 def check_split(request: Request, data: BinaryData) -> None:

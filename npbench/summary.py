@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from npbench.progress import duration
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", "preprocess"]
 FAILURES_SHOWN = 3
+IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
 
 Row = tuple[dict[str, Any], pl.DataFrame]
 
@@ -44,7 +46,7 @@ def print_summary(
         marks = "".join(f"; * above {bound}" for bound in kind.bounds.values())
         console.print(f"{kind.title}\nmean ± standard deviation over repeats{marks}", style="dim", highlight=False)
         console.print(_measured(rows, console))
-        if any(_choices(group) for _, group in rows):
+        if any(_choices(group, labels) for labels, group in rows):
             console.print("\nchosen parameters: median (range), or the most frequent", style="dim")
             console.print(_chosen(rows))
     print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
@@ -74,9 +76,28 @@ def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten a setting: the parameters of solver, data, problem and protocol side by side; a grid is a list."""
     labels = {"data": setting["dataset"], "solver": setting["solver"], "preprocess": setting["preprocess"]}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
-        values = json.loads(setting[part])
+        values = _flat(json.loads(setting[part]))
         labels |= {"protocol" if name == "name" else name: value for name, value in values.items()}
     return labels
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the parts of parameters that are mappings, as in ``params.C``; of a grid of mappings, each part's values.
+
+    Examples
+    --------
+    >>> _flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
+    {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        mappings = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        if not mappings:
+            flat[name] = value
+        for part in dict.fromkeys(part for one in mappings for part in one):
+            distinct = list({repr(one.get(part)): one.get(part) for one in mappings}.values())
+            flat[f"{name}.{part}"] = distinct if len(distinct) > 1 else distinct[0]
+    return flat
 
 
 def _problem(rows: Sequence[Row]) -> type[Problem]:
@@ -84,14 +105,24 @@ def _problem(rows: Sequence[Row]) -> type[Problem]:
 
 
 def _shown(rows: Sequence[Row]) -> list[str]:
-    """Return the labels that a table needs: data, solver, the problem's own, and what varies for one of these."""
+    """Return the labels that a table needs: data, solver, the problem's own, and what varies for one of these.
+
+    Of parts of parameters, ``params.C``, only those that vary where all of the former agree: what else differs between
+    a forest and a linear model says no more than their names.
+    """
     always = ["data", "solver", *_problem(rows)().parameters()]
     names = dict.fromkeys(name for labels, _ in rows for name in labels if name not in always)
-    seen: dict[tuple[str, str], set[str]] = {}
+    whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])
+    parts = _varying(rows, [name for name in names if "." in name], among=[*always, *whole])
+    return [*always, *whole, *parts]
+
+
+def _varying(rows: Sequence[Row], names: Iterable[str], among: Sequence[str]) -> list[str]:
+    """Return those of the ``names`` that have several values among rows with the same values of other names."""
+    alike: dict[str, list[dict[str, Any]]] = {}
     for labels, _ in rows:
-        for name in names:
-            seen.setdefault((labels["solver"] + " " + labels["data"], name), set()).add(repr(labels.get(name)))
-    return always + [name for name in names if any(len(v) > 1 for (_, n), v in seen.items() if n == name)]
+        alike.setdefault(repr([labels.get(name) for name in among]), []).append(labels)
+    return [name for name in names if any(len({repr(one.get(name)) for one in group}) > 1 for group in alike.values())]
 
 
 def _measured(rows: Sequence[Row], console: Console) -> Table:
@@ -144,7 +175,7 @@ def _count(good: int, total: int) -> str:
 
 def _chosen(rows: Sequence[Row]) -> Table:
     """Return the table of selected parameters: the median of numbers with their range, else the most frequent."""
-    choices = [(labels, _choices(group)) for labels, group in rows]
+    choices = [(labels, _choices(group, labels)) for labels, group in rows]
     names = list(dict.fromkeys(name for _, chosen in choices for name in chosen))
     shown = _shown(rows)
     table = _table([*shown, *(f"chosen {name}" for name in names)])
@@ -153,11 +184,13 @@ def _chosen(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _choices(group: pl.DataFrame) -> dict[str, list[Any]]:
+def _choices(group: pl.DataFrame, labels: Mapping[str, Any]) -> dict[str, list[Any]]:
     chosen: dict[str, list[Any]] = {}
     for text in group.filter(status="ok")["chosen_params"].drop_nulls():
-        for name, value in json.loads(text).items():
-            chosen.setdefault(name, []).append(value)
+        for name, value in _flat(json.loads(text)).items():
+            # A mapping is chosen as a whole; those of its parts that are the same in all of them were not.
+            if "." not in name or isinstance(labels.get(name), list):
+                chosen.setdefault(name.rpartition(".")[2], []).append(value)
     return chosen
 
 
@@ -204,6 +237,8 @@ def _first_errors(failed: Iterable[Mapping[str, Any]]) -> list[str]:
 def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, str) and IMPORT_PATH.fullmatch(value):
+        return value.rpartition(".")[2].removesuffix("Classifier")
     if isinstance(value, list) and len(value) > 4:
         return f"{value[0]:g} to {value[-1]:g} ({len(value)})" if isinstance(value[0], (int, float)) else str(value)
     return "-" if value is None else str(value)
@@ -212,5 +247,5 @@ def _text(value: Any) -> str:
 def _table(labels: Iterable[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for label in labels:
-        table.add_column(label, no_wrap=True)
+        table.add_column(label.rpartition(".")[2], no_wrap=True)
     return table

@@ -119,3 +119,44 @@ def test_classifiers_that_did_not_converge_are_counted():
     records = [record(0, converged=True), record(1, converged=False), record(2, converged=None)]
     assert "1 of 3 classifiers did not converge (np_svm on breast)" in printed(records)
     assert "converge" not in printed(records[::2])
+
+
+def scorer(estimator, params, search=None, **columns):
+    parameters = {"estimator": estimator} | ({} if search else {"params": params})
+    grids = {"params": search} if search else {}
+    return record(solver="scorer", params=json.dumps(parameters), search=json.dumps(grids), p_fa=0.0, **columns)
+
+
+FOREST = "sklearn.ensemble.RandomForestClassifier"
+SVM = "sklearn.svm.LinearSVC"
+
+
+def test_variants_are_told_apart_by_the_class_that_their_import_path_names():
+    text = printed([scorer(FOREST, {"n_estimators": 300}), scorer(SVM, {"C": 1, "dual": "auto"})])
+    assert [row.split()[:4] for row in text.splitlines() if row.startswith("breast")] == [
+        ["breast", "scorer", "0.05", "RandomForest"],
+        ["breast", "scorer", "0.05", "LinearSVC"],
+    ]
+    assert "n_estimators" not in text
+    assert "dual" not in text
+
+
+def test_parts_of_parameters_are_shown_where_nothing_else_tells_rows_apart():
+    params = [{"C": 1, "dual": "auto"}, {"C": 10, "dual": "auto"}]
+    text = printed([scorer(SVM, one) for one in params] + [scorer(FOREST, {"depth": 3})])
+    assert "dual" not in text
+    assert "depth" not in text
+    assert [row.split()[3:5] for row in text.splitlines() if row.startswith("breast")] == [
+        ["RandomForest", "-"],
+        ["LinearSVC", "1"],
+        ["LinearSVC", "10"],
+    ]
+
+
+def test_of_chosen_mappings_the_parts_that_were_searched_are_shown():
+    grid = [{"C": C, "dual": "auto"} for C in (1, 10, 100)]
+    text = printed([scorer(SVM, {}, grid, repeat=i, chosen={"params": one}) for i, one in enumerate(grid)])
+    assert "chosen C" in text
+    assert "10 (1 to 100)" in text
+    assert "dual" not in text
+    assert "{" not in text

@@ -1,0 +1,26 @@
+"""Any scikit-learn classifier, thresholded for the Neyman-Pearson problem or by q-values."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="scorer",
+            estimator="npbench_scorer.estimator:Scorer",
+            solves=("np", "qvalue"),
+            imports=("estimator",),
+            title="Any scikit-learn classifier, thresholded on samples left out",
+            reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
+            tags=frozenset({"sparse"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/scorer.yaml and its variants."""
+    return ["npbench_scorer.conf"]
