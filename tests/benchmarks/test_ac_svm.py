@@ -1,0 +1,34 @@
+"""The AC-SVM's search against scikit-learn's GridSearchCV over the same 1000 candidates; ratios are theirs / ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+
+import npbench
+from npbench.problem import NeymanPearson
+from npbench.protocol import CrossValidation
+from npbench_ac_svm.estimator import ACSVM
+from npbench_ac_svm.selection import select
+
+COSTS = np.geomspace(0.01, 100, 10).tolist()
+GAMMAS = np.geomspace(5e-5, 5e3, 10).tolist()
+
+
+@pytest.mark.parametrize("name", ["breast", "pima"])
+def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: Callable[[str], Any]) -> None:
+    data = npbench.load_dataset(raw_dataset(name).name)
+    split = CrossValidation().split(data.y, 0, 0)
+    X = (data.X - data.X[split.train].mean(axis=0)) / data.X[split.train].std(axis=0)
+    y = data.y.astype(int)
+    weights = [{-1: C_neg, 1: C_pos} for C_neg in COSTS for C_pos in COSTS]
+    theirs = GridSearchCV(SVC(C=1.0), {"class_weight": weights, "gamma": GAMMAS}, cv=split.folds, refit=False)
+    search = {"C_neg": COSTS, "C_pos": COSTS, "gamma": GAMMAS}
+    ours = partial(select, ACSVM, X, y, split.folds, NeymanPearson(0.05), search)
+    side_by_side(ours, partial(theirs.fit, X, y), f"AC-SVM selection on {name}", rounds=1)
