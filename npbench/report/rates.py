@@ -15,7 +15,7 @@ from npbench.report.sheet import Sheet, figure, printed_for, spread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MEASURED = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": ".2f"}
+MEASURED = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 PANELS = {"p_fa": "$P_{fa}$", "p_nd": "$P_{nd}$", "seconds": "training time [s]"}
 MARKERS = "os^Dvp*X"
 
@@ -75,7 +75,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any
     return Sheet(
         f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
         "two standard errors",
-        ["rho", "solver", *MEASURED, "ok", "unconverged", *(f"paper {name}" for name in shown), "verdict"],
+        ["rho", "solver", *MEASURED, "ok", *(f"paper {name}" for name in shown), "verdict"],
         rows,
     )
 
@@ -84,8 +84,8 @@ def _measured(same: pl.DataFrame) -> Iterator[str]:
     good = same.filter(status="ok")
     for name, form in MEASURED.items():
         yield spread(_values(good, name), form)
-    yield f"{len(good)}/{len(same)}"
-    yield str(len(good.filter(converged=False)))
+    loose = len(good.filter(converged=False))
+    yield f"{len(good)}/{len(same)}" + (f", {loose} unconverged" if loose else "")
 
 
 def _paper(papers: Sequence[Mapping[str, Any]], shown: Sequence[str], rho: float, same: pl.DataFrame) -> list[str]:

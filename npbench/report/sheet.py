@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 NONE = "-"
 
@@ -35,17 +34,22 @@ class Sheet:
     notes: Sequence[str] = ()
 
     def print(self, console: Console) -> None:
-        """Print it; cells of numbers are aligned on the right."""
+        """Print it; columns of numbers are aligned on the right. A narrow terminal folds lines, nothing is cut off."""
         console.print(f"\n{self.title}", style="dim", markup=False, highlight=False)
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for number, header in enumerate(self.columns):
-            numeric = all(row[number][:1] in "-+0123456789" for row in self.rows)
-            table.add_column(header, justify="right" if numeric else "left", no_wrap=header != self.columns[-1])
-        for row in self.rows:
-            table.add_row(*row)
-        console.print(table, markup=False, highlight=False)
+        for number, line in enumerate(self._lines()):
+            console.print(line, style="" if number else "bold", markup=False, highlight=False, soft_wrap=True)
         for note in self.notes:
             console.print(note, style="dim", markup=False, highlight=False)
+
+    def _lines(self) -> list[str]:
+        columns = list(zip(self.columns, *self.rows, strict=True))
+        width = [max(map(len, column)) for column in columns]
+        numeric = [all(cell[:1] in "-+0123456789" for cell in column[1:]) for column in columns]
+        padded = [
+            [cell.rjust(size) if right else cell.ljust(size) for cell in column]
+            for column, size, right in zip(columns, width, numeric, strict=True)
+        ]
+        return ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
 
 
 def spread(values: Sequence[float], form: str = ".3f") -> str:
