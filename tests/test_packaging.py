@@ -90,7 +90,7 @@ def test_what_reports_runs_nothing():
 def test_requirements_are_what_is_imported():
     # Names on the index where they differ from those of the modules.
     called = {"sklearn": "scikit-learn", "hydra": "hydra-core", "omegaconf": "hydra-core", "yaml": "hydra-core"}
-    own = {"npbench", "hydra_plugins", *(path.name for path in PLUGINS)}
+    own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
     required = {re.split(r"[><=\s]", line)[0] for line in PROJECT["project"]["dependencies"]}
     # pyarrow is there for those who read the records with pandas or Arrow; matplotlib need not be there.
@@ -125,5 +125,5 @@ def test_the_wheel_holds_packages_plugins_and_configuration(tmp_path):
     expected |= {f"npbench/{path.relative_to(ROOT)}" for path in (ROOT / "conf").rglob("*.yaml")}
     assert expected <= names
     roots = {name.partition("/")[0] for name in names}
-    packages = {"npbench", "hydra_plugins", *(path.name for path in PLUGINS)}
+    packages = {"npbench", *(path.name for path in PLUGINS)}
     assert {root for root in roots if not root.endswith(".dist-info")} == packages
