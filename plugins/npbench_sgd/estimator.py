@@ -284,8 +284,8 @@ class StochasticNP(LinearClassifier):
             return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
-                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: it turns the weights round. "
-                "Choose gamma_0 below 1 / lambda_c, or None."
+                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: it turns the weights "
+                "round. Choose gamma_0 below 1 / lambda_c, or None."
             )
         return self.gamma_0
 
@@ -346,10 +346,10 @@ class StochasticNP(LinearClassifier):
     def _explanation(self) -> str:
         return (
             f"StochasticNP: after {self.n_iter_} epochs the surrogate false-alarm rate is "
-            f"{self.surrogate_rates_[1]:.4g} (rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of the "
-            f"gradient cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance if they "
-            f"are not, try more epochs (max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or "
-            "lambda_c."
+            f"{self.surrogate_rates_[1]:.4g} (rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of "
+            f"the gradient cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance "
+            f"if they are not, try more epochs (max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a "
+            "larger tau or lambda_c."
         )
 
 
