@@ -38,6 +38,7 @@ def value(figure):
         ("auc", None, (4 + 3.5 + 2.5 + 1.5) / 16),
         ("pauc", EXAMPLES["pauc"], (1.5 + 2.5) / 8),
         ("accepted", EXAMPLES["qvalue"], 1 / 2),
+        ("n_accepted", EXAMPLES["qvalue"], 2),
     ],
 )
 def test_each_metric_by_hand(name, problem, expected):

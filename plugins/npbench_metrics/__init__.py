@@ -81,6 +81,14 @@ def npbench_metrics() -> list[Metric]:
             reference=f"{_GASSO}, sections 4 and 5.6",
         ),
         Metric(
+            name="n_accepted",
+            compute="npbench_metrics.rankings:n_accepted",
+            direction="higher",
+            problems=("qvalue",),
+            title="number of positives accepted at q-value <= q",
+            reference=f"{_GASSO}, table V",
+        ),
+        Metric(
             name="n_support",
             compute="npbench_metrics.models:n_support",
             direction="none",

@@ -34,3 +34,15 @@ def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> 
 def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
     """Return the share of positives with a q-value of at most ``problem.q`` (Gasso et al. 2011, section 4)."""
     return rates.share_accepted(y, scores, problem.q)
+
+
+def n_accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
+    """Return the number of positives with a q-value of at most ``problem.q`` (Gasso et al. 2011, table V).
+
+    Examples
+    --------
+    >>> from npbench.problem import QValue
+    >>> n_accepted(np.array([1, 1, -1, 1]), np.array([3.0, 2.0, 1.0, 0.0]), problem=QValue(0.1), estimator=None)
+    2.0
+    """
+    return float(round(accepted(y, scores, problem=problem, estimator=estimator) * np.sum(y > 0)))

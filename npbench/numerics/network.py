@@ -1,0 +1,243 @@
+"""Stochastic Neyman-Pearson and q-value search for networks with one hidden layer (Gasso et al. 2011, 3.3 and 4).
+
+For ``f(x) = v'tanh(W x + c) + b`` and a margin loss l with class means P_nd and P_fa they seek a saddle point of
+
+    lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - rho)                         Neyman-Pearson
+    lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - q (1 - P_nd))                q-value, (13) over C
+
+in all parameters and lambda. A step takes one sample, or one positive and one negative, evaluates f there once, and
+moves against the gradient restricted to them, by back-propagation, and lambda along its own:
+
+    lambda <- lambda (1 + nu (l(-f(x)) - rho))                              x negative    (12)
+    lambda <- lambda (1 + nu (l(-f(x_neg)) - q (1 - l(f(x_pos)))))                        section 4
+
+The step size is ``gamma_t = gamma_0 / (1 + lambda_c t)``. No step moves the score of its own sample by more than about
+the width of the loss, 1 / max |l'|, and lambda has bounds: neither high costs nor long rows throw the network where all
+its units are flat.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from npbench.numerics import losses
+from npbench.numerics.network_kernels import Network, Rule, np_pass, q_pass
+from npbench.numerics.sgd import Draws
+
+Pass = Callable[[Network, float, int], tuple[float, float, float]]
+
+
+class Trace(NamedTuple):
+    """One pass over the training sample.
+
+    The rates are means over the pass of losses that each sample had before its own step; objective (the penalty and
+    P_nd) and multiplier are those at its end.
+    """
+
+    iteration: int
+    seconds: float
+    objective: float
+    p_fa: float
+    p_nd: float
+    multiplier: float
+
+
+class Fit(NamedTuple):
+    """How a network does on a sample.
+
+    Parameters
+    ----------
+    objective : float
+        ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
+    p_nd, p_fa : float
+        Class means of the loss.
+    imbalance : float
+        How far the gradient is from zero, by the parts that must cancel, the penalty's, the positives' and the
+        negatives': the norm of their sum over the sum of their norms.
+    any_accepted : bool
+        Whether a sample has a positive score.
+    """
+
+    objective: float
+    p_nd: float
+    p_fa: float
+    imbalance: float
+    any_accepted: bool
+
+
+def initial(n_features: int, hidden: int, squared_norm: float, random: np.random.Generator) -> Network:
+    """Return a network to start from.
+
+    W is normal with variance 1 / ``squared_norm``, so that units start with inputs of variance 1: on standardised
+    features, where the mean of ||x||^2 is the fan-in, this is the usual scaling by the fan-in. v is normal with
+    variance 1 / hidden; intercepts are 0, and a linear f starts at 0.
+    """
+    if hidden == 0:
+        return Network(np.zeros((1, n_features)), np.zeros(1), np.empty(0), np.zeros(1))
+    W = random.normal(scale=1.0 / np.sqrt(max(squared_norm, 1e-300)), size=(hidden, n_features))
+    v = random.normal(scale=1.0 / np.sqrt(hidden), size=hidden)
+    return Network(W, np.zeros(hidden), v, np.zeros(1))
+
+
+def scores(network: Network, X: np.ndarray) -> np.ndarray:
+    """Return f(x) for the rows of X; O(n_samples n_features hidden)."""
+    W, c, v, b = network
+    outputs = X @ W.T + c
+    return np.tanh(outputs) @ v + b[0] if len(v) else outputs[:, 0] + b[0]
+
+
+def squared_weights(network: Network) -> float:
+    """Return ``||W||^2 + ||v||^2``."""
+    return float(np.sum(np.square(network.W)) + network.v @ network.v)
+
+
+class Pairs:
+    """The order in which an epoch takes one positive and one negative at a time.
+
+    Each row of the larger class comes once, those of the smaller as often as each other, give or take one.
+
+    Parameters
+    ----------
+    is_positive : bool array of shape (n,)
+        The classes.
+    random : numpy.random.Generator
+        Where the orders come from.
+    """
+
+    def __init__(self, is_positive: np.ndarray, random: np.random.Generator) -> None:
+        self._classes = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+        self._random = random
+        self.n_pairs = max(map(len, self._classes))
+
+    def epoch(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positives and the negatives of the next epoch, both of length ``n_pairs``."""
+        first, second = (self._cycled(rows) for rows in self._classes)
+        return first, second
+
+    def _cycled(self, rows: np.ndarray) -> np.ndarray:
+        cycles = [self._random.permutation(rows) for _ in range(-(-self.n_pairs // len(rows)))]
+        return np.concatenate(cycles)[: self.n_pairs]
+
+
+def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws, rule: Rule) -> Pass:
+    """Return a pass of Algorithm 4: ``(network, multiplier, t) -> (multiplier, P_nd, P_fa)``, the network changed."""
+    squared_norms = np.einsum("ij,ij->i", X, X)
+
+    def one_pass(network: Network, multiplier: float, t: int) -> tuple[float, float, float]:
+        order = draws.epoch()
+        n_positive = max(int(np.count_nonzero(is_positive[order])), 1)
+        multiplier, nd, fa = np_pass(network, X, squared_norms, is_positive, order, multiplier, t, rule)
+        return multiplier, nd / n_positive, fa / max(len(order) - n_positive, 1)
+
+    return one_pass
+
+
+def q_value_pass(X: np.ndarray, pairs: Pairs, rule: Rule) -> Pass:
+    """Return a pass of the q-value search: ``(network, multiplier, t) -> (multiplier, P_nd, P_fa)``, likewise."""
+    squared_norms = np.einsum("ij,ij->i", X, X)
+
+    def one_pass(network: Network, multiplier: float, t: int) -> tuple[float, float, float]:
+        multiplier, nd, fa = q_pass(network, X, squared_norms, *pairs.epoch(), multiplier, t, rule)
+        return multiplier, nd / pairs.n_pairs, fa / pairs.n_pairs
+
+    return one_pass
+
+
+def search(
+    network: Network, one_pass: Pass, steps: int, lambda_c: float, n_epochs: int, averages: bool
+) -> tuple[Network, float, list[Trace]]:
+    """Run epochs from a network, which is changed, and lambda = 1.
+
+    Parameters
+    ----------
+    network : Network
+        The start.
+    one_pass : callable
+        From :func:`neyman_pearson_pass` or :func:`q_value_pass`.
+    steps : int
+        How many steps a pass takes.
+    lambda_c : float
+        Weight of the penalty.
+    n_epochs : int
+        How many passes.
+    averages : bool
+        Whether to return the average of the networks, and of lambda, at the ends of all epochs, epoch e = 1, 2, ...
+        weighted by ``e^3``: the noise of single samples averages out, and the beginning hardly counts.
+
+    Returns
+    -------
+    network : Network
+        The average or the last one.
+    multiplier : float
+        Its lambda.
+    trace : list of Trace
+        An entry for each epoch.
+
+    Raises
+    ------
+    FloatingPointError
+        If numbers overflowed.
+    """
+    start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
+    average = (*map(np.zeros_like, network), np.zeros(1))
+    for epoch in range(n_epochs):
+        with np.errstate(all="ignore"):
+            multiplier, p_nd, p_fa = one_pass(network, multiplier, epoch * steps)
+            objective = 0.5 * lambda_c * squared_weights(network) + p_nd
+        if not np.isfinite(objective + p_fa):
+            raise FloatingPointError("The scores overflowed.")
+        trace.append(Trace(epoch, time.perf_counter() - start, objective, p_fa, p_nd, multiplier))
+        weight += (epoch + 1.0) ** 3
+        for part, latest in zip(average, (*network, multiplier), strict=True):
+            part += (latest - part) * ((epoch + 1.0) ** 3 / weight)  # noqa: PLW2901 - in place
+    if averages:
+        *parts, multipliers = average
+        return Network(*parts), float(multipliers[0]), trace
+    return network, multiplier, trace
+
+
+def assess(
+    network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule, pull_pos: float, pull_neg: float
+) -> Fit:
+    """Return how a network does on a sample with both classes.
+
+    ``pull_pos`` and ``pull_neg`` are the weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and
+    lambda.
+    """
+    f = scores(network, X)
+    signs = np.where(is_positive, 1.0, -1.0)
+    loss, derivative = (
+        (losses.ramp, losses.ramp_derivative) if rule.is_ramp else (losses.sigmoid, losses.sigmoid_derivative)
+    )
+    values, slopes = loss(signs * f, rule.eta), signs * derivative(signs * f, rule.eta)
+    parts = [_penalty_gradient(network, rule.lambda_c)]
+    for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
+        parts.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
+    size = sum(float(np.linalg.norm(part)) for part in parts)
+    p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
+    return Fit(
+        objective=0.5 * rule.lambda_c * squared_weights(network) + p_nd,
+        p_nd=p_nd,
+        p_fa=p_fa,
+        imbalance=float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0,
+        any_accepted=bool(np.any(f > 0)),
+    )
+
+
+def gradient(network: Network, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the gradient of ``sum_i weights_i f(x_i)`` in W, c, v and b, one after the other."""
+    W, c, v, _ = network
+    if not len(v):
+        return np.concatenate([weights @ X, np.zeros(1), [weights.sum()]])
+    units = np.tanh(X @ W.T + c)
+    slopes = weights[:, None] * v * (1.0 - units**2)
+    return np.concatenate([(slopes.T @ X).ravel(), slopes.sum(axis=0), weights @ units, [weights.sum()]])
+
+
+def _penalty_gradient(network: Network, lambda_c: float) -> np.ndarray:
+    W, c, v, b = network
+    return lambda_c * np.concatenate([W.ravel(), np.zeros_like(c), v, np.zeros_like(b)])

@@ -1,0 +1,25 @@
+"""Stochastic q-value search with a small network (Gasso, Pappaioannou, Spivak and Bottou 2011, section 4)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="q_nn",
+            estimator="npbench_q_nn.estimator:QValueNetwork",
+            solves=("qvalue",),
+            title="Stochastic q-value search, one hidden layer",
+            reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 4",
+            tags=frozenset({"stochastic"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/q_nn.yaml."""
+    return ["npbench_q_nn.conf"]
