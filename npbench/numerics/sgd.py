@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from npbench.numerics.sgd_kernels import Rule, State, class_losses, descend
+from npbench.numerics.sgd_kernels import Rule, State, class_loss, descend
 
 LossName = Literal["sigmoid", "ramp"]
 Sampling = Literal["shuffle", "balanced"]
@@ -196,23 +196,29 @@ def assess(
     loss: LossName,
     eta: float,
 ) -> Fit:
-    """Return how f(x) = w'x + b does on a sample with both classes, in one pass over X that copies nothing.
+    """Return how f(x) = w'x + b does on a sample with both classes, in one pass over X, of which nothing is copied.
 
     Raises
     ------
     FloatingPointError
         If numbers overflowed.
     """
-    n_positive = int(np.count_nonzero(is_positive))
-    n_negative = len(is_positive) - n_positive
-    pull_pos, pull_neg = np.zeros(len(w) + 1), np.zeros(len(w) + 1)
     with np.errstate(over="ignore", invalid="ignore"):
-        sum_nd, sum_fa = class_losses(rows_of(X), is_positive, w, b, loss == "ramp", eta, pull_pos, pull_neg)
-        p_nd = sum_nd / n_positive
-        parts = [lambda_c * np.append(w, 0.0), -pull_pos / n_positive, -multiplier * pull_neg / n_negative]
+        p_nd, by_nd = _class_loss(X, np.flatnonzero(is_positive), 1.0, w, b, loss, eta)
+        p_fa, by_fa = _class_loss(X, np.flatnonzero(~is_positive), -1.0, w, b, loss, eta)
+        parts = [lambda_c * np.append(w, 0.0), by_nd, multiplier * by_fa]
         size = sum(float(np.linalg.norm(part)) for part in parts)
         imbalance = float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0
-        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, sum_fa / n_negative, imbalance)
+        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance)
     if not np.isfinite(fit).all():
         raise FloatingPointError("The scores overflowed.")
     return fit
+
+
+def _class_loss(
+    X: Any, members: np.ndarray, y: float, w: np.ndarray, b: float, loss: LossName, eta: float
+) -> tuple[float, np.ndarray]:
+    """Return the mean loss of a class and its gradient by (w, b)."""
+    gradient = np.zeros(len(w) + 1)
+    mean, gradient[-1] = class_loss(rows_of(X), members, y, w, b, loss == "ramp", eta, gradient[:-1])
+    return mean, gradient

@@ -239,24 +239,20 @@ def descend(rows, is_positive, order, v, u, state, rule):
 
 
 @njit(cache=True, nogil=True)
-def class_losses(rows, is_positive, w, b, is_ramp, eta, pull_pos, pull_neg):
-    """Return the sums of the losses of positives and of negatives under f(x) = w'x + b, in one pass.
+def class_loss(rows, members, y, w, b, is_ramp, eta, gradient):
+    """Return the mean loss of the rows ``members``, of class y, under f(x) = w'x + b, and its derivative by b.
 
-    Minus the gradients of the sums are added to ``pull_pos`` and ``pull_neg``, of shape (n_features + 1,), that by b
-    last.
+    Its gradient by w is added to ``gradient``.
     """
     none = np.empty(0)
-    sum_nd, sum_fa = 0.0, 0.0
-    for i in range(len(is_positive)):
-        score = _products(rows, i, w)[0] + b
-        if is_positive[i]:
-            loss, slope = loss_and_slope(score, is_ramp, eta)
-            sum_nd += loss
-            _add(rows, i, slope, pull_pos[:-1], 0.0, none)
-            pull_pos[-1] += slope
-        else:
-            loss, slope = loss_and_slope(-score, is_ramp, eta)
-            sum_fa += loss
-            _add(rows, i, -slope, pull_neg[:-1], 0.0, none)
-            pull_neg[-1] -= slope
-    return sum_nd, sum_fa
+    total, by_b = 0.0, 0.0
+    for k in range(len(members)):
+        if k + AHEAD < len(members):
+            _expect(rows, members[k + AHEAD])
+        score = _products(rows, members[k], w)[0] + b
+        loss, slope = loss_and_slope(y * score, is_ramp, eta)
+        change = -y * slope / len(members)
+        _add(rows, members[k], change, gradient, 0.0, none)
+        total += loss
+        by_b += change
+    return total / len(members), by_b

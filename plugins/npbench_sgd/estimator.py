@@ -266,7 +266,9 @@ class StochasticNP(LinearClassifier):
             raise ValueError(
                 f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}."
             )
-        if strange := np.setdiff1d(y, self.classes_).tolist():
+        is_known = np.isin(y, self.classes_)
+        if not is_known.all():
+            strange = np.unique(y[~is_known]).tolist()
             raise ValueError(f"y has labels that are not in classes: {strange[:5]!r}.")
         return np.asarray(y == self.classes_[1])
 

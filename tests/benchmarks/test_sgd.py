@@ -71,14 +71,15 @@ DATA: dict[str, Callable[[], Any]] = {"dense 200,000 x 54": dense, "CSR 100,000 
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("name", DATA)
-def test_epochs(side_by_side: Callable[..., float], name: str, average: bool) -> None:
-    """Whole fits of five epochs, checks and verdict included."""
+def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> None:
+    """One more epoch by ``partial_fit``, its checks and its shuffling included."""
     X, y = DATA[name]()
-    ours = StochasticNP(max_iter=EPOCHS, average=average, random_state=0)
-    theirs = SGDClassifier(max_iter=EPOCHS, tol=None, average=average, alpha=ALPHA, random_state=0)
+    classes = np.array([-1, 1])
+    ours = StochasticNP(average=average, lambda_c=ALPHA, random_state=0).partial_fit(X, y, classes)
+    theirs = SGDClassifier(average=average, alpha=ALPHA, random_state=0).partial_fit(X, y, classes)
     size = X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1]
-    label = f"{EPOCHS} epochs, {name} ({size:.0f} a row), average={average}"
-    side_by_side(functools.partial(ours.fit, X, y), functools.partial(theirs.fit, X, y), label, rounds=5)
+    label = f"an epoch, {name} ({size:.0f} a row), average={average}"
+    side_by_side(functools.partial(ours.partial_fit, X, y), functools.partial(theirs.partial_fit, X, y), label, 15)
 
 
 def test_cost_is_linear_in_nonzeros_and_does_not_depend_on_rho(
