@@ -5,16 +5,26 @@ import pytest
 
 from npbench.numerics import losses
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import Network, Rule, loss_and_slope, np_pass, q_pass
+from npbench.numerics.network_kernels import (
+    LOGISTIC,
+    RAMP,
+    SIGMOID,
+    Network,
+    Rule,
+    loss_and_slope,
+    np_pass,
+    q_pass,
+)
 from npbench.numerics.sgd import Draws
 
 LOSSES = {"sigmoid": losses.sigmoid, "ramp": losses.ramp}
+KINDS = {"sigmoid": SIGMOID, "ramp": RAMP}
 
 
 def rule(**changes):
     """Return a rule whose bounds on steps and on lambda are far off."""
     settings = {
-        "is_ramp": False,
+        "loss": SIGMOID,
         "eta": 1.3,
         "width": 1e9,
         "bound": 0.1,
@@ -82,9 +92,17 @@ def test_the_loss_is_that_of_the_formulas_and_the_slope_its_derivative(kind):
     derivative = {"sigmoid": losses.sigmoid_derivative, "ramp": losses.ramp_derivative}[kind]
     for z in (-2000.0, -1.3, -1.1, -0.2, 0.0, 0.7, 1.3, 4.0, 2000.0):
         for eta in (0.5, 1.3):
-            loss, slope = loss_and_slope(z, kind == "ramp", eta)
+            loss, slope = loss_and_slope(z, KINDS[kind], eta)
             assert loss == pytest.approx(LOSSES[kind](np.array(z), eta), abs=1e-15)
             assert slope == pytest.approx(-derivative(np.array(z), eta), abs=1e-15)
+
+
+def test_the_first_epochs_descend_the_logistic_loss_and_report_the_sigmoid():
+    for z in (-700.0, -1.1, 0.0, 0.7, 700.0):
+        loss, slope = loss_and_slope(z, LOGISTIC, 1.3)
+        difference = np.logaddexp(0.0, -1.3 * (z + 1e-6)) - np.logaddexp(0.0, -1.3 * (z - 1e-6))
+        assert slope == pytest.approx(-difference / 2e-6, abs=1e-6)
+        assert loss == pytest.approx(losses.sigmoid(np.array(z), 1.3))
 
 
 @pytest.mark.parametrize("hidden", [0, 1, 5])
@@ -92,7 +110,7 @@ def test_the_loss_is_that_of_the_formulas_and_the_slope_its_derivative(kind):
 @pytest.mark.parametrize("positive", [True, False])
 def test_a_step_follows_the_finite_differences_of_its_sample_s_loss(positive, kind, hidden):
     X, _, squared_norms = sample()
-    network, settings = start(hidden=hidden), rule(is_ramp=kind == "ramp", eta=4.0 if kind == "ramp" else 0.8)
+    network, settings = start(hidden=hidden), rule(loss=KINDS[kind], eta=4.0 if kind == "ramp" else 0.8)
     multiplier, t, y = 1.9, 17, 1.0 if positive else -1.0
     gamma = 0.3 / (1 + 0.02 * t)
     cost = 1.7 if positive else 1.9 * 2.3
@@ -193,7 +211,7 @@ def test_the_multiplier_stays_within_its_bounds():
 @pytest.mark.parametrize("kind", ["sigmoid", "ramp"])
 def test_what_is_left_of_the_gradient_is_measured_by_finite_differences(kind, hidden):
     X, is_positive, _ = sample()
-    network, settings = start(hidden=hidden), rule(is_ramp=kind == "ramp", eta=3.0)
+    network, settings = start(hidden=hidden), rule(loss=KINDS[kind], eta=3.0)
 
     def rate(w, rows, sign):
         return float(np.mean(LOSSES[kind](sign * np.array([f(w, x) for x in X[rows]]), 3.0)))
@@ -214,13 +232,13 @@ def test_what_is_left_of_the_gradient_is_measured_by_finite_differences(kind, hi
 def test_the_average_weighs_the_ends_of_epochs_by_their_cubes(averages):
     seen = []
 
-    def one_pass(network, multiplier, t):
+    def one_pass(network, multiplier, t, _):
         for part in network:
             np.add(part, t + 1.0, out=part)
         seen.append((flat(network), multiplier + t))
         return multiplier + t, 0.2, 0.3
 
-    network, multiplier, trace = nn.search(start(), one_pass, 7, 0.1, 4, averages)
+    network, multiplier, trace = nn.search(start(), one_pass, rule(lambda_c=0.1), 7, 4, 0, averages)
     weights = np.arange(1.0, 5) ** 3 if averages else [0, 0, 0, 1]
     np.testing.assert_allclose(flat(network), np.average([theta for theta, _ in seen], axis=0, weights=weights))
     assert multiplier == pytest.approx(np.average([value for _, value in seen], weights=weights))
@@ -228,20 +246,31 @@ def test_the_average_weighs_the_ends_of_epochs_by_their_cubes(averages):
     assert trace[-1].objective == pytest.approx(0.05 * np.sum(decayed(shaped(seen[-1][0], start())) ** 2) + 0.2)
 
 
+def test_the_warm_up_leaves_lambda_and_its_steps_count():
+    seen = []
+
+    def one_pass(network, multiplier, t, current):
+        seen.append((current.loss, current.nu, t))
+        return multiplier, 0.5, 0.5
+
+    nn.search(start(), one_pass, rule(), 10, 4, 2, True)
+    assert seen == [(LOGISTIC, 0.0, 0), (LOGISTIC, 0.0, 10), (SIGMOID, 0.05, 20), (SIGMOID, 0.05, 30)]
+
+
 def test_overflow_is_noticed():
-    def one_pass(network, multiplier, t):
+    def one_pass(network, multiplier, *_):
         network.W[:] = np.inf
         return multiplier, 0.5, 0.5
 
     with pytest.raises(FloatingPointError, match="overflowed"):
-        nn.search(start(), one_pass, 1, 1e-3, 2, True)
+        nn.search(start(), one_pass, rule(), 1, 2, 0, True)
 
 
 def test_rates_of_a_pass_are_means_over_the_samples_met():
     X, is_positive, _ = sample()
     draws = Draws(is_positive, "shuffle", np.random.default_rng(0))
     still = rule(gamma_0=1e-15)
-    _, p_nd, p_fa = nn.neyman_pearson_pass(X, is_positive, draws, still)(start(), 1.0, 0)
+    _, p_nd, p_fa = nn.neyman_pearson_pass(X, is_positive, draws)(start(), 1.0, 0, still)
     values = losses.sigmoid(np.where(is_positive, 1, -1) * nn.scores(start(), X), 1.3)
     assert (p_nd, p_fa) == pytest.approx((values[is_positive].mean(), values[~is_positive].mean()))
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import Network, Rule
+from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, width
 
 REACHED = ("converged", "inactive")
@@ -77,6 +77,8 @@ class NetworkClassifier(BinaryClassifier):
         Gain of the multiplier.
     max_iter : int
         Epochs.
+    warm_up : int
+        How many of them, the first, take the logistic loss.
     average : bool
         Whether to average the networks at the ends of epochs.
     epsilon, tol : float, optional
@@ -99,6 +101,7 @@ class NetworkClassifier(BinaryClassifier):
     gamma_0: float | None
     tau: float | None
     max_iter: int
+    warm_up: int
     average: bool
     epsilon: float | None
     tol: float
@@ -112,15 +115,14 @@ class NetworkClassifier(BinaryClassifier):
         "gamma_0": [None, Interval(Real, 0, None, closed="neither")],
         "tau": [None, Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "warm_up": [Interval(Integral, 0, None, closed="left")],
         "average": ["boolean"],
         "epsilon": [None, Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, 1, closed="right")],
         "random_state": ["random_state"],
     }
 
-    def _epochs(
-        self, X: np.ndarray, is_positive: np.ndarray, rule: Rule, random: np.random.Generator
-    ) -> tuple[nn.Pass, int]:
+    def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         """Return a pass over the training sample and its number of steps."""
         raise NotImplementedError
 
@@ -162,11 +164,11 @@ class NetworkClassifier(BinaryClassifier):
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         squared_norm = _mean_squared_norm(X)
         rule = self._rule(is_positive, squared_norm)
-        one_pass, steps = self._epochs(X, is_positive, rule, random)
+        one_pass, steps = self._epochs(X, is_positive, random)
         start = nn.initial(X.shape[1], self.hidden, squared_norm, random)
         try:
             network, self.multiplier_, self.trace_ = nn.search(
-                start, one_pass, steps, self.lambda_c, self.max_iter, self.average
+                start, one_pass, rule, steps, self.max_iter, self.warm_up, self.average
             )
         except FloatingPointError:
             raise ValueError(TOO_LARGE) from None
@@ -217,7 +219,7 @@ class NetworkClassifier(BinaryClassifier):
             )
         constraint = self._constraint(is_positive)
         return Rule(
-            is_ramp=self.loss == "ramp",
+            loss=RAMP if self.loss == "ramp" else SIGMOID,
             eta=self.eta,
             width=reach,
             bound=constraint.bound,

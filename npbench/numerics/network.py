@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from npbench.numerics import losses
-from npbench.numerics.network_kernels import Network, Rule, np_pass, q_pass
+from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, Rule, np_pass, q_pass
 from npbench.numerics.sgd import Draws
 
-Pass = Callable[[Network, float, int], tuple[float, float, float]]
+Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 
 
 class Trace(NamedTuple):
@@ -123,11 +123,14 @@ class Pairs:
         return np.concatenate(cycles)[: self.n_pairs]
 
 
-def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws, rule: Rule) -> Pass:
-    """Return a pass of Algorithm 4: ``(network, multiplier, t) -> (multiplier, P_nd, P_fa)``, the network changed."""
+def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws) -> Pass:
+    """Return a pass of Algorithm 4: ``(network, multiplier, t, rule) -> (multiplier, P_nd, P_fa)``.
+
+    The network is changed; the rates are means over the pass.
+    """
     squared_norms = np.einsum("ij,ij->i", X, X)
 
-    def one_pass(network: Network, multiplier: float, t: int) -> tuple[float, float, float]:
+    def one_pass(network: Network, multiplier: float, t: int, rule: Rule) -> tuple[float, float, float]:
         order = draws.epoch()
         n_positive = max(int(np.count_nonzero(is_positive[order])), 1)
         multiplier, nd, fa = np_pass(network, X, squared_norms, is_positive, order, multiplier, t, rule)
@@ -136,11 +139,11 @@ def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws, ru
     return one_pass
 
 
-def q_value_pass(X: np.ndarray, pairs: Pairs, rule: Rule) -> Pass:
-    """Return a pass of the q-value search: ``(network, multiplier, t) -> (multiplier, P_nd, P_fa)``, likewise."""
+def q_value_pass(X: np.ndarray, pairs: Pairs) -> Pass:
+    """Return a pass of the q-value search, otherwise as :func:`neyman_pearson_pass` does."""
     squared_norms = np.einsum("ij,ij->i", X, X)
 
-    def one_pass(network: Network, multiplier: float, t: int) -> tuple[float, float, float]:
+    def one_pass(network: Network, multiplier: float, t: int, rule: Rule) -> tuple[float, float, float]:
         multiplier, nd, fa = q_pass(network, X, squared_norms, *pairs.epoch(), multiplier, t, rule)
         return multiplier, nd / pairs.n_pairs, fa / pairs.n_pairs
 
@@ -148,7 +151,7 @@ def q_value_pass(X: np.ndarray, pairs: Pairs, rule: Rule) -> Pass:
 
 
 def search(
-    network: Network, one_pass: Pass, steps: int, lambda_c: float, n_epochs: int, averages: bool
+    network: Network, one_pass: Pass, rule: Rule, steps: int, n_epochs: int, warm_up: int, averages: bool
 ) -> tuple[Network, float, list[Trace]]:
     """Run epochs from a network, which is changed, and lambda = 1.
 
@@ -158,12 +161,15 @@ def search(
         The start.
     one_pass : callable
         From :func:`neyman_pearson_pass` or :func:`q_value_pass`.
+    rule : Rule
+        Of the descent.
     steps : int
         How many steps a pass takes.
-    lambda_c : float
-        Weight of the penalty.
     n_epochs : int
         How many passes.
+    warm_up : int
+        How many of them, the first, take the logistic loss and leave lambda as it is. It pulls at samples far on the
+        wrong side, where the other losses are flat: a group of positives that is missed at first would stay so.
     averages : bool
         Whether to return the average of the networks, and of lambda, at the ends of all epochs, epoch e = 1, 2, ...
         weighted by ``e^3``: the noise of single samples averages out, and the beginning hardly counts.
@@ -186,8 +192,9 @@ def search(
     average = (*map(np.zeros_like, network), np.zeros(1))
     for epoch in range(n_epochs):
         with np.errstate(all="ignore"):
-            multiplier, p_nd, p_fa = one_pass(network, multiplier, epoch * steps)
-            objective = 0.5 * lambda_c * squared_weights(network) + p_nd
+            current = rule._replace(loss=LOGISTIC, nu=0.0) if epoch < warm_up else rule
+            multiplier, p_nd, p_fa = one_pass(network, multiplier, epoch * steps, current)
+            objective = 0.5 * rule.lambda_c * squared_weights(network) + p_nd
         if not np.isfinite(objective + p_fa):
             raise FloatingPointError("The scores overflowed.")
         trace.append(Trace(epoch, time.perf_counter() - start, objective, p_fa, p_nd, multiplier))
@@ -211,7 +218,7 @@ def assess(
     f = scores(network, X)
     signs = np.where(is_positive, 1.0, -1.0)
     loss, derivative = (
-        (losses.ramp, losses.ramp_derivative) if rule.is_ramp else (losses.sigmoid, losses.sigmoid_derivative)
+        (losses.ramp, losses.ramp_derivative) if rule.loss == RAMP else (losses.sigmoid, losses.sigmoid_derivative)
     )
     values, slopes = loss(signs * f, rule.eta), signs * derivative(signs * f, rule.eta)
     parts = [_penalty_gradient(network, rule.lambda_c)]

@@ -15,16 +15,18 @@ from numba import njit
 # Sums may be reordered, which lets them be vectorised; infinities and NaN keep their meaning.
 REORDERED = {"reassoc", "contract", "nsz"}
 
+SIGMOID, RAMP, LOGISTIC = range(3)
+
 
 class Rule(NamedTuple):
     """The constants of a stochastic saddle-point search.
 
     Parameters
     ----------
-    is_ramp : bool
-        Whether the loss is the ramp; the sigmoid otherwise.
+    loss : int
+        SIGMOID, RAMP, or LOGISTIC, ``log(1 + exp(-eta z))``, whose steps the first epochs take.
     eta, width : float
-        Of the loss: its parameter, and 1 / max |l'|.
+        Of the loss: its parameter, and 1 / max |l'| of the sigmoid or the ramp.
     bound : float
         The rho of ``P_fa <= rho``, or the q of ``P_fa <= q (1 - P_nd)``.
     lambda_c, gamma_0, nu : float
@@ -35,7 +37,7 @@ class Rule(NamedTuple):
         Bounds of lambda.
     """
 
-    is_ramp: bool
+    loss: int
     eta: float
     width: float
     bound: float
@@ -70,12 +72,12 @@ class Network(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def loss_and_slope(z, is_ramp, eta):
-    """Return l(z) and -l'(z) of the ramp or the sigmoid, as in :mod:`npbench.numerics.losses`."""
-    if is_ramp:
+def loss_and_slope(z, kind, eta):
+    """Return l(z) and -l'(z), as in :mod:`npbench.numerics.losses`; for LOGISTIC its slope and the sigmoid's l(z)."""
+    if kind == RAMP:
         return min(max((eta - z) / (2.0 * eta), 0.0), 1.0), 0.5 / eta if abs(z) < eta else 0.0
     loss = 1.0 / (1.0 + math.exp(eta * z))
-    return loss, eta * loss * (1.0 - loss)
+    return loss, eta * loss if kind == LOGISTIC else eta * loss * (1.0 - loss)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
@@ -138,7 +140,7 @@ def np_pass(network, X, squared_norms, is_positive, order, multiplier, t, rule):
     for k in range(len(order)):
         i = order[k]
         y = 1.0 if is_positive[i] else -1.0
-        loss, slope = loss_and_slope(y * _forward(network, X[i], units), rule.is_ramp, rule.eta)
+        loss, slope = loss_and_slope(y * _forward(network, X[i], units), rule.loss, rule.eta)
         gamma = rule.gamma_0 / (1.0 + rule.lambda_c * (t + k))
         cost = rule.cost_pos if is_positive[i] else multiplier * rule.cost_neg
         # However high its cost, a step moves its own score by about the width of the loss at most.
@@ -161,8 +163,8 @@ def q_pass(network, X, squared_norms, positives, negatives, multiplier, t, rule)
     sum_nd, sum_fa = 0.0, 0.0
     for k in range(len(positives)):
         i, j = positives[k], negatives[k]
-        miss, slope_pos = loss_and_slope(_forward(network, X[i], units_pos), rule.is_ramp, rule.eta)
-        alarm, slope_neg = loss_and_slope(-_forward(network, X[j], units_neg), rule.is_ramp, rule.eta)
+        miss, slope_pos = loss_and_slope(_forward(network, X[i], units_pos), rule.loss, rule.eta)
+        alarm, slope_neg = loss_and_slope(-_forward(network, X[j], units_neg), rule.loss, rule.eta)
         gamma = rule.gamma_0 / (1.0 + rule.lambda_c * (t + k))
         most_pos = rule.width / _backward(network, units_pos, squared_norms[i], slopes_pos)
         most_neg = rule.width / _backward(network, units_neg, squared_norms[j], slopes_neg)

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.network import Constraint, NetworkClassifier
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import Rule
 
 
 class QValueNetwork(NetworkClassifier):
@@ -43,6 +42,10 @@ class QValueNetwork(NetworkClassifier):
         Gain of the multiplier, positive: ``nu = tau / n_neg``, at most 0.1. Default: 0.5 / q per epoch.
     max_iter : int, default=100
         Epochs. Each takes max(n_pos, n_neg) steps.
+    warm_up : int, default=1
+        How many of them, the first, take the logistic loss, with lambda = 1. It pulls at samples far on the wrong side,
+        where the other losses are flat: a group of positives that is missed at first would stay so. But where most
+        positives are false it pulls at these too, and 0 can be better.
     average : bool, default=True
         Whether the classifier is the average of the networks at the ends of epochs e = 1, 2, ..., weighted by
         ``e^3``, or the last one.
@@ -128,6 +131,7 @@ class QValueNetwork(NetworkClassifier):
         gamma_0: float | None = None,
         tau: float | None = None,
         max_iter: int = 100,
+        warm_up: int = 1,
         average: bool = True,
         epsilon: float | None = None,
         tol: float = 0.2,
@@ -141,16 +145,15 @@ class QValueNetwork(NetworkClassifier):
         self.gamma_0 = gamma_0
         self.tau = tau
         self.max_iter = max_iter
+        self.warm_up = warm_up
         self.average = average
         self.epsilon = epsilon
         self.tol = tol
         self.random_state = random_state
 
-    def _epochs(
-        self, X: np.ndarray, is_positive: np.ndarray, rule: Rule, random: np.random.Generator
-    ) -> tuple[nn.Pass, int]:
+    def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         pairs = nn.Pairs(is_positive, random)
-        return nn.q_value_pass(X, pairs, rule), pairs.n_pairs
+        return nn.q_value_pass(X, pairs), pairs.n_pairs
 
     def _constraint(self, is_positive: np.ndarray) -> Constraint:
         n_negative = int(np.sum(~is_positive))
