@@ -76,6 +76,7 @@ def test_speed_ups_stand_beside_the_papers():
     records = [record("fast", n, fit_seconds=1.0) for n in range(3)]
     records += [record("slow", n, fit_seconds=s) for n, s in enumerate([1.0, 2.0, 4.0])]
     printed = [{"rho": 0.1, "speedup": [2.0, 0.5]}, {"rho": 0.2, "speedup": [9.0, 0.5]}]
+    records[-1]["converged"] = False
     speed, _ = compared(records, printed)
     (row,) = cells(speed)
     assert row == {
@@ -83,10 +84,10 @@ def test_speed_ups_stand_beside_the_papers():
         "pairs": "3",
         "paper": "2.00±0.50",
         "here": "2.33±1.53",
-        "geometric": "2.00",
         "median": "2.00",
         "here/paper": "1.17",
         "verdict": "reached",
+        "where both converged": "1.50±0.71 (2)",
     }
     assert cells(compared(records, [{"rho": 0.1, "speedup": 2.5}])[0])[0]["verdict"] == "not reached"
     assert cells(compared(records)[0])[0]["verdict"] == "faster"
