@@ -23,8 +23,10 @@ def record(solver="fast", repeat=0, *, rho=0.1, params=None, problem="np", **col
         "status": "ok",
         "solver": solver,
         "params": json.dumps(params or {}),
+        "search": "{}",
         "dataset": "pima",
         "dataset_params": "{}",
+        "data_sha256": "d",
         "problem": problem,
         "problem_params": json.dumps({"rho": rho} if problem == "np" else {"q": columns.get("q")}),
         "protocol_params": "{}",
@@ -70,6 +72,12 @@ def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
     speed, _ = compared(records)
     assert [row["pairs"] for row in cells(speed)] == ["4", "4"]
     assert speed.notes == ["fast and slow differ in max_iter (200, 900) besides."]
+
+
+def test_other_data_or_other_grids_make_no_pair():
+    for name in ("data_sha256", "search"):
+        records = [record("fast", 0), record("slow", 0, **{name: '{"C":[1,2]}'})]
+        assert speedup.pairs(frame(records), "slow", "fast").is_empty()
 
 
 def test_speed_ups_stand_beside_the_papers():
@@ -142,6 +150,20 @@ def test_wilcoxon_takes_ties_and_single_pairs_without_a_warning():
     assert speedup.wilcoxon([0.0] * 5) is None
 
 
+def test_rounding_breaks_no_ties_and_makes_no_differences():
+    steps = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.8 - 0.7, 0.5 - 0.7]  # all 0.1 or 0.2, but for their last digits
+    assert len(set(map(abs, steps))) == 5
+    assert speedup.wilcoxon(steps) == speedup.wilcoxon([1.0, -1.0, 1.0, 1.0, -2.0])
+    assert speedup.wilcoxon([0.1 + 0.2 - 0.3]) is None
+
+
+def test_as_few_pairs_as_can_never_differ_are_said_to_be_too_few():
+    for n_pairs, verdict in ((10, "too few pairs"), (11, "they differ")):
+        records = [record("slow", n) for n in range(n_pairs)]
+        records += [record("fast", n, p_nd=0.3 + 0.01 * n) for n in range(n_pairs)]
+        assert cells(compared(records)[1])[1]["verdict"] == verdict
+
+
 def test_rates_time_and_failures_of_every_solver_at_every_rho():
     records = [record("a", n, p_fa=p_fa, select_seconds=2.0) for n, p_fa in enumerate([0.05, 0.07])]
     records += [record("b", 0, p_fa=0.3, converged=False), record("b", 1, status="failed", p_fa=None, fit_seconds=None)]
@@ -173,6 +195,38 @@ def test_the_verdict_on_the_bound_knows_the_noise(p_fa, verdict):
 def test_settings_of_one_solver_are_told_apart():
     (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
+
+
+@pytest.mark.parametrize("name", ["search", "dataset_params", "protocol_params"])
+def test_other_grids_data_or_protocols_are_no_repeats(name):
+    starts = {"search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
+    records = [record(repeat=n, **{name: f'{{"x":{x}}}'}) for x in (1, 2) for n in (0, 1)]
+    records += [record(dataset="breast", **{name: '{"x":3}'}), record(solver="other")]
+    breast, pima = rates.table(frame(records), ())
+    assert [row["solver"] for row in cells(breast)] == ["fast"]
+    labels = ["fast " + starts[name] + "x=1", "fast " + starts[name] + "x=2", "other"]
+    assert [row["solver"] for row in cells(pima)] == labels
+    (sheet,) = accepted.table(frame(records[:4]).with_columns(q=0.1, n_test_positive=10, accepted=0.5), ())
+    assert [row["solver"] for row in cells(sheet)] == labels[:2]
+
+
+def test_preprocessing_is_told_where_all_else_is_the_same():
+    (sheet,) = rates.table(frame([record(preprocess=name) for name in ("none", "standardize")]), ())
+    assert [row["solver"] for row in cells(sheet)] == ["fast preprocess=none", "fast preprocess=standardize"]
+
+
+def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
+    pytest.importorskip("matplotlib")
+    records = [record("b", dataset="breast"), *(record(solver, dataset="pima") for solver in "abc")]
+    figure = rates.plot(frame(records), ())
+    colours = {}
+    for axes in figure.axes:
+        for drawn in axes.containers:
+            colours.setdefault(drawn.get_label(), set()).add(drawn.lines[0].get_color())
+    assert sorted(colours) == ["a", "b", "c"]
+    assert {len(found) for found in colours.values()} == {1}
+    assert len(set().union(*colours.values())) == 3
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {*"abc", r"$\rho$"}
 
 
 def test_the_figure_shows_means_and_the_bound():

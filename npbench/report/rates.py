@@ -52,15 +52,18 @@ def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
 
     good = timed(records).filter(status="ok")
     datasets = good["dataset"].unique(maintain_order=True).to_list()
+    numbers = {label: number for number, label in enumerate(good["label"].unique().sort())}
     drawing = Figure(figsize=(10.5, 0.6 + 2.6 * max(len(datasets), 1)), layout="constrained")
     rows = drawing.subplots(max(len(datasets), 1), len(PANELS), sharex=True, squeeze=False)
     for dataset, row in zip(datasets, rows, strict=False):
         for (name, title), axes in zip(PANELS.items(), row, strict=True):
-            _panel(axes, good.filter(dataset=dataset), name)
+            _panel(axes, good.filter(dataset=dataset), name, numbers)
             axes.set_title(f"{dataset}: {title}", fontsize=10)
     for axes in rows[-1]:
         axes.set_xlabel(r"bound on false alarms $\rho$")
-    drawing.legend(*rows[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False)
+    # Not every solver need be on every data set.
+    known = {label: handle for row in rows for handle, label in zip(*row[0].get_legend_handles_labels(), strict=True)}
+    drawing.legend(known.values(), known.keys(), loc="outside upper center", ncols=5, frameon=False)
     return drawing
 
 
@@ -108,15 +111,16 @@ def _values(records: pl.DataFrame, name: str) -> list[float]:
     return records[name].drop_nulls().to_list() if name in records.columns else []
 
 
-def _panel(axes: Any, records: pl.DataFrame, name: str) -> None:
+def _panel(axes: Any, records: pl.DataFrame, name: str, numbers: Mapping[str, int]) -> None:
     over_repeats = [pl.col(name).mean().alias("mean"), pl.col(name).std().fill_null(0.0).alias("spread")]
-    for number, (label,) in enumerate(records.select("label").unique(maintain_order=True).rows()):
-        points = records.filter(label=label).group_by("rho").agg(over_repeats).sort("rho")
+    for label in records["label"].unique().sort():
+        number, points = numbers[label], records.filter(label=label).group_by("rho").agg(over_repeats).sort("rho")
         axes.errorbar(
             points["rho"],
             points["mean"],
             points["spread"],
             label=label,
+            color=f"C{number}",
             marker=MARKERS[number % len(MARKERS)],
             markersize=4,
             linewidth=1.2,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -11,7 +13,20 @@ from npbench.job import canonical
 QUOTE = '"'
 
 # What pairs of solvers must agree in, apart from the repeat and the parameters.
-SITUATION = ["dataset", "dataset_params", "problem", "problem_params", "protocol_params", "preprocess", "seed"]
+SITUATION = [
+    "dataset",
+    "dataset_params",
+    "problem",
+    "problem_params",
+    "protocol_params",
+    "preprocess",
+    "search",
+    "seed",
+]
+SITUATION += ["data_sha256"]
+
+# What tells settings of a solver apart, the plainest first, and how it begins on the command line.
+PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
 
 
 def parameters(records: pl.DataFrame) -> pl.DataFrame:
@@ -52,14 +67,39 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def labels(records: pl.DataFrame) -> list[str]:
-    """Return for each record its solver, with the parameters that tell its settings apart.
+    """Return for each record its solver, with what tells its settings on the same data apart.
+
+    Records of one data set and problem with the same label are repeats of each other. Grids, the parameters of data and
+    protocol, and the preprocessing are told only where the fixed parameters are the same.
 
     Examples
     --------
-    >>> labels(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
-    ['gen C=1', 'gen C=2']
+    >>> same = {"solver": "gen", "dataset": "pima", "search": "{}", "dataset_params": "{}", "preprocess": "none"}
+    >>> protocols = ['{"folds":4}', '{"folds":4}', '{"folds":5}']
+    >>> records = pl.DataFrame({"params": ['{"C":1}', '{"C":2}', '{"C":2}'], "protocol_params": protocols, **same})
+    >>> labels(records)
+    ['gen C=1', 'gen C=2 protocol.folds=4', 'gen C=2 protocol.folds=5']
     """
-    apart = varying(records).to_dicts() if len(records) else []
-    rows = apart or [{} for _ in range(len(records))]
-    told = [[f"{name}={text.strip(QUOTE)}" for name, text in row.items() if text is not None] for row in rows]
-    return [" ".join([solver, *texts]) for solver, texts in zip(records["solver"], told, strict=True)]
+    told = records["solver"].to_list()
+    for part in (*PARTS, "preprocess"):
+        asked = [_settings(part, text) for text in records[part]]
+        places = list(zip(told, records["dataset"], strict=True))
+        alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
+        for place, row in zip(places, asked, strict=True):
+            alike[place].append(row)
+        apart = {place: list(_differing(rows)) for place, rows in alike.items()}
+        told = [
+            " ".join([place[0], *(f"{name}={row[name].strip(QUOTE)}" for name in apart[place] if name in row)])
+            for place, row in zip(places, asked, strict=True)
+        ]
+    return told
+
+
+def _settings(part: str, text: str) -> dict[str, str]:
+    values = json.loads(text) if part in PARTS else {part: text}
+    return {PARTS.get(part, "") + name: canonical(value) for name, value in values.items()}
+
+
+def _differing(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    yield from (name for name in names if len({row.get(name) for row in rows}) > 1)

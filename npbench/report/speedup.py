@@ -61,8 +61,8 @@ def table(
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """Return the fits of ``other`` with those of ``base`` in the same situation.
 
-    Two agree in data, problem, protocol, preprocessing, seed, repeat, and in every fixed parameter that either solver
-    was tried with several values of.
+    Two agree in the content of the data, problem, protocol, preprocessing, grids, seed, repeat, and in every fixed
+    parameter that either solver was tried with several values of.
 
     Returns
     -------
@@ -80,14 +80,15 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
 def wilcoxon(differences: Sequence[float]) -> float | None:
     """Return the two-sided p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
 
-    Zeros are left out, as Wilcoxon did.
+    Zeros are left out, as Wilcoxon did. Differences of rates that are equal but for rounding are ties.
 
     Examples
     --------
     >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.05, 0.0]), wilcoxon([0.0, 0.0])
     (0.125, None)
     """
-    nonzero = np.array([d for d in differences if d != 0])
+    rounded = np.round(np.asarray(differences, dtype=np.float64), 12)
+    nonzero = rounded[rounded != 0]
     return float(stats.wilcoxon(nonzero).pvalue) if len(nonzero) else None
 
 
@@ -112,6 +113,8 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
     p = wilcoxon(differences)
     if p is None:
         verdict = "all equal" if differences else "not measured"
+    elif 2.0 ** (1 - len(differences)) >= SIGNIFICANCE:  # the p-value of differences that all have one sign
+        verdict = "too few pairs"
     else:
         verdict = "not significant" if p >= SIGNIFICANCE else "they differ"
     ours = spread(differences, ".5f")
