@@ -186,6 +186,16 @@ def test_a_gaussian_bound_below_one_half_is_never_vacuous():
     assert 0.5 < model.predicted_p_nd_ < 1.0
 
 
+def test_a_gaussian_miss_rate_that_rounds_to_one_is_not_called_a_chebyshev_bound():
+    Z = sample(shift=0.0)[0]
+    Z[Y > 0] *= 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GenerativeNP(rho=0.001, bound="gaussian", kernel="linear", ridge=1e-9).fit(Z, Y)
+    assert model.predicted_p_nd_ == 1.0
+    assert model.status_ == "converged"
+
+
 def test_the_gaussian_bound_beyond_one_half_is_refused():
     with pytest.raises(ValueError, match="the Gaussian bound needs rho <= 1/2"):
         GenerativeNP(rho=0.51, bound="gaussian").fit(X, Y)
@@ -219,6 +229,9 @@ def test_units_do_not_matter():
     scale, shift = np.array([1e9, 1.0, 1e-9]), np.array([1e10, -5.0, 0.0])
     plain, other = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (X, X * scale + shift))
     np.testing.assert_allclose(scores(other, X * scale + shift), scores(plain), atol=1e-4)
+    wide = np.random.default_rng(0).normal(size=(150, 300)) + (Y > 0)[:, None]
+    plain, other = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (wide, wide + 1e6))
+    np.testing.assert_allclose(scores(other, wide + 1e6), scores(plain, wide), atol=1e-4)
     K = rbf_kernel(X, gamma=0.1)
     plain, other = (GenerativeNP(kernel="precomputed", rho=0.2).fit(c * K, Y) for c in (1.0, 1e6))
     np.testing.assert_allclose(scores(other, 1e6 * K), scores(plain, K), atol=1e-5)
@@ -267,12 +280,25 @@ def test_matrices_beyond_the_budget_are_refused_in_a_sentence(kernel, order):
     given = rbf_kernel(X) if kernel == "precomputed" else X
     with pytest.raises(ValueError, match=rf"needs matrices of order {order}, .* more than cache_size=1e-05.*raise"):
         GenerativeNP(kernel=kernel, cache_size=1e-5).fit(given, Y)
+    megabytes = 8 * order**2 / 2**20
+    with pytest.raises(ValueError, match="cache_size"):
+        GenerativeNP(kernel=kernel, rho=0.3, cache_size=0.999 * megabytes).fit(given, Y)
+    GenerativeNP(kernel=kernel, rho=0.3, cache_size=megabytes).fit(given, Y)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_features_that_overflow_are_refused_in_a_sentence(storage):
     with pytest.raises(ValueError, match=r"too large .* scale them"):
         GenerativeNP(kernel="linear").fit(storage(1e200 * X), Y)
+
+
+def test_sparse_features_far_from_0_are_refused_in_a_sentence():
+    """Their covariance is a difference of large numbers; an array is centred first."""
+    far = X + np.array([0.0, 1e8, 0.0])
+    with pytest.raises(ValueError, match=r"Feature 1 has a mean of .* standard deviations.* or pass an array"):
+        GenerativeNP(kernel="linear", rho=0.2).fit(sp.csr_array(far), Y)
+    near, plain = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (sp.csr_array(X + 1e3), X))
+    np.testing.assert_allclose(scores(near, X + 1e3), scores(plain, X), atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,10 @@ def conic_margin(delta, S_pos, S_neg, kappa):
     return brentq(excess, 0.0, largest * (1 + 1e-9) + 1e-9, xtol=1e-10)
 
 
-@pytest.mark.parametrize(("rho", "kappa"), [(0.01, 2.3263478740408408), (0.05, 1.6448536269514722), (0.5, 0.0)])
+@pytest.mark.parametrize(
+    ("rho", "kappa"),
+    [(1e-20, 9.262340089798408), (0.01, 2.3263478740408408), (0.05, 1.6448536269514722), (0.5, 0.0)],
+)
 def test_gaussian_tails(rho, kappa):
     assert tail_distance(rho, "gaussian") == pytest.approx(kappa, abs=1e-12)
     assert norm.sf(tail_distance(rho, "gaussian")) == pytest.approx(rho)

@@ -49,7 +49,7 @@ def tail_distance(rho: float, bound: Bound) -> float:
             f"rho is {rho:g}: the Gaussian bound needs rho <= 1/2, since beyond it the miss margin has no single "
             "maximum. Use bound='chebyshev', or a smaller rho."
         )
-    return float(ndtri(1.0 - rho)) if rho < 0.5 else 0.0
+    return float(-ndtri(rho))  # not ndtri(1 - rho), which is infinite where 1 - rho rounds to 1
 
 
 def miss_rate(margin: float, bound: Bound) -> float:
