@@ -133,12 +133,36 @@ def test_where_no_weights_beat_none_it_says_so_and_accepts_nothing(C):
     mean = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     negatives, positives = np.repeat(10 * mean, 5, axis=0), np.repeat(mean, 5, axis=0)
     flat, y = np.concatenate([negatives, positives]), np.repeat([-1, 1], 20)
-    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal and every score is the same"):
+    with pytest.warns(ConvergenceWarning, match="none is accepted: w = 0 is optimal to within tol"):
         model = SVMPerf(C=C, k_share=0.5).fit(flat, y)
     assert (model.status_, model.converged_) == ("flat", False)
     assert model.objective_ == C * 10  # k false alarms, each at its full cost
     assert model.duality_gap_ <= 1e-3 * model.objective_
     assert np.all(model.decision_function(flat) < 0)
+
+
+@pytest.mark.parametrize("case", ["a constant feature", "more than k at the best value"])
+def test_scores_tied_at_the_top_accept_nothing_and_are_no_convergence(case):
+    """Weights are not 0 there, and their optimality is certified."""
+    Z = np.full((40, 1), 0.1) if case == "a constant feature" else np.repeat([1.0, 0.0], 20)[:, None]
+    y = np.repeat([1, -1], 20)
+    with pytest.warns(ConvergenceWarning, match="more than k samples share the best score, so that none is accepted"):
+        model = SVMPerf(k_share=0.5).fit(Z, y)
+    assert model.coef_[0, 0] > 0.5
+    assert (model.status_, model.converged_) == ("flat", False)
+    assert not np.any(model.predict(Z) > 0)
+    search = {"C": [1.0, 10.0], "k_share": [0.5]}
+    folds = [(np.arange(40), np.arange(40))]
+    assert select(SVMPerf, Z, y, folds, PROBLEM, search).n_unconverged == 2
+
+
+def test_weights_that_are_0_still_at_the_end_are_not_called_optimal():
+    noise = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+        model = SVMPerf(C=100.0, k_share=0.2, max_iter=1).fit(noise, np.repeat([1, -1], [20, 40]))
+    assert not model.coef_.any()
+    assert model.duality_gap_ > 1e-3 * model.objective_
+    assert model.status_ == "max_iter"
 
 
 def test_a_tiny_cost_ranks_still():

@@ -15,8 +15,8 @@ from npbench.numerics.bundle import Solution, minimise
 from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
 
 EXPLANATIONS = {
-    "flat": "no direction separates the classes better than none: w = 0 is optimal and every score is the same, so "
-    "that no sample is accepted. Try a smaller k_share or other features",
+    "flat": "more than k samples share the best score, so that none is accepted: w = 0 is optimal to within tol, or "
+    "the features hardly tell samples apart. Try another k_share, a smaller tol or other features",
     "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol",
     "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features",
 }
@@ -56,9 +56,10 @@ class SVMPerf(LinearClassifier):
     n_iter_ : int
         Iterations taken.
     converged_ : bool
-        Whether the gap met ``tol`` and w is not 0.
+        Whether the gap met ``tol`` and a training sample is accepted.
     status_ : {"converged", "flat", "stalled", "max_iter"}
-        How the fit ended; "flat" if w = 0 is optimal, which for a weak signal it is whatever C.
+        How the fit ended; "flat" if the gap met ``tol`` but more than k samples share the best score, so that none is
+        accepted: w = 0 is optimal, which for a weak signal it is whatever C, or features take few values.
     objective_ : float
         The objective at w.
     duality_gap_ : float
@@ -71,7 +72,7 @@ class SVMPerf(LinearClassifier):
     Warns
     -----
     ConvergenceWarning
-        If the gap stayed above ``tol``, or w = 0.
+        If the gap stayed above ``tol``, or no training sample is accepted.
 
     Notes
     -----
@@ -144,13 +145,15 @@ class SVMPerf(LinearClassifier):
     def _keep(self, X: Any, signs: np.ndarray, solution: Solution) -> None:
         self.k_ = self.k(signs)
         self.coef_ = solution.w[None, :]
-        self.intercept_ = np.array([-threshold_accepting(X @ solution.w, self.k_)])
-        self.status_ = status(solution)
+        scores = X @ solution.w
+        threshold = threshold_accepting(scores, self.k_)
+        self.intercept_ = np.array([-threshold])
+        self.status_ = status(solution, scores, threshold)
         self.converged_ = self.status_ == "converged"
         self.n_iter_, self.trace_ = len(solution.trace), solution.trace
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
 
 
-def status(solution: Solution) -> str:
-    """Return how a fit ended: "flat" for weights that are all 0, else as the solution says."""
-    return solution.status if np.any(solution.w) else "flat"
+def status(solution: Solution, scores: np.ndarray, threshold: float) -> str:
+    """Return how a fit ended: "flat" if it converged to scores of which none exceeds the threshold."""
+    return "flat" if solution.status == "converged" and np.max(scores) <= threshold else solution.status

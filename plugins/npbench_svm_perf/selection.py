@@ -65,6 +65,7 @@ def _path(
     for C in costs:
         estimator = make(**params, C=C)
         solution = estimator.solution(X, y, solution)
-        threshold = threshold_accepting(X @ solution.w, estimator.k(y))
-        path.append((Z @ solution.w - threshold, status(solution) == "converged"))
+        scores = X @ solution.w
+        threshold = threshold_accepting(scores, estimator.k(y))
+        path.append((Z @ solution.w - threshold, status(solution, scores, threshold) == "converged"))
     return path
