@@ -248,6 +248,8 @@ def test_pickled_and_cloned():
         ({"estimator": "sklearn.pipeline.make_pipeline"}, "there is no class make_pipeline in sklearn.pipeline"),
         ({"estimator": "sklearn.linear_model.LinearRegression"}, "is no classifier with a decision_function or pred"),
         ({"estimator": "sklearn.cluster.KMeans"}, "is no classifier"),
+        ({"estimator": "collections.OrderedDict"}, "is no classifier"),
+        ({"estimator": "decimal.Decimal", "params": {"value": "x"}}, "cannot be built with params={'value': 'x'}"),
         ({"estimator": "sklearn.ensemble.VotingClassifier"}, "cannot be built with params={}: .* 'estimators'"),
         ({"estimator": FOREST, "params": {"n_estimator": 5}}, "'n_estimator': did you mean 'n_estimators'"),
         ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),

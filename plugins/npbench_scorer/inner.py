@@ -37,7 +37,7 @@ def build(estimator: Any, params: Mapping[str, Any]) -> Any:
         _check_names(found.__name__, params, found._get_param_names() if hasattr(found, "_get_param_names") else params)
         try:
             model = found(**params)
-        except TypeError as error:
+        except Exception as error:  # whatever someone's class raises
             raise ValueError(f"{estimator} cannot be built with params={dict(params)}: {error}.") from error
     else:
         model = clone(estimator)
@@ -73,7 +73,8 @@ def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) ->
 
 
 def _check_classifier(model: Any, estimator: Any) -> None:
-    if not is_classifier(model) or not (hasattr(model, "decision_function") or hasattr(model, "predict_proba")):
+    gives_scores = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    if not (hasattr(model, "__sklearn_tags__") and is_classifier(model) and gives_scores):
         raise ValueError(
             f"estimator={estimator!r} is no classifier with a decision_function or predict_proba, which give the "
             f"scores. {ADVICE}"
