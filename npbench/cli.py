@@ -1,7 +1,7 @@
 """The command line: a Hydra application, or a word first (list, plan, report).
 
 Hydra composes the settings, explains and completes. Running is npbench's own: all combinations of a sweep are one run,
-and each is composed by itself, so that a setting may be of one solver in the sweep only.
+and each is composed by itself, so that a sweep may set what its solvers know and the default solver does not.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _parse_flags(words: Sequence[str]) -> Namespace:
 
     parser = get_args_parser()
     parser.prog = "npbench"
-    options = parser.parse_args(list(words))
+    options = parser.parse_intermixed_args(list(words))  # flags may stand between settings
     if options.config_dir and not Path(options.config_dir).is_dir():
         raise RequestError(f"--config-dir {options.config_dir} is no folder: name one that holds YAML files.")
     configs.register(str(Path(options.config_dir).absolute()) if options.config_dir else None)

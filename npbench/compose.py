@@ -199,16 +199,27 @@ def unknown_key(key: str, config: DictConfig) -> str:
     --------
     >>> unknown_key("rho", OmegaConf.create({"problem": {"rho": 0.05}, "seed": 0}))
     "There is no setting 'rho': did you mean 'problem.rho'?"
+    >>> unknown_key("problem.q", OmegaConf.create({"problem": {"name": "np", "rho": 0.05}}))
+    "There is no setting 'problem.q' of problem=np: under 'problem' there are problem.rho."
     """
     known = [path for path in _paths(config) if path != "name" and not path.endswith(".name")]
-    same_ending = [path for path in known if path.rpartition(".")[2] == key.rpartition(".")[2]]
-    near = same_ending or difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    parent, _, ending = key.rpartition(".")
+    siblings = [path for path in known if parent and path.rpartition(".")[0] == parent]
+    endings = {path.rpartition(".")[2]: path for path in siblings or known}
+    same_ending = [path for path in known if path.rpartition(".")[2] == ending]
+    near = same_ending or [endings[one] for one in difflib.get_close_matches(ending, endings, n=1, cutoff=0.6)]
+    refusal = f"There is no setting {key!r}{_owner(key, config)}:"
     if near:
-        return f"There is no setting {key!r}: did you mean {near[0]!r}?"
-    parent = key.rpartition(".")[0]
-    siblings = [path for path in known if path.rpartition(".")[0] == parent]
-    where = f"under {parent!r} there are" if parent and siblings else "there are"
-    return f"There is no setting {key!r}: {where} {', '.join(siblings or map(str, config))}."
+        return f"{refusal} did you mean {near[0]!r}?"
+    where = f"under {parent!r} there are" if siblings else "there are"
+    return f"{refusal} {where} {', '.join(siblings or map(str, config))}."
+
+
+def _owner(key: str, config: DictConfig) -> str:
+    """Say whose setting it would be: of several solvers in a sweep, one may not have it."""
+    group, dot, _ = key.partition(".")
+    section = OmegaConf.select(config, group) if dot else None
+    return f" of {group}={section.name}" if isinstance(section, DictConfig) and "name" in section else ""
 
 
 def _paths(config: Any, prefix: str = "") -> Iterable[str]:

@@ -78,7 +78,11 @@ def typed(value: Any) -> str:
     --------
     >>> typed("0.01,0.1"), typed(["geomspace", 0.01, 100, 5]), typed(None), typed(True)
     ('0.01,0.1', '[geomspace,0.01,100,5]', 'null', 'true')
+    >>> typed({"C": [0.1, 1], "dual": None})
+    '{C:[0.1,1],dual:null}'
     """
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key}:{typed(part)}' for key, part in value.items())}}}"
     if isinstance(value, list):
         return f"[{','.join(map(typed, value))}]"
     if isinstance(value, bool):

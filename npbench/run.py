@@ -96,7 +96,7 @@ def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> 
         if plan.todo:
             _execute(plan, configs)
     except KeyboardInterrupt:
-        done = len(plan.store.done().intersection(job.key for job in plan.jobs))
+        done = len(plan.store.done(plan.settings.trace).intersection(job.key for job in plan.jobs))
         print(
             f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {plan.settings.results}; "
             "the same command goes on from there.",

@@ -106,7 +106,7 @@ def test_each_value_of_a_sweep_is_looked_at(loader):
     assert [fault.split(":")[0] for fault in faults] == [
         "Unknown solver 'centroit'",
         "Unknown solver 'zzzz'",
-        "There is no setting 'solver.shrinkage'",  # np_svm has none
+        "There is no setting 'solver.shrinkage' of solver=np_svm",
     ]
 
 
@@ -118,6 +118,7 @@ def test_each_value_of_a_sweep_is_looked_at(loader):
         ("execution.n_job=1", "did you mean 'execution.n_jobs'?"),
         ("problem.zzzzzzzzz=1", "under 'problem' there are problem.rho."),
         ("seed.x=1", "There is no setting 'seed.x'"),
+        ("solver.zz=1", "There is no setting 'solver.zz' of solver=np_svm: under 'solver' there are solver.C,"),
         ("zzzzzz=1", "there are solver, problem"),
         ("solver=[np_svm,centroid]", "name one of"),
         ("dataset=breast,pima", "add -m"),

@@ -88,6 +88,15 @@ def test_what_is_typed_wins_and_may_list_several_values(loader):
     ]
 
 
+def test_a_setting_may_be_a_mapping(loader):
+    sweep = {"solver": "np_svm_linear", "solver.search": {"C": [0.5, 2]}, "results": "a folder"}
+    written(sweeps={"one": sweep}, settings={"dataset": "blobs"})
+    (found,), _, faults = compose_experiment(loader, "demo", [])
+    assert faults == []
+    assert found.solver.search.C == [0.5, 2]
+    assert found.results == "a folder"
+
+
 def test_a_file_that_inherits_changes_single_settings(loader):
     written()
     Path("mine/experiment/demo_full.yaml").write_text(
@@ -186,6 +195,24 @@ def test_a_run_prints_the_table_and_goes_on_where_it_was(answer, stranger):
         assert table in text
         assert ("2 of 6 jobs have no record yet" in text) == ("repeats=3" in report)
     assert RecordStore(Path("results/records")).frame().equals(frame)
+
+
+def test_jobs_that_two_sweeps_have_in_common_are_counted_once(answer, stranger):
+    written(sweeps={"one": {"solver": "centroid"}, "two": {"solver": "centroid", "problem.rho": "0.05,0.1"}})
+    assert command("+experiment=demo").returncode == 0
+    code, text = answer("report", "--experiment", "demo")
+    assert code == 0
+    assert "4 records" in text
+    assert "no record" not in text
+    assert "2 of 6 jobs have no record yet" in answer("report", "--experiment", "demo", "repeats=3")[1]
+
+
+def test_flags_may_stand_between_settings(capsys, stranger):
+    written()
+    with pytest.raises(SystemExit) as end:
+        cli.main(["plan", "repeats=1", "--config-dir", "mine", "+experiment=demo"])
+    assert end.value.code == 0
+    assert "2 of 2 jobs would run" in capsys.readouterr().out
 
 
 def test_a_record_without_the_trace_that_is_asked_for_is_made_again(answer, stranger):

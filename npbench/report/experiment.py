@@ -52,7 +52,7 @@ def report(experiment: Experiment, configs: Sequence[DictConfig]) -> int:
         print_experiment(experiment, frame, settings.results)
         conclude = print_outcome
     conclude(frame, planned=len(frame), skipped=len(frame), folder=folder)
-    planned = sum(request.repeats for request in requests)
+    planned = len(asked(requests))
     if len(frame) < planned:
         print(f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}")
     return OK
@@ -60,9 +60,14 @@ def report(experiment: Experiment, configs: Sequence[DictConfig]) -> int:
 
 def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
     """Return the latest record of each job of ``requests``, whatever code and library versions made it."""
-    asked = pl.DataFrame([setting for request in requests for setting in settings_of(request)]).unique()
-    latest = frame.unique(asked.columns, keep="last", maintain_order=True)
-    return latest.join(asked, on=asked.columns, how="semi", maintain_order="left")
+    wanted = asked(requests)
+    latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
+    return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+
+
+def asked(requests: Sequence[Request]) -> pl.DataFrame:
+    """Return the setting of each job of ``requests``; sweeps may have some in common."""
+    return pl.DataFrame([setting for request in requests for setting in settings_of(request)]).unique()
 
 
 def print_experiment(
