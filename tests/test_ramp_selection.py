@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
+from npbench.estimators import kernel_sample
 from npbench.estimators import ramp_selection as selection
 from npbench.estimators.ramp_selection import select
 from npbench.numerics.gram import Kernel
@@ -128,9 +129,9 @@ def test_rows_outside_the_folds_are_not_looked_at():
 @pytest.mark.usefixtures("shared")
 def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
     products, exponentials = [], []
-    distances, exponential = selection.squared_distances, Kernel.of_squared_distances
+    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
     monkeypatch.setattr(
-        selection, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
+        kernel_sample, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
     )
     monkeypatch.setattr(
         Kernel,

@@ -11,22 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
+from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.annealing import REACHED
-from npbench.numerics.gram import Gram, Kernel, squared_distances
+from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_svm import RampSVM
-from npbench.numerics.threads import blas_threads
 from npbench.problem import Problem
 from npbench.protocol import Fold, combinations, grid_search
-
-VANISHING = 30.0  # exp(-30) is 1e-13
 
 Scored = list[tuple[np.ndarray, np.ndarray]]
 
@@ -48,7 +45,7 @@ def select(
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
-    if len(search.get("C", ())) < 2 or too_large or _varies_by_fold(make(), search):
+    if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     place = np.full(len(y), -1)
     place[rows] = np.arange(len(rows))
@@ -57,8 +54,8 @@ def select(
     ascending = sorted(search["C"])
     others = combinations({name: values for name, values in search.items() if name != "C"})
     estimators = [make(**params, C=1.0) for params in others]
-    sample = _Sample(X, estimators)
-    settings = [sample.setting(estimator) for estimator in estimators]
+    sample = KernelSample(X, estimators)
+    settings = [_setting(estimator, sample) for estimator in estimators]
 
     def work(estimator: RampClassifier) -> list[tuple[float, int]]:
         scored, unconverged = _path(estimator, sample.gram(estimator), y, local_folds, ascending)
@@ -79,54 +76,14 @@ def select(
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
 
 
-def _varies_by_fold(estimator: RampClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a kernel has a scale of its own on each fold, or is a matrix of one sample."""
-    kernels = search.get("kernel", [estimator.kernel])
-    gammas = search.get("gamma", [estimator.gamma])
-    return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))
+def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:
+    """Return what tells the estimator's losses from others': its parameters, with the kernel as it is on the sample."""
+    params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
+    return (sample.kernel(estimator), *_key(params))
 
 
 def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(params.items()))
-
-
-class _Sample:
-    """A sample whose squared distances are computed once for all bandwidths.
-
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        The sample.
-    estimators : sequence of RampClassifier
-        Whose kernels will be asked for.
-    """
-
-    def __init__(self, X: Any, estimators: Sequence[RampClassifier]) -> None:
-        self._X = X
-        gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
-        self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
-        # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
-        self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
-
-    def _kernel(self, estimator: RampClassifier) -> Kernel:
-        kernel = estimator.resolved_kernel(self._X)
-        return replace(kernel, gamma=min(kernel.gamma, self._saturation)) if kernel.name == "rbf" else kernel
-
-    def setting(self, estimator: RampClassifier) -> tuple[Any, ...]:
-        """Return what tells the estimator's losses from others': its parameters, with the kernel as it is here."""
-        params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
-        return (self._kernel(estimator), *_key(params))
-
-    def gram(self, estimator: RampClassifier) -> np.ndarray:
-        """Return the Gram matrix under the estimator's kernel."""
-        kernel = self._kernel(estimator)
-        if kernel.name == "rbf":
-            return kernel.of_squared_distances(self._squared)
-        return kernel.between(self._X, self._X)
-
-
-def _least(values: np.ndarray, above: float) -> float:
-    return float(np.min(values, where=values > above, initial=np.inf))
 
 
 def _path(

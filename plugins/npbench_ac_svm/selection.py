@@ -19,8 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
-from npbench.numerics.gram import squared_distances
-from npbench.numerics.threads import blas_threads
+from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
 from npbench.problem import Problem
 from npbench.protocol import Fold, combinations, grid_search
 from npbench_ac_svm.estimator import ACSVM
@@ -46,7 +45,8 @@ def select(
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
-    if not set(COSTS) & set(search) or too_large or _varies_by_fold(make(), search):
+    linear = "linear" in search.get("kernel", [make().kernel])
+    if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
     candidates = combinations(search)
@@ -54,7 +54,7 @@ def select(
     for place, params in enumerate(candidates):
         others = tuple(value for name, value in params.items() if name not in COSTS)
         by_kernel.setdefault(others, []).append(place)
-    sample = _Sample(X[rows], any(kernel == "rbf" for kernel in search.get("kernel", [make().kernel])))
+    sample = KernelSample(X[rows], [make(**candidates[places[0]]) for places in by_kernel.values()])
 
     def work(places: list[int]) -> list[_Fitted]:
         estimators = [make(**candidates[place]) for place in places]
@@ -69,29 +69,6 @@ def select(
         unconverged += sum(one.unconverged for one in group)
     best = int(np.argmin(losses))
     return Selection(candidates[best], float(losses[best]), len(candidates), unconverged, losses.tolist())
-
-
-def _varies_by_fold(estimator: ACSVM, search: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a kernel has a scale of its own on each fold, is a matrix of one sample, or is linear."""
-    kernels = search.get("kernel", [estimator.kernel])
-    gammas = search.get("gamma", [estimator.gamma])
-    scaled = "scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels)
-    return scaled or "linear" in kernels or "precomputed" in kernels
-
-
-class _Sample:
-    """A sample whose squared distances, if they are asked for, are computed once for all bandwidths."""
-
-    def __init__(self, X: Any, has_distances: bool) -> None:
-        self._X = X
-        self._squared = squared_distances(X, blas_threads()) if has_distances else np.empty((0, 0))
-
-    def gram(self, estimator: ACSVM) -> np.ndarray:
-        """Return the Gram matrix under the estimator's kernel."""
-        kernel = estimator.resolved_kernel(self._X)
-        if kernel.name == "rbf":
-            return kernel.of_squared_distances(self._squared)
-        return kernel.between(self._X, self._X)
 
 
 class _Fitted(NamedTuple):

@@ -1,0 +1,57 @@
+"""A sample under many kernels, for searches that compute no kernel value twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics.gram import Kernel, squared_distances
+from npbench.numerics.threads import blas_threads
+
+VANISHING = 30.0  # exp(-30) is 1e-13
+
+
+def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
+    """Return whether a kernel of the search has a scale of its own on each fold, or is a matrix of one sample."""
+    kernels = search.get("kernel", [estimator.kernel])
+    gammas = search.get("gamma", [estimator.gamma])
+    return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))
+
+
+class KernelSample:
+    """A sample whose squared distances are computed once for all bandwidths.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        The sample.
+    estimators : sequence of KernelClassifier
+        Whose kernels will be asked for.
+    """
+
+    def __init__(self, X: Any, estimators: Sequence[KernelClassifier]) -> None:
+        self._X = X
+        gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
+        self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
+        # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
+        self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
+
+    def kernel(self, estimator: KernelClassifier) -> Kernel:
+        """Return the estimator's kernel; it is the same for all bandwidths that only tell whether points are equal."""
+        kernel = estimator.resolved_kernel(self._X)
+        return replace(kernel, gamma=min(kernel.gamma, self._saturation)) if kernel.name == "rbf" else kernel
+
+    def gram(self, estimator: KernelClassifier) -> np.ndarray:
+        """Return the Gram matrix under the estimator's kernel."""
+        kernel = self.kernel(estimator)
+        if kernel.name == "rbf":
+            return kernel.of_squared_distances(self._squared)
+        return kernel.between(self._X, self._X)
+
+
+def _least(values: np.ndarray, above: float) -> float:
+    return float(np.min(values, where=values > above, initial=np.inf))
