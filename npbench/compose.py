@@ -85,8 +85,10 @@ class Composer:
             if "=" not in setting:
                 why = "write key=value, as in problem.rho=0.1."
             else:
-                reason = str(error).splitlines()[0].removeprefix(f"Error parsing override '{setting}'") or str(error)
-                why = f"{reason.strip()}. Lists are written [1,2]; quote values that hold other signs, as in key='a b'."
+                lines = str(error).replace(f"Error parsing override '{setting}'", "").strip().splitlines()
+                why = (
+                    f"{lines[0].strip()}. Lists are written [1,2]; quote values that hold other signs, as in key='a b'."
+                )
             self._fault(f"Cannot read the setting {setting!r}: {why}")
             return []
 

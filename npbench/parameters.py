@@ -43,7 +43,7 @@ def solver_settings(
     grids = section.get("search") or {}
     if not isinstance(grids, dict):
         raise RequestError(f"solver.search is {grids!r}: it must hold grids by name, as in solver.search.C=[0.1,1].")
-    grids = {str(name): grid for name, grid in grids.items() if grid not in (None, {})}
+    grids = _given(grids)
     faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
     faults += _name_faults(solver, _signature(solver, faults), settings | grids)
     if faults:
@@ -54,6 +54,12 @@ def solver_settings(
     if faults := _value_faults(solver, {**of_problem, **params}, search):
         raise RequestError(*faults)
     return params, search
+
+
+def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the grids without those that are null, in parameters that are mappings too."""
+    plain = {str(name): _given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
+    return {name: grid for name, grid in plain.items() if grid not in (None, {})}
 
 
 def _candidates(value: Any, grid: Any) -> list[Any]:

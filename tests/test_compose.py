@@ -123,6 +123,7 @@ def test_each_value_of_a_sweep_is_looked_at(loader):
         ("solver=[np_svm,centroid]", "name one of"),
         ("dataset=breast,pima", "add -m"),
         ("seed=interval(1,2)", "no finite set"),
+        ("seed=2]", "Cannot read the setting 'seed=2]': extraneous input ']' expecting <EOF>. Lists are"),
         ("solver.C=", None),
     ],
 )

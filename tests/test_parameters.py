@@ -41,6 +41,8 @@ def test_a_parameter_without_default_needs_a_value_or_a_grid():
         ({"C": None}, {}, {"C": None}, None),
         ({"C": None}, None, {"C": None}, None),
         ({"C": None}, {"C": [7]}, None, [{"C": 7}]),
+        ({"C": None, "depth": 3}, {"C": None}, {"C": None, "depth": 3}, None),
+        ({"C": None, "depth": None}, {"C": None, "depth": [1, 2]}, None, [{"C": None, "depth": d} for d in (1, 2)]),
     ],
 )
 def test_in_a_mapping_each_name_is_fixed_or_searched(value, grid, fixed, searched):
