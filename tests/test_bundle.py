@@ -207,6 +207,15 @@ def test_shares_are_feasible_and_optimal_whatever_the_rank_and_the_start(seed, m
     assert value == pytest.approx(optimum, rel=1e-7, abs=1e-7)
 
 
+@given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-9]))
+def test_shares_are_as_good_as_asked_for(seed, tol):
+    rng = np.random.default_rng(seed)
+    G, p, x = rng.normal(size=(30, 5)), rng.normal(size=30), np.eye(30)[0]
+    maximise_on_simplex(G @ G.T, p, 10.0, x, tol, 10_000)
+    gradient = p - 10.0 * G @ (G.T @ x)
+    assert gradient.max() <= gradient[x > 0].min() + tol + 1e-11
+
+
 def test_shares_cut_short_are_feasible_still():
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 5))

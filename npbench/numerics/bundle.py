@@ -291,10 +291,8 @@ class _Search:
             self._mu /= MU_FACTOR
         elif reached < LEVELS[0]:
             self._mu *= MU_FACTOR
-        lowest, cut = self._search_line(w, LINE_ACCURACY * (self.best.objective - promised))
+        self.best, cut = self._search_line(w, LINE_ACCURACY * (self.best.objective - promised))
         self._cut(cut)
-        if lowest.objective < self.best.objective:
-            self.best = lowest
 
     def _search_line(self, w: np.ndarray, accuracy: float) -> tuple[Point, Point]:
         """Search from the best point through w; return the lowest point met and the one to cut at."""

@@ -52,11 +52,6 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
         slopes(H, p, c, x, free, n_free, gradient)
         if steps >= max_steps or violation(gradient, x) <= tol:
             break
-    total = 0.0
-    for j in range(m):
-        total += x[j]
-    for j in range(m):
-        x[j] /= total
     return steps
 
 
@@ -92,7 +87,8 @@ def move(gradient, ridge, y, free, n_free, L, x):
     """Move the free x to their optimum with sum 1, or up to the first bound; return which one meets it, or -1.
 
     The system is solved for the change: where planes are dependent both solutions below are large, and what they lose
-    to rounding is in proportion to the right-hand side, which falls as x approaches the optimum.
+    to rounding is in proportion to the right-hand side, which falls as x approaches the optimum. The sum is restored at
+    once: later steps mend what that costs.
     """
     z, ones, level = np.empty(n_free), np.ones(n_free), 0.0
     for i in range(n_free):
@@ -118,6 +114,11 @@ def move(gradient, ridge, y, free, n_free, L, x):
         x[free[i]] = max(x[free[i]] + step * (z[i] - x[free[i]]), 0.0)
     if blocking >= 0:
         x[free[blocking]] = 0.0
+    total = 0.0
+    for i in range(n_free):
+        total += x[free[i]]
+    for i in range(n_free):
+        x[free[i]] /= total
     return blocking
 
 
