@@ -279,6 +279,19 @@ def test_random_starts_against_the_usual_one():
         assert {row["usual is"] for row in cells(sheet)} == {"not measured"}
 
 
+def test_starts_are_compared_on_one_split():
+    def ended(repeat, start, objective):
+        return record(repeat=repeat, params={"C": 1, "start": start}, objective=objective)
+
+    records = [ended(0, None, 1.0), ended(0, 0, 2.0), ended(0, 1, 3.0)]
+    records += [ended(1, None, 20.0), ended(1, 0, 9.0), ended(1, 1, 8.0)]
+    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective"])
+    assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
+    assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
+    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", figures=["objective"])
+    assert "repeat" not in alone.title
+
+
 def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
     console = Console(width=80, record=True)
     experiment = Experiment(

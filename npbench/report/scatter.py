@@ -17,7 +17,7 @@ FORM = ".4g"
 def table(
     records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, start: str, by: str, figures: Sequence[str]
 ) -> list[Sheet]:
-    """Return for each data set and problem the figures of the usual start against those of the random ones.
+    """Return for each data set, problem and split the figures of the usual start against those of the random ones.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def table(
     figures : sequence of str
         The columns compared.
     """
-    groups = started(records, start, by).group_by("dataset", "problem_params", maintain_order=True)
-    return [
-        _sheet(str(dataset), str(problem), group, by, name) for (dataset, problem), group in groups for name in figures
-    ]
+    found = started(records, start, by)
+    splits = ["seed", "repeat"] if found.select("seed", "repeat").n_unique() > 1 else []  # starts meet on one split
+    groups = found.group_by("dataset", "problem_params", *splits, maintain_order=True)
+    return [_sheet(key, group, by, name) for key, group in groups for name in figures]
 
 
 def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
@@ -45,11 +45,13 @@ def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
     return good.with_columns(
         start=pl.Series([p.get(start) for p in params], dtype=pl.Int64),
         by=pl.Series([p.get(by) for p in params], dtype=pl.Float64),
-    ).sort("dataset", "problem_params", "by", "start", nulls_last=False)
+    ).sort("dataset", "problem_params", "seed", "repeat", "by", "start", nulls_last=False)
 
 
-def _sheet(dataset: str, problem: str, group: pl.DataFrame, by: str, name: str) -> Sheet:
-    where = ", ".join(f"{key}={value}" for key, value in json.loads(problem).items())
+def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet:
+    dataset, problem, *split = key
+    told = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
+    where = ", ".join(f"{quantity}={value}" for quantity, value in told.items())
     found = group.group_by("by", maintain_order=True)
     header = [by, "usual start", "random: min", "median", "max", "starts", "usual is"]
     rows = [[NONE if value is None else f"{value:g}", *_compared(same, name)] for (value,), same in found]
