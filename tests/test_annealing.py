@@ -164,6 +164,14 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
     assert np.all(z[a > lower + slack] <= 1 + error)
 
 
+@pytest.mark.parametrize(
+    ("p_fa", "p_nd", "rate"), [(0.02, 0.5, 0.04), (0.9, 0.5, 1.0), (0.3, 1.0, 1.0), (0.0, 1.0, 0.0), (0.0, 0.2, 0.0)]
+)
+def test_the_q_value_of_surrogate_rates(p_fa, p_nd, rate):
+    assert QValueBound(0.1).rate(p_fa, p_nd) == pytest.approx(rate)
+    assert QValueBound(0.1).gradient(p_fa, p_nd) == pytest.approx(p_fa - 0.1 * (1 - p_nd))
+
+
 @pytest.mark.parametrize("rho", [0.05, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
 def test_on_ordinary_data_the_constraint_is_met(rho, kernel):
@@ -341,3 +349,20 @@ def test_a_jump_that_is_foreseen_is_tried_first():
     foreseen, other = (Rate(lambda multiplier: 0.9 if multiplier < 40 else 0.0, spread) for spread in (1.0, 10.0))
     assert ended(foreseen).status == ended(other).status == "jump"
     assert len(foreseen.tried) <= 4 < len(other.tried)
+
+
+def test_a_jump_of_the_q_value_is_foreseen_where_the_costs_of_both_classes_balance():
+    """C + lambda q on the positives' mean loss, lambda on the negatives': equal at lambda = C / (1 - q)."""
+    svm = Rate(lambda multiplier: 0.4 if multiplier < 50 else 0.0, spread=1.0)
+    found = anneal(svm, QValueBound(0.2), 40.0, 5.0, 0.01, 200)
+    assert found.status == "jump"
+    assert len(svm.tried) <= 4
+
+
+@pytest.mark.parametrize("bound", [FalseAlarmBound(0.1), QValueBound(0.1)])
+def test_a_bound_met_by_missing_every_positive_is_no_answer(bound):
+    svm = Rate(lambda multiplier: 0.1 if isinstance(bound, FalseAlarmBound) else 0.0)
+    svm.p_nd = 1.0
+    found = anneal(svm, bound, 40.0, 10.0, 0.005, 200)
+    assert found.status == "flat"
+    assert found.status not in REACHED

@@ -57,7 +57,7 @@ class RateBound(Protocol):
         """Return what is bounded."""
 
     def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``."""
+        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``, or is 0."""
 
 
 @dataclass(frozen=True)

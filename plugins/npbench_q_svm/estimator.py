@@ -43,7 +43,7 @@ class QSVM(RampClassifier):
     eta : float, default=1.0
         Half-width of the ramp; positive. (C, eta) and (C / eta^2, 1) give the same classifier up to the factor eta.
     nu : float, optional
-        Gain of the update ``lambda <- lambda (1 + nu (P_fa - q (1 - P_nd)))``; positive. Default: 1 / q.
+        Gain of the update of lambda; positive. Default: 1 / q.
     epsilon : float, optional
         Tolerance on the surrogate q-value, ``|P_fa / (1 - P_nd) - q| <= epsilon``; positive. Default: q / 20.
     tol : float, default=1e-3
@@ -51,7 +51,8 @@ class QSVM(RampClassifier):
     max_iter : int, default=200
         Most convex steps.
     update : {"secant", "gradient"}, default="secant"
-        How lambda moves: the gradient step of ``nu`` as printed, or that step until lambda is bracketed, then secants.
+        How lambda moves: "gradient" as printed, ``lambda <- lambda (1 + nu (P_fa - q (1 - P_nd)))``; "secant" by
+        ``lambda (1 + nu (P_fa / (1 - P_nd) - q))`` until lambda is bracketed, then by secants of that ratio.
     cache_size : float, default=1000
         Megabytes the Gram matrix may take; beyond, rows are computed as they are needed.
 
