@@ -149,7 +149,8 @@ class GenerativeNP(KernelClassifier):
         Raises
         ------
         ValueError
-            If ``rho > 1/2`` under the Gaussian bound, or a matrix exceeds ``cache_size``.
+            If ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or, for the linear kernel,
+            features overflow or a sparse one lies so far from 0 that its covariance is lost to rounding.
         """
         self._validate_params()
         kappa = tail_distance(self.rho, self.bound)
