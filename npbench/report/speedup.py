@@ -126,7 +126,7 @@ def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -
     for solver in (base, other):
         alone = len(records.filter(solver=solver)) - len(paired)
         if alone:
-            yield f"{alone} jobs of {solver} have no counterpart: one of the two failed, was not run, or was set otherwise."
+            yield f"{alone} jobs of {solver} have no counterpart: its partner failed, was not run or was set otherwise."
         loose = len(records.filter(status="ok", solver=solver, converged=False))
         if loose:
             yield f"{loose} fits of {solver} did not converge; their times count all the same."
