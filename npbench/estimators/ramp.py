@@ -96,17 +96,22 @@ class RampClassifier(KernelClassifier):
     def _keep(self, X: Any, signs: np.ndarray, found: Found) -> None:
         best = found.best
         self._keep_expansion(X, signs, best.x, best.b)
-        self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
-        self.converged_ = found.status in REACHED and best.violation <= self.tol
+        self.n_iter_, self.trace_ = len(found.trace), found.trace
+        self.status_ = "imprecise" if found.status in REACHED and best.violation > self.tol else found.status
+        self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
 
     def _explanation(self, found: Found) -> str:
-        reason, constraint = EXPLANATIONS[found.status], self.constraint()
-        if found.status in REACHED:
-            reason = f"the last convex step left a violation of {found.best.violation:.1e}, above tol={self.tol:g}"
-        return (
-            f"{type(self).__name__}: {reason}. The classifier kept has surrogate rates P_fa={found.best.p_fa:.4g} and "
-            f"P_nd={found.best.p_nd:.4g} (bound: {constraint.bound:g}) at multiplier {self.multiplier_:.4g}. Try a "
-            "larger C, another gamma, or a larger epsilon or max_iter."
+        best, constraint = found.best, self.constraint()
+        kept = (
+            f"The classifier kept has surrogate rates P_fa={best.p_fa:.4g} and P_nd={best.p_nd:.4g} (bound: "
+            f"{constraint.bound:g}) at multiplier {best.multiplier:.4g}."
         )
+        if self.status_ == "imprecise":
+            return (
+                f"{type(self).__name__}: the last convex step left a violation of {best.violation:.1e}, above "
+                f"tol={self.tol:g}. {kept} Scale the features to unit variance, or allow a larger tol."
+            )
+        advice = "Try a larger C, another gamma, or a larger epsilon or max_iter."
+        return f"{type(self).__name__}: {EXPLANATIONS[found.status]}. {kept} {advice}"

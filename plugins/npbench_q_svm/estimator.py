@@ -76,8 +76,8 @@ class QSVM(RampClassifier):
         Convex steps taken.
     converged_ : bool
         Whether the constraint was met within epsilon (or is inactive) and the last convex step within ``tol``.
-    status_ : {"converged", "inactive", "flat", "jump", "capped", "max_iter"}
-        How the search ended.
+    status_ : {"converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"}
+        How the search ended; "imprecise" if its last convex step missed ``tol``.
     multiplier_ : float
         The lambda of the classifier.
     surrogate_rates_ : (float, float)
