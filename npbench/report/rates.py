@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MEASURED = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 PANELS = {"p_fa": "$P_{fa}$", "p_nd": "$P_{nd}$", "seconds": "training time [s]"}
 MARKERS = "os^Dvp*X"
+# Those of Okabe and Ito (2008), which colour-blind readers tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 
 
 def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
@@ -120,7 +122,7 @@ def _panel(axes: Any, records: pl.DataFrame, name: str, numbers: Mapping[str, in
             points["mean"],
             points["spread"],
             label=label,
-            color=f"C{number}",
+            color=COLOURS[number % len(COLOURS)],
             marker=MARKERS[number % len(MARKERS)],
             markersize=4,
             linewidth=1.2,
