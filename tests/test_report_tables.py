@@ -262,6 +262,15 @@ def test_accepted_positives_beside_the_papers_and_a_base():
     assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].rows
 
 
+def test_a_papers_number_can_be_that_of_one_variant():
+    records = [
+        record("net", problem="qvalue", q=0.1, accepted=0.5, n_test_positive=10, params={"hidden": hidden})
+        for hidden in (0, 5)
+    ]
+    (sheet,) = accepted.table(frame(records), [{"solver": "net", "hidden": 5, "accepted": 7491}])
+    assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
+
+
 def test_random_starts_against_the_usual_one():
     def ended(C, start, objective):
         return record(params={"C": C, "start": start}, objective=objective, surrogate=float("nan"))

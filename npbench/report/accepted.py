@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -20,7 +21,7 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, base: 
     records : DataFrame
         For the problem qvalue, with the metric ``accepted``.
     printed : sequence of mapping
-        By ``q`` and ``solver``, with ``accepted``, a number of positives.
+        By ``q``, ``solver`` and any of its fixed parameters, with ``accepted``, a number of positives.
     base : str, optional
         The solver to which the others are compared.
     """
@@ -43,16 +44,18 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Sequenc
         best = max(shares.values(), default=None)
         for (label,), one in same.group_by("label", maintain_order=True):
             good, solver = one.filter(status="ok"), one["solver"][0]
-            paper = {s: printed_for(printed, dataset=dataset, q=q, solver=s).get("accepted") for s in (solver, base)}
+            about, params = {"dataset": dataset, "q": q}, json.loads(one["params"][0])
+            theirs = printed_for(printed, **{**params, **about, "solver": solver}).get("accepted")
+            theirs_base = printed_for(printed, **about, solver=base).get("accepted")
             rows.append(
                 [
                     f"{q:g}",
                     label,
                     spread(good["accepted"].drop_nulls().to_list()),
                     spread(good["number"].drop_nulls().to_list(), ".0f"),
-                    figure(paper[solver], ".0f"),
+                    figure(theirs, ".0f"),
                     _gain(shares.get(label), bases.get(base or "")),
-                    _gain(mean_of(paper[solver]), mean_of(paper[base])),
+                    _gain(mean_of(theirs), mean_of(theirs_base)),
                     f"{len(good)}/{len(one)}",
                     _verdict(shares.get(label), best),
                 ]
