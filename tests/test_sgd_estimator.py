@@ -91,7 +91,7 @@ def test_sparse_samples_give_the_dense_classifier_intercept_and_all(loss, averag
     S = X * (np.abs(X) > 0.7)
     options = {"loss": loss, "average": average, "max_iter": 5, "random_state": 3}
     dense, sparse = (quiet(StochasticNP(**options), Z, Y) for Z in (S, sp.csr_matrix(S)))
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-8)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-8, atol=1e-7)
     np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-8)
 
 
@@ -311,3 +311,22 @@ def test_the_configuration_states_every_parameter():
     assert paper["search"]["lambda_c"] == [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1]  # section 5.5
     assert paper["search"]["tau"] == [0.1, 1, 5, 10, 50, 100]
     assert paper["max_iter"] == 100
+
+
+def test_on_sparse_text_the_multiplier_does_not_outrun_the_weights():
+    data = npbench.load_dataset("rcv1_like", n_pos=8500, n_neg=1500, n_features=10_000, density=0.005)
+    rejects_all, warmed_up = (
+        quiet(StochasticNP(rho=0.002, lambda_c=1e-6, max_iter=20, random_state=0, warm_up=epochs), data.X, data.y)
+        for epochs in (0, 1)
+    )
+    assert rejects_all.surrogate_rates_[0] > 0.99
+    assert warmed_up.surrogate_rates_[0] < 0.3
+    assert warmed_up.surrogate_rates_[1] < 0.01
+
+
+def test_lambda_is_held_while_it_warms_up_but_moves_in_the_last_epoch():
+    held = quiet(StochasticNP(max_iter=5, warm_up=3, random_state=0), X, Y)
+    multipliers = [one.multiplier for one in held.trace_]
+    assert multipliers[:3] == [1.0] * 3
+    assert len(set(multipliers)) == 3
+    assert quiet(StochasticNP(max_iter=1, warm_up=3, random_state=0), X, Y).trace_[0].multiplier != 1.0

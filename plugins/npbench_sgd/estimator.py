@@ -62,6 +62,9 @@ class StochasticNP(LinearClassifier):
     tau : float, optional
         Gain of the multiplier, positive: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``.
         Default: 3 / rho per pass.
+    warm_up : int, default=1
+        Epochs at the start of ``fit`` in which lambda stays 1, but for the last one. Where weights learn slowly, lambda
+        would else rise until everything is rejected, where the loss is flat.
     max_iter : int, default=50
         Epochs. There is no other end: the noise of single samples hides when to stop earlier.
     sampling : {"shuffle", "balanced"}, default="shuffle"
@@ -145,6 +148,7 @@ class StochasticNP(LinearClassifier):
         "eta": [Interval(Real, 0, None, closed="neither")],
         "gamma_0": [None, Interval(Real, 0, None, closed="neither")],
         "tau": [None, Interval(Real, 0, None, closed="neither")],
+        "warm_up": [Interval(Integral, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "sampling": [StrOptions({"shuffle", "balanced"})],
         "average": ["boolean"],
@@ -162,6 +166,7 @@ class StochasticNP(LinearClassifier):
         eta: float = 1.0,
         gamma_0: float | None = None,
         tau: float | None = None,
+        warm_up: int = 1,
         max_iter: int = 50,
         sampling: Literal["shuffle", "balanced"] = "shuffle",
         average: bool = True,
@@ -175,6 +180,7 @@ class StochasticNP(LinearClassifier):
         self.eta = eta
         self.gamma_0 = gamma_0
         self.tau = tau
+        self.warm_up = warm_up
         self.max_iter = max_iter
         self.sampling = sampling
         self.average = average
@@ -211,7 +217,8 @@ class StochasticNP(LinearClassifier):
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
-            p_nd, p_fa = self._run(X, is_positive, draws, rule)
+            is_held = iteration < min(self.warm_up, self.max_iter - 1)
+            p_nd, p_fa = self._run(X, is_positive, draws, rule._replace(nu=0.0) if is_held else rule)
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
             self.trace_.append(Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))

@@ -137,7 +137,8 @@ def test_magic_beside_the_batch_svm(
         fixed, grid = grids[name]
         solver = registry.installed().solver(name)
         make = functools.partial(resolve(solver.estimator), rho=0.05, **fixed)
-        make().fit(X[split.train[:200]], y[split.train[:200]])  # compiles
+        some = split.train[:: len(split.train) // 200]
+        make().fit(X[some], y[some])  # compiles
         select = resolve(solver.select) if solver.select else protocol.grid_search
         start = time.perf_counter()
         chosen = select(make, X, y, split.folds, NeymanPearson(0.05), grid)
