@@ -11,11 +11,15 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from npbench.report.rates import plot
+from npbench.report.settings import SITUATION
 from npbench.store import RecordStore
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
-FIGURE = ROOT / "docs" / "img" / "rates.png"
+IMAGES = ROOT / "docs" / "img"
+FIGURE = IMAGES / "rates.png"
+EXPERIMENTS = ("gasso_figure4", "gasso_figure5")
 
 # Two colours of Okabe and Ito (2008), which colour-blind readers tell apart; the markers differ as well.
 LOOKS: dict[str, dict[str, Any]] = {
@@ -29,6 +33,13 @@ def published() -> pl.DataFrame:
     """Return the rates of the published run, a row for each repeat."""
     frame = RecordStore(RECORDS).frame().filter(status="ok", solver="np_svm")
     return frame.select("dataset", "rho", "repeat", "p_fa", "p_nd").sort("dataset", "rho", "repeat")
+
+
+def of_experiment(name: str) -> pl.DataFrame:
+    """Return the published records of an experiment, as much of them as its figure shows."""
+    frame = pl.read_parquet(ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet")
+    shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
+    return frame.select(*dict.fromkeys(shown), "repeat", "rho").sort(pl.all())
 
 
 def digest(frame: pl.DataFrame) -> str:
@@ -71,5 +82,8 @@ def _panel(axes: Axes, frame: pl.DataFrame, rate: str) -> None:
 
 if __name__ == "__main__":
     rates = published()
-    FIGURE.parent.mkdir(exist_ok=True)
+    IMAGES.mkdir(exist_ok=True)
     draw(rates).savefig(FIGURE, dpi=150, metadata={"Description": digest(rates)})
+    for experiment in EXPERIMENTS:
+        records = of_experiment(experiment)
+        plot(records, ()).savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,15 +43,24 @@ def published_table() -> None:
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
 
+def experiment(name: str) -> None:
+    """Write the tables of an experiment, made of the published records."""
+    with tempfile.TemporaryDirectory() as folder:  # the figure is drawn there, if at all
+        (Path(folder) / "records").symlink_to(ROOT / "results" / "published" / "gasso" / "records")
+        run = _npbench("report", "--experiment", name, f"results={folder}")
+    assert run.returncode == 0, run.stderr
+    tables = re.split(r"^(?:Figure: |There is also a figure|\d+ records, in )", run.stdout, flags=re.MULTILINE)[0]
+    fenced("text", re.sub(r" +$", "", tables, flags=re.MULTILINE))
+
+
+def _npbench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "npbench", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"})
+
+
 def session(*arguments: str) -> None:
     """Write a command, what it prints and, unless it is 0, its exit code."""
-    run = subprocess.run(
-        [sys.executable, "-m", "npbench", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "100"},
-    )
+    run = _npbench(*arguments)
     lines = ["$ npbench " + " ".join(arguments), *(run.stdout + run.stderr).splitlines()]
     if run.returncode:
         lines += ["$ echo $?", str(run.returncode)]
@@ -64,6 +74,16 @@ def hooks() -> None:
         if name.startswith("npbench_"):
             returns = str(inspect.signature(hook).return_annotation)
             cog.outl(f"| `{name}()` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
+    cog.outl("")
+
+
+def solvers(folder: str) -> None:
+    """Write the shipped solvers, each with its page below ``folder``."""
+    cog.outl("\n| solver | problem | |\n|---|---|---|")
+    for name, solver in sorted(registry.installed().solvers.items()):
+        page = f"{name.replace('_', '-')}.md"
+        assert (ROOT / "docs" / page).is_file(), page
+        cog.outl(f"| [`{name}`]({folder}{page}) | {', '.join(solver.solves)} | {solver.title} |")
     cog.outl("")
 
 

@@ -185,7 +185,7 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_figure_shows_the_published_records(monkeypatch, tmp_path):
+def test_the_figures_show_the_published_records(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(ROOT / "docs")
     import figures
@@ -198,6 +198,9 @@ def test_the_figure_shows_the_published_records(monkeypatch, tmp_path):
     for rho in breast["rho"].unique():
         assert drawn[rho] == pytest.approx(breast.filter(rho=rho)["p_nd"].mean())
     assert bottom.get_ylabel() == figures.TITLES["p_fa"]
+    for name in figures.EXPERIMENTS:
+        image = (figures.IMAGES / f"{name}.png").read_bytes()
+        assert figures.digest(figures.of_experiment(name)).encode() in image, "python docs/figures.py draws it anew"
 
 
 def test_the_published_records_are_those_of_the_command_in_the_readme():
