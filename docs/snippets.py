@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import io
 import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
+import polars as pl
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 
 from npbench import contracts, hookspecs, registry, schema
+from npbench.configs import config_dir
+from npbench.experiment import load
+from npbench.report.experiment import print_experiment
 from npbench.store import RecordStore
 from npbench.summary import print_summary
 
@@ -45,22 +51,24 @@ def published_table() -> None:
 
 def experiment(name: str) -> None:
     """Write the tables of an experiment, made of the published records."""
-    with tempfile.TemporaryDirectory() as folder:  # the figure is drawn there, if at all
-        (Path(folder) / "records").symlink_to(ROOT / "results" / "published" / "gasso" / "records")
-        run = _npbench("report", "--experiment", name, f"results={folder}")
-    assert run.returncode == 0, run.stderr
-    tables = re.split(r"^(?:Figure: |There is also a figure|\d+ records, in )", run.stdout, flags=re.MULTILINE)[0]
-    fenced("text", re.sub(r" +$", "", tables, flags=re.MULTILINE))
-
-
-def _npbench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "npbench", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"})
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
+        what = load(GlobalHydra.instance().config_loader(), name)
+    frame = pl.read_parquet(ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet")
+    console = Console(file=io.StringIO(), width=100)
+    print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
+    assert isinstance(console.file, io.StringIO)
+    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
 
 def session(*arguments: str) -> None:
     """Write a command, what it prints and, unless it is 0, its exit code."""
-    run = _npbench(*arguments)
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100"},
+    )
     lines = ["$ npbench " + " ".join(arguments), *(run.stdout + run.stderr).splitlines()]
     if run.returncode:
         lines += ["$ echo $?", str(run.returncode)]
