@@ -156,7 +156,7 @@ class GradientMultiplier:
     """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
 
     It stays within FLOOR and CAP of its start, and an update within LARGEST_FACTOR, since ``1 + nu gradient`` may be
-    negative. A small gain nu takes many updates; a large one may go to and fro for ever.
+    negative. A small gain nu takes many updates; a large one may go back and forth for ever.
     """
 
     closed = False  # whether no multiplier is believed to meet the constraint
