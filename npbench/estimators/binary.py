@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 
-class BinaryClassifier(ClassifierMixin, BaseEstimator):
+class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of two classes by the sign of ``decision_function``; takes arrays and sparse matrices.
 
     Attributes
@@ -23,9 +24,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
     _dtypes: ClassVar[list[type]] = [np.float64]
 
+    @abstractmethod
     def decision_function(self, X: Any) -> np.ndarray:
         """Return f(x), larger for more positive samples; its threshold is 0."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
         """Return ``classes_[1]`` where f(x) > 0 and ``classes_[0]`` elsewhere.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -122,21 +123,21 @@ class NetworkClassifier(BinaryClassifier):
         "random_state": ["random_state"],
     }
 
+    @abstractmethod
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         """Return a pass over the training sample and its number of steps."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _limit(self, p_nd: float) -> float:
         """Return what P_fa is bounded by."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _pulls(self, multiplier: float) -> tuple[float, float]:
         """Return the weights of P_nd and of P_fa in the Lagrangian."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _constraint(self, is_positive: np.ndarray) -> Constraint:
         """Return the parts of the rule that depend on the bound and the classes."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Fit the classifier, from a start drawn by ``random_state``.

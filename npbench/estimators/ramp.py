@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -50,13 +51,13 @@ class RampClassifier(KernelClassifier):
         "update": [StrOptions(set(MULTIPLIERS))],
     }
 
+    @abstractmethod
     def constraint(self) -> RateBound:
         """Return the bound that the problem puts on the surrogate rates."""
-        raise NotImplementedError
 
+    @abstractmethod
     def search(self, svm: RampSVM) -> Found:
         """Look for the multiplier on a training sample."""
-        raise NotImplementedError
 
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
         """Return what every search is told, with defaults filled in; C as the weight of the mean loss."""
