@@ -26,24 +26,9 @@ import numpy as np
 
 from npbench.numerics import losses
 from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, Rule, np_pass, q_pass
-from npbench.numerics.sgd import Draws
+from npbench.numerics.sgd import Draws, Trace
 
 Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
-
-
-class Trace(NamedTuple):
-    """One pass over the training sample.
-
-    The rates are means over the pass of losses that each sample had before its own step; objective (the penalty and
-    P_nd) and multiplier are those at its end.
-    """
-
-    iteration: int
-    seconds: float
-    objective: float
-    p_fa: float
-    p_nd: float
-    multiplier: float
 
 
 class Fit(NamedTuple):

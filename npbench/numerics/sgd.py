@@ -34,6 +34,21 @@ MOST_NU = 0.1  # beyond, (12) settles far above rho: where p log(1 + nu) = nu rh
 NORMS_SAMPLED = 1000
 
 
+class Trace(NamedTuple):
+    """One pass over the training sample.
+
+    The rates are means over the pass of losses that each sample had before its own step; objective (the penalty and
+    P_nd) and multiplier are those at its end.
+    """
+
+    iteration: int
+    seconds: float
+    objective: float
+    p_fa: float
+    p_nd: float
+    multiplier: float
+
+
 class Pass(NamedTuple):
     """Means over the steps of one pass, each loss taken before its own step; NaN for a class not met."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,21 +18,6 @@ from npbench.numerics import sgd
 from npbench.numerics.sgd_kernels import Rule
 
 REACHED = ("converged", "inactive")
-
-
-class Trace(NamedTuple):
-    """One pass over the training sample.
-
-    The rates are means over the pass of losses that each sample had before its own step; norm and multiplier are
-    those at its end.
-    """
-
-    iteration: int
-    seconds: float
-    objective: float
-    p_fa: float
-    p_nd: float
-    multiplier: float
 
 
 class StochasticNP(LinearClassifier):
@@ -221,7 +206,7 @@ class StochasticNP(LinearClassifier):
             p_nd, p_fa = self._run(X, is_positive, draws, rule._replace(nu=0.0) if is_held else rule)
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
-            self.trace_.append(Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
+            self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
         self._keep(self.max_iter)
         try:
             self._assess(X, is_positive)
