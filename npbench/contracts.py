@@ -177,6 +177,9 @@ class Selection:
         How many of the fits did not meet their tolerance.
     losses : sequence of float
         The validation loss of every candidate, in the order of the grid (last parameter fastest).
+    trace : sequence of NamedTuple
+        What the search looked at, in order: NamedTuples of numbers, all of one kind. Records keep it, in place of the
+        estimator's ``trace_``, when ``execution.trace`` asks for it.
     """
 
     params: Mapping[str, Any]
@@ -184,3 +187,4 @@ class Selection:
     n_candidates: int = 1
     n_unconverged: int = 0
     losses: Sequence[float] = field(default=())
+    trace: Sequence[Any] = ()

@@ -40,7 +40,7 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> 
     n_threads : int
         Threads that the solver's own search may use.
     trace : bool
-        Whether to keep the estimator's ``trace_``.
+        Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
         estimator.fit(X_train, y_train)
     record |= _outcome(estimator)
     if trace:
-        record["trace"] = _trace(getattr(estimator, "trace_", ()))
+        record["trace"] = _trace(selection.trace if len(selection.trace) else getattr(estimator, "trace_", ()))
 
     X_test, y_test = transform(data.X[split.test]), data.y[split.test]
     with _timed("predict", record):
@@ -190,7 +190,7 @@ def _outcome(estimator: Any) -> dict[str, Any]:
 def _trace(steps: Sequence[Any]) -> str:
     """Return the steps' figures by name as JSON, which has no word for NaN or infinity; ``{}`` where none are kept."""
     if not all(hasattr(step, "_fields") for step in steps):
-        raise TypeError(f"trace_ holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
+        raise TypeError(f"A trace holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
     names = steps[0]._fields if steps else ()
     columns = {name: [float(getattr(step, name)) for step in steps] for name in names}
     return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in columns.items()})

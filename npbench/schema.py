@@ -50,7 +50,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "objective": pl.Float64,
     "duality_gap": pl.Float64,
     "solver_status": pl.String,  # the solver's own words
-    "trace": pl.String,  # figures of each iteration by name, JSON; null unless execution.trace asked for it
+    "trace": pl.String,  # figures of each step by name, JSON; null unless execution.trace asked for it
     "n_warnings": pl.Int64,
     "warnings": pl.String,  # the first texts, a line each
     # What went wrong

@@ -30,7 +30,7 @@ class Settings:
     force : bool
         Whether to run again what the results folder already holds.
     trace : bool
-        Whether records keep the course of the final fit; those that do not have it are then made again.
+        Whether records keep the course of the final fit or of the search; those that do not have it are made again.
     """
 
     results: Path

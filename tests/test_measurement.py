@@ -31,6 +31,13 @@ class Step(NamedTuple):
     objective: float
 
 
+class Point(NamedTuple):
+    """What a search may note of a candidate."""
+
+    threshold: float
+    p_fa: float
+
+
 class Threshold(ClassifierMixin, BaseEstimator):
     """Scores by the first feature minus a threshold; notes what it is given."""
 
@@ -72,6 +79,10 @@ def select(make, X, y, folds, problem, search, n_threads=1):
     return Selection({"threshold": 0.25}, 0.125, n_candidates=9, n_unconverged=2)
 
 
+def looking_select(make, X, y, folds, problem, search, n_threads=1):
+    return Selection(search, 0.125, trace=[Point(0.5, 0.0), Point(0.25, np.nan)])
+
+
 def accuracy(y, scores, problem, estimator):
     return np.mean(y * scores > 0)
 
@@ -84,7 +95,9 @@ def bounded(y, scores, problem, estimator):
 def _module(monkeypatch):
     """Make this file importable under a name, as a plugin's module is."""
     module = types.ModuleType("threshold_solver")
-    module.__dict__.update(Threshold=Threshold, select=select, accuracy=accuracy, bounded=bounded)
+    module.__dict__.update(
+        Threshold=Threshold, select=select, looking_select=looking_select, accuracy=accuracy, bounded=bounded
+    )
     monkeypatch.setitem(sys.modules, "threshold_solver", module)
     Threshold.seen.clear()
 
@@ -290,6 +303,17 @@ def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
     data = samples()
     record = measurement.run(planned(data, params={"fault": fault}), data, trace=trace)
     assert record["status"] == "ok"
+    assert record.get("trace") == kept
+
+
+@pytest.mark.parametrize(
+    ("trace", "kept"), [(True, '{"p_fa":[0,null],"threshold":[0.5,0.25]}'), (False, None)], ids=["asked", "not asked"]
+)
+def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
+    data, of_search = samples(), "threshold_solver:looking_select"
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select=of_search)
+    record = measurement.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
+    assert record["status"] == "ok", record["traceback"]
     assert record.get("trace") == kept
 
 
