@@ -40,7 +40,8 @@ class Solver:
         ``q``, ...) are parameters of the estimator, filled in by the problem.
     search : mapping of str to grid
         Default candidate values of the parameters to be selected; a list, or ``["geomspace", low, high,
-        count]`` as in :func:`numpy.geomspace`. Used when the plugin ships no ``conf/solver/<name>.yaml``.
+        count]`` as in :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
+        ``conf/solver/<name>.yaml``.
     select : str, optional
         ``"module:function"`` with the signature of :func:`npbench.protocol.grid_search`, for methods where the
         search is the method, or where a grid shares work. Without it, every candidate is fitted on every fold.

@@ -1,6 +1,6 @@
-"""Search grids as they are written in configuration: ``[0.1, 1, 10]`` or ``[geomspace, 0.01, 100, 10]``.
+"""Search grids as they are written in configuration: ``[0.1, 1, 10]``, or ``[geomspace, 0.01, 100, 10]`` for spacing.
 
-Both are lists, since Hydra replaces a list by a list, but not a mapping by a list. A parameter that is a mapping itself
+All are lists, since Hydra replaces a list by a list, but not a mapping by a list. A parameter that is a mapping itself
 has a grid for each of its names, ``{C: [0.1, 1], gamma: [1]}``, or lists mappings, ``[{C: 0.1}, {C: 1, gamma: 1}]``.
 """
 
@@ -10,25 +10,31 @@ from typing import Any
 
 from npbench.values import is_number, is_positive, is_whole
 
+# Even spacing on a log scale, or on a plain one: what the ends must be, and how that is said.
+SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "finite")}
+
 
 def grid_fault(name: str, grid: Any) -> str | None:
     """Return the sentence that refuses the grid of the parameter ``name``, or None for a good one.
 
     Good are a list, not empty, of finite numbers only, of names only or of mappings only, ``["geomspace", low, high,
-    count]`` with positive ends and a count of 1 or more, and a mapping of names to such grids.
+    count]`` with positive ends and a count of 1 or more, ``["linspace", low, high, count]`` with any finite ends, and a
+    mapping of names to such grids.
 
     Examples
     --------
     >>> grid_fault("C", [0.1, 1])
     >>> grid_fault("C", ["geomspace", 1, 10])
-    "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], all positive, the count whole."
+    "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], ends positive, count whole, 1 or more."
     """
     start = f"solver.search.{name} is {grid!r}: "
     if isinstance(grid, dict) and grid:
         return next(filter(None, (grid_fault(f"{name}.{part}", inner) for part, inner in grid.items())), None)
-    if isinstance(grid, list) and grid[:1] == ["geomspace"]:
-        good = len(grid) == 4 and all(map(is_positive, grid[1:])) and is_whole(grid[3], at_least=1)
-        return None if good else f"{start}write [geomspace,low,high,count], all positive, the count whole."
+    spacing = grid[0] if isinstance(grid, list) and grid and isinstance(grid[0], str) else None
+    if spacing in SPACINGS:
+        possible, ends = SPACINGS[spacing]
+        good = len(grid) == 4 and all(map(possible, grid[1:3])) and is_whole(grid[3], at_least=1)
+        return None if good else f"{start}write [{spacing},low,high,count], ends {ends}, count whole, 1 or more."
     if isinstance(grid, list) and grid and any(all(map(good, grid)) for good in (is_number, _is_name, _is_mapping)):
         return None
     return (

@@ -262,7 +262,7 @@ def describe(protocol: CrossValidation | Holdout | Official) -> dict[str, Any]:
 
 
 def grid_values(grid: Any) -> list[Any]:
-    """Return the values of a search grid: a list as it is, ``["geomspace", low, high, count]`` expanded.
+    """Return the values of a search grid: a list as it is, one that begins with geomspace or linspace expanded.
 
     A mapping of names to grids gives mappings, one for each combination, ordered by name.
 
@@ -270,15 +270,17 @@ def grid_values(grid: Any) -> list[Any]:
     --------
     >>> grid_values(["geomspace", 0.01, 100, 5])
     [0.01, 0.1, 1.0, 10.0, 100.0]
+    >>> grid_values(["linspace", 0.25, 1, 4])
+    [0.25, 0.5, 0.75, 1.0]
     >>> grid_values({"C": [1, 10], "dual": [True]})
     [{'C': 1, 'dual': True}, {'C': 10, 'dual': True}]
     """
     if isinstance(grid, Mapping):
         return combinations({name: grid_values(grid[name]) for name in sorted(grid)})
-    if len(grid) and grid[0] == "geomspace":
-        low, high, count = grid[1:]
+    if len(grid) and grid[0] in ("geomspace", "linspace"):
+        spaced, (low, high, count) = getattr(np, grid[0]), grid[1:]
         # Rounded so that the same grid, however written, gives the same numbers in every record.
-        return [float(f"{value:.12g}") for value in np.geomspace(low, high, int(count))]
+        return [float(f"{value:.12g}") for value in spaced(low, high, int(count))]
     return list(grid)
 
 

@@ -27,6 +27,23 @@ def test_a_good_geomspace_expands_to_that_many_finite_values(low, high, count):
     assert values[-1] == pytest.approx(high if count > 1 else low)
 
 
+@given(st.floats(-1e12, 1e12), st.floats(-1e12, 1e12), st.integers(1, 30))
+def test_a_good_linspace_has_equal_steps(low, high, count):
+    grid = ["linspace", low, high, count]
+    assert grid_fault("nu", grid) is None
+    values = grid_values(grid)
+    scale = max(abs(low), abs(high))
+    assert len(values) == count
+    assert values[0] == pytest.approx(low, rel=1e-11, abs=0)
+    if count > 1:
+        expected = [low + k * ((high - low) / (count - 1)) for k in range(count)]
+        assert values == pytest.approx(expected, rel=1e-11, abs=1e-11 * scale)
+
+
+def test_a_uniform_grid_has_the_numbers_one_would_type():
+    assert grid_values(["linspace", 0.02, 1, 50]) == [k / 50 for k in range(1, 51)]
+
+
 @given(junk)
 def test_what_passes_can_be_expanded_and_what_does_not_is_named(grid):
     fault = grid_fault("C", grid)
@@ -52,6 +69,10 @@ def test_what_passes_can_be_expanded_and_what_does_not_is_named(grid):
         ["geomspace", 1, 2, 0],
         ["geomspace", 1, 2, 2.5],
         ["geomspace", 1, 2, True],
+        ["linspace", 0, 1],
+        ["linspace", 0, "1", 3],
+        ["linspace", 0, float("inf"), 3],
+        ["linspace", 0, 1, 0],
         [{"C": 1}, 2],
     ],
 )
