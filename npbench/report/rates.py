@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.report.settings import labels
+from npbench.report.measured import timed, values
 from npbench.report.sheet import Sheet, figure, printed_for, spread
 
 if TYPE_CHECKING:
@@ -36,13 +36,6 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
         _sheet(str(dataset), group, printed)
         for (dataset,), group in timed(records).group_by("dataset", maintain_order=True)
     ]
-
-
-def timed(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records in the order of the table, with the columns ``label`` and ``seconds``, selection and fit."""
-    seconds = pl.col("select_seconds") + pl.col("fit_seconds")
-    named = records.with_columns(seconds=seconds, label=pl.Series(labels(records), dtype=pl.String))
-    return named.sort("dataset", "rho", "label", "repeat")
 
 
 def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
@@ -88,7 +81,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any
 def _measured(same: pl.DataFrame) -> Iterator[str]:
     good = same.filter(status="ok")
     for name, form in MEASURED.items():
-        yield spread(_values(good, name), form)
+        yield spread(values(good, name), form)
     loose = len(good.filter(converged=False))
     yield f"{len(good)}/{len(same)}" + (f", {loose} unconverged" if loose else "")
 
@@ -99,7 +92,7 @@ def _paper(papers: Sequence[Mapping[str, Any]], shown: Sequence[str], rho: float
 
 
 def _verdict(same: pl.DataFrame, rho: float) -> str:
-    rates = _values(same.filter(status="ok"), "p_fa")
+    rates = values(same.filter(status="ok"), "p_fa")
     if not rates:
         return "not measured"
     mean = statistics.fmean(rates)
@@ -107,10 +100,6 @@ def _verdict(same: pl.DataFrame, rho: float) -> str:
     if mean <= rho:
         return "kept"
     return "kept within noise" if mean - noise <= rho else "exceeded"
-
-
-def _values(records: pl.DataFrame, name: str) -> list[float]:
-    return records[name].drop_nulls().to_list() if name in records.columns else []
 
 
 def _panel(axes: Any, records: pl.DataFrame, name: str, numbers: Mapping[str, int]) -> None:

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, geometric_mean, median
 from typing import Any
 
-import numpy as np
 import polars as pl
-from scipy import stats
 
+from npbench.report.inference import wilcoxon
 from npbench.report.settings import SITUATION, fixed, varying
 from npbench.report.sheet import NONE, Sheet, figure, mean_of, printed_for, spread
 
@@ -75,21 +74,6 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     on = [*SITUATION, "repeat", *asked.columns]
     both = good.filter(solver=other).join(good.filter(solver=base), on=on, suffix="_base", nulls_equal=True)
     return both.with_columns(speedup=pl.col("fit_seconds_base") / pl.col("fit_seconds"))
-
-
-def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
-
-    Zeros are left out, as Wilcoxon did. Differences of rates that are equal but for rounding are ties.
-
-    Examples
-    --------
-    >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.05, 0.0]), wilcoxon([0.0, 0.0])
-    (0.125, None)
-    """
-    rounded = np.round(np.asarray(differences, dtype=np.float64), 12)
-    nonzero = rounded[rounded != 0]
-    return float(stats.wilcoxon(nonzero).pvalue) if len(nonzero) else None
 
 
 def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> list[str]:
