@@ -88,6 +88,25 @@ class DataFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Original:
+    """What a data set is read from instead of its own files, where data folders hold it; it is never downloaded.
+
+    For a file that brings the divisions of the literature and need not be had: without it, the data set has the same
+    samples, and divisions are drawn.
+
+    Parameters
+    ----------
+    load : str
+        ``"module:function"`` as in :class:`Dataset`, called with the paths of these files.
+    files : tuple of DataFile
+        Only where all of them are found is any of them read.
+    """
+
+    load: str
+    files: tuple[DataFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
     """A binary classification data set.
 
@@ -98,17 +117,22 @@ class Dataset:
     load : str
         ``"module:function"`` that returns ``(X, y)`` with y in {-1, +1}; X is a float64 array or CSR matrix of
         shape (n_samples, n_features). It is called with the paths of ``files``, in order, then with the
-        parameters of the data set as keywords.
+        parameters of the data set as keywords. Where divisions into training and test part come with the data, it
+        returns ``(X, y, published)``: the training rows of each, of shape (n_divisions, n_train); the rest is tested.
     title, source, licence, citation : str
         One line for tables; where it comes from; under which terms; the paper or archive to cite.
     positive : str
         Which class is +1, and whose choice that is.
     files : tuple of DataFile
         What it is read from; empty for generators and for sets that a library carries.
+    original : Original, optional
+        What it is read from instead, where that is at hand.
     n_samples, n_features, n_positive : int, optional
         What the literature says, checked after loading; None for generators.
     test_rows : (int, int), optional
         First row of the test part that the literature fixes, and the row after its last, for ``protocol=official``.
+    n_train : int, optional
+        Rows of the training part in the literature, for ``protocol=permutations``.
     """
 
     name: str
@@ -119,10 +143,12 @@ class Dataset:
     licence: str = ""
     citation: str = ""
     files: tuple[DataFile, ...] = ()
+    original: Original | None = None
     n_samples: int | None = None
     n_features: int | None = None
     n_positive: int | None = None
     test_rows: tuple[int, int] | None = None
+    n_train: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -201,15 +201,16 @@ def _values(request: Request, name: str) -> Sequence[Any]:
 
 
 def check_split(request: Request, data: BinaryData) -> None:
-    """Refuse data that the protocol cannot divide; class counts decide, so the first repeat speaks for all.
+    """Refuse data that the protocol cannot divide in each of the repeats.
 
     Raises
     ------
     RequestError
-        If there are too few samples of a class.
+        If there are too few samples of a class, or too few rows or published divisions.
     """
     try:
-        request.protocol.split(data.y, request.seed, 0)
+        for repeat in range(1 if request.protocol.stratified else request.repeats):
+            request.protocol.split(data, request.seed, repeat)
     except RequestError as error:
         raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
 

@@ -24,6 +24,7 @@ from npbench.data import BinaryData
 from npbench.job import Job, canonical
 from npbench.memory import PeakMemory
 from npbench.preprocess import PREPROCESSORS
+from npbench.split import Fold
 
 WARNINGS_KEPT = 3
 
@@ -109,7 +110,8 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
-    split = job.protocol.split(data.y, job.seed, job.repeat)
+    split = job.protocol.split(data, job.seed, job.repeat)
+    record["test_part"] = split.test_part
     # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
     known = functools.reduce(np.union1d, [split.train, *(rows for fold in split.folds for rows in fold)])
     transform = PREPROCESSORS[job.preprocess](data.X[split.train])
@@ -155,9 +157,7 @@ def _maker(job: Job) -> Callable[..., Any]:
     return functools.partial(estimator, **{**filled, **job.params})
 
 
-def _select(
-    job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[protocol.Fold], n_threads: int
-) -> Selection:
+def _select(job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int) -> Selection:
     search = resolve(job.solver.select) if job.solver.select else protocol.grid_search
     return search(make, X, y, folds, job.problem, job.search, n_threads=n_threads)
 

@@ -1,7 +1,8 @@
 """Outer splits and inner model selection.
 
-A split depends on the labels, the protocol and the seed alone. The protocols are those of Gasso et al. (2011),
-section 5.1, stratified by class.
+A split depends on the data, the protocol, the seed and the number of the repeat alone. Cross-validation and holdout
+are those of Gasso et al. (2011), section 5.1, stratified by class; permutations are those of Davenport et al. (2006),
+section 4.
 """
 
 from __future__ import annotations
@@ -11,62 +12,38 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from npbench.contracts import Selection
+from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.problem import Problem
-
-Fold = tuple[np.ndarray, np.ndarray]
+from npbench.split import Fold, Need, Split, fewest, k_fold, leave_one_out, random_state, require, stratified
+from npbench.values import is_whole
 
 FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
 OTHER_SHARES = "Set other shares aside (protocol.test_size=..., protocol.validation_size=...), or use more data."
-
-
-@dataclass(frozen=True)
-class Split:
-    """Row indices of one repeat.
-
-    Parameters
-    ----------
-    train : int array
-        What the final classifier is fitted on.
-    test : int array
-        What it is measured on.
-    folds : sequence of (int array, int array)
-        Rows to fit and to validate on, for each fold of the model selection; none is in ``test``.
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    folds: Sequence[Fold]
-
-
-class Need(NamedTuple):
-    """How many samples of a class some part of a split has at worst, and needs."""
-
-    part: str
-    has: int
-    at_least: int
-    remedy: str
+OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
 
 
 class SplitProtocol(Protocol):
-    """How data are divided."""
+    """How data are divided.
+
+    ``stratified`` tells whether class counts alone decide if there is a split, so that one repeat speaks for all.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    stratified: ClassVar[bool]
 
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
 
-    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``y``; ``repeat`` numbers the repetitions under one seed."""
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``; ``repeat`` numbers the repetitions under one seed."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +60,7 @@ class CrossValidation:
 
     name: ClassVar[str] = "cv"
     title: ClassVar[str] = "test part, k-fold cross-validation on the rest"
+    stratified: ClassVar[bool] = True
     test_size: float = 0.25
     folds: int = 4
 
@@ -93,17 +71,15 @@ class CrossValidation:
             faults.append(f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more.")
         return faults
 
-    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``y``."""
-        _require(y, self._needs)
-        random = _random_state(seed, repeat)
-        train, test = _stratified(np.arange(len(y)), y, self.test_size, random)
-        kfold = StratifiedKFold(self.folds, shuffle=True, random_state=random)
-        folds = [(train[fit], train[validate]) for fit, validate in kfold.split(train, y[train])]
-        return Split(train, test, folds)
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        y, random = data.y, random_state(seed, repeat)
+        require(y, self._needs)
+        train, test = stratified(np.arange(len(y)), y, self.test_size, random)
+        return Split(train, test, k_fold(train, y[train], self.folds, random))
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
-        left, test = _fewest(count, n_samples, self.test_size)
+        left, test = fewest(count, n_samples, self.test_size)
         yield Need("the test part", test, 1, OTHER_SHARES)
         yield Need(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
 
@@ -120,6 +96,7 @@ class Holdout:
 
     name: ClassVar[str] = "holdout"
     title: ClassVar[str] = "test part, validation part, training part"
+    stratified: ClassVar[bool] = True
     test_size: float = 0.25
     validation_size: float = 0.25
 
@@ -133,12 +110,12 @@ class Holdout:
             )
         return faults
 
-    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``y``."""
-        _require(y, self._needs)
-        random = _random_state(seed, repeat)
-        rest, test = _stratified(np.arange(len(y)), y, self.test_size, random)
-        train, validate = _stratified(rest, y[rest], self._share_of_rest, random)
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        y, random = data.y, random_state(seed, repeat)
+        require(y, self._needs)
+        rest, test = stratified(np.arange(len(y)), y, self.test_size, random)
+        train, validate = stratified(rest, y[rest], self._share_of_rest, random)
         return Split(train, test, [(train, validate)])
 
     @property
@@ -146,9 +123,9 @@ class Holdout:
         return self.validation_size / (1 - self.test_size)
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
-        rest, test = _fewest(count, n_samples, self.test_size)
+        rest, test = fewest(count, n_samples, self.test_size)
         n_rest = n_samples - math.ceil(self.test_size * n_samples)
-        train, validation = _fewest(rest, n_rest, self._share_of_rest)
+        train, validation = fewest(rest, n_rest, self._share_of_rest)
         for part, has in {"test": test, "validation": validation, "training": train}.items():
             yield Need(f"the {part} part", has, 1, OTHER_SHARES)
 
@@ -168,6 +145,7 @@ class Official:
 
     name: ClassVar[str] = "official"
     title: ClassVar[str] = "the data set's own test part, validation part, training part"
+    stratified: ClassVar[bool] = True
     test_rows: tuple[int, int] | None = None
     validation_size: float = 0.25
 
@@ -183,14 +161,14 @@ class Official:
                 fault = f"protocol.test_rows is {self.test_rows!r}: it must be the first row and the one after the last"
         return [*faults, f"{fault}: use protocol=holdout, or name rows as in protocol.test_rows=[0,1000]."]
 
-    def split(self, y: np.ndarray, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``y``; the test part is always the same."""
-        rows = np.arange(len(y))
-        test, rest = self._parts(rows)
-        _require(y[test], self._test_needs)
-        _require(y[rest], self._needs)
-        train, validate = _stratified(rest, y[rest], self.validation_size, _random_state(seed, repeat))
-        return Split(train, test, [(train, validate)])
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``; the test part is always the same."""
+        y = data.y
+        test, rest = self._parts(np.arange(len(y)))
+        require(y[test], self._test_needs)
+        require(y[rest], self._needs)
+        train, validate = stratified(rest, y[rest], self.validation_size, random_state(seed, repeat))
+        return Split(train, test, [(train, validate)], "fixed")
 
     def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert self.test_rows is not None  # a fault, so that no such protocol gets here
@@ -206,12 +184,89 @@ class Official:
         yield Need("the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout.")
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
-        train, validation = _fewest(count, n_samples, self.validation_size)
+        train, validation = fewest(count, n_samples, self.validation_size)
         for part, has in {"validation": validation, "training": train}.items():
             yield Need(f"the {part} part", has, 1, OTHER_SHARES)
 
 
-PROTOCOLS: dict[str, type[SplitProtocol]] = {p.name: p for p in (CrossValidation, Holdout, Official)}
+@dataclass(frozen=True)
+class Permutations:
+    """A training part of a fixed number of rows, the rest for testing; cross-validation on the training part.
+
+    Where the data bring divisions with that many training rows (see :class:`npbench.data.BinaryData`), repeat k is the
+    k-th of them, whatever the seed. Otherwise the rows are drawn, without regard to their class.
+
+    Parameters
+    ----------
+    n_train : int
+        Rows of the training part, at least 4. A request fills in the data set's own number (see
+        :class:`npbench.contracts.Dataset`) where it says none.
+    folds : int, optional
+        Number of stratified folds of the training part, at least 2; None for as many as it has rows (leave-one-out).
+    """
+
+    name: ClassVar[str] = "permutations"
+    title: ClassVar[str] = "training part of a fixed size, test part; leave-one-out or k-fold cross-validation"
+    stratified: ClassVar[bool] = False
+    n_train: int | None = None
+    folds: int | None = None
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = []
+        if self.n_train is None:
+            faults.append(
+                "protocol=permutations needs a data set with a training size of its own, which this one has not: say "
+                "one, as in protocol.n_train=100, or use protocol=cv."
+            )
+        elif not is_whole(self.n_train, 4):
+            faults.append(f"protocol.n_train is {self.n_train!r}: it must be a whole number, 4 or more.")
+        if self.folds is not None and not is_whole(self.folds, 2):
+            faults.append(
+                f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more, or null for leave-one-out."
+            )
+        return faults
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        y, random = data.y, random_state(seed, repeat)
+        published = data.published is not None and data.published.shape[1] == self.n_train
+        train = self._published(data, repeat) if published else self._drawn(data, random)
+        test = np.delete(np.arange(len(y)), train)
+        require(y[test], self._test_needs)
+        require(y[train], self._train_needs)
+        folds = leave_one_out(train) if self.folds is None else k_fold(train, y[train], self.folds, random)
+        return Split(train, test, folds, "published" if published else "drawn")
+
+    def _published(self, data: BinaryData, repeat: int) -> np.ndarray:
+        assert data.published is not None
+        if repeat >= len(data.published):
+            raise RequestError(
+                f"There are {len(data.published)} published divisions, numbered from 0, and no repeat {repeat}: use "
+                f"repeats={len(data.published)} or fewer, or a protocol that draws, as protocol=cv."
+            )
+        return data.published[repeat]
+
+    def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:
+        assert self.n_train is not None  # a fault, so that no such protocol gets here
+        if self.n_train >= data.n_samples:
+            raise RequestError(
+                f"There are {data.n_samples} rows, but protocol.n_train is {self.n_train}: leave some to test on."
+            )
+        return np.sort(random.permutation(data.n_samples)[: self.n_train])
+
+    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the test part", count, 1, OTHER_DRAW)
+
+    def _train_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the training part", count, 2, OTHER_DRAW)
+        if self.folds is not None:
+            yield Need(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
+
+
+PROTOCOLS: dict[str, type[SplitProtocol]] = {
+    protocol.name: protocol for protocol in (CrossValidation, Holdout, Official, Permutations)
+}
 
 
 def _share_faults(**shares: Any) -> list[str]:
@@ -222,41 +277,7 @@ def _share_faults(**shares: Any) -> list[str]:
     ]
 
 
-def _random_state(seed: int, repeat: int) -> np.random.RandomState:
-    # scikit-learn's splitters take no Generator; MT19937 seeded by a SeedSequence is as independent per repeat.
-    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
-
-
-def _stratified(rows: np.ndarray, y: np.ndarray, share: float, random: np.random.RandomState) -> Fold:
-    first, second = train_test_split(rows, test_size=math.ceil(share * len(rows)), stratify=y, random_state=random)
-    return np.sort(first), np.sort(second)
-
-
-def _fewest(count: int, n_samples: int, share: float) -> tuple[int, int]:
-    """Return the fewest samples of a class, ``count`` of ``n_samples``, that may be left and be set aside.
-
-    The samples set aside are divided in proportion to the classes; where both are due a half more, the draw decides
-    which is rounded up. Taking the worse case, a request is refused for all its repeats or for none.
-    """
-    n_samples = max(n_samples, 1)
-    aside = math.ceil(share * n_samples)
-    return count - math.ceil(Fraction(aside * count, n_samples)), aside * count // n_samples
-
-
-def _require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None:
-    counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
-    faults = [
-        f"There are too few {name} samples, {count} of {len(y)}: {need.part} may be left with {need.has} of them and "
-        f"must have at least {need.at_least}. {need.remedy}"
-        for name, count in counts.items()
-        for need in needs(count, len(y))
-        if need.has < need.at_least
-    ]
-    if faults:
-        raise RequestError(*faults)
-
-
-def describe(protocol: CrossValidation | Holdout | Official) -> dict[str, Any]:
+def describe(protocol: CrossValidation | Holdout | Official | Permutations) -> dict[str, Any]:
     """Return the protocol's name and parameters as a flat mapping."""
     return {"name": protocol.name, **asdict(protocol)}
 

@@ -39,6 +39,7 @@ ANSWERING = (
     "preprocess.py",
     "problem.py",
     "protocol.py",
+    "split.py",
 )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
+OF_THE_DATASET = ("test_rows", "n_train")  # settings of protocols that a description has a value for
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Request:
         Parameters of a generator; empty for files.
     problem : Problem
         What is asked.
-    protocol : CrossValidation, Holdout or Official
+    protocol : CrossValidation, Holdout, Official or Permutations
         How data are divided.
     preprocess : {"standardize", "none"}
         What is done to the features, fitted on the training part only.
@@ -178,8 +179,9 @@ class _Check:
         from npbench.protocol import PROTOCOLS
 
         settings = self._settings("protocol")
-        if dataset and "test_rows" in settings and settings["test_rows"] is None:
-            settings["test_rows"] = dataset.test_rows
+        if dataset:
+            missing = [name for name in OF_THE_DATASET if name in settings and settings[name] is None]
+            settings |= {name: getattr(dataset, name) for name in missing}
         return self._dataclass("protocol", PROTOCOLS, settings)
 
     def _dataclass(self, group: str, table: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType
 
-# 2: trace and n_test_positive. What older records lack is null when they are read.
-SCHEMA_VERSION = 2
+# 2: trace and n_test_positive; 3: test_part. What older records lack is null when they are read.
+SCHEMA_VERSION = 3
 
 # Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
 # further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
@@ -39,6 +39,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "n_samples": pl.Int64,
     "n_features": pl.Int64,
     "n_positive": pl.Int64,
+    "test_part": pl.String,  # drawn; fixed, by protocol.test_rows; published, the repeat's own that comes with the data
     "n_test_positive": pl.Int64,
     # What was chosen, and how the final fit ended
     "chosen_params": pl.String,  # JSON

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
+from npbench.data import BinaryData
 from npbench.estimators import kernel_sample
 from npbench.numerics.gram import Kernel
 from npbench.problem import NeymanPearson
@@ -30,8 +31,8 @@ def sample(n=160, share=0.4, seed=0):
 
 
 X, Y = sample()
-CV = CrossValidation(folds=3).split(Y, 0, 0).folds
-HOLDOUT = Holdout().split(Y, 0, 0).folds
+CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
+HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
 precise = partial(ACSVM, tol=1e-5)
 
 

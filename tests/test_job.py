@@ -204,10 +204,11 @@ def test_too_few_samples_are_refused_before_any_work():
 def test_what_passes_the_check_can_be_split_in_every_repeat(n_negative, n_positive, folds, seed, repeat):
     y = np.repeat(np.array([-1, 1], dtype=np.int8), [n_negative, n_positive])
     request = dataclasses.replace(REQUEST, protocol=CrossValidation(folds=folds), seed=seed)
+    data = BinaryData(y[:, None].astype(float), y, "toy")
     try:
-        check_split(request, BinaryData(y[:, None].astype(float), y, "toy"))
+        check_split(request, data)
     except RequestError:
         with pytest.raises(RequestError):
-            request.protocol.split(y, seed, repeat)
+            request.protocol.split(data, seed, repeat)
     else:
-        request.protocol.split(y, seed, repeat)
+        request.protocol.split(data, seed, repeat)

@@ -146,7 +146,7 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
     job = planned(data, protocol=protocol, solver=solver, search={"threshold": [0.0]}, seed=5, repeat=2)
     record = measurement.run(job, data, n_threads=3)
     assert record["status"] == "ok", record["traceback"]
-    split = protocol.split(data.y, 5, 2)
+    split = protocol.split(data, 5, 2)
     given = select.given
     assert not rows(given["X"]) & set(split.test)
     for (fit, validate), expected in zip(given["folds"], split.folds, strict=True):
@@ -167,7 +167,7 @@ def test_the_choice_is_that_of_a_search_by_hand():
     data, values = samples(), [3.0, 0.5, -3.0, 0.25]
     job = planned(data, search={"threshold": values})
     record = measurement.run(job, data)
-    split = job.protocol.split(data.y, 0, 0)
+    split = job.protocol.split(data, 0, 0)
     losses = []
     for value in values:
         validated = np.concatenate([fold[1] for fold in split.folds])
@@ -183,7 +183,7 @@ def test_standardising_uses_the_training_part_alone():
     data = samples()
     job = planned(data, preprocess="standardize", protocol=Holdout())
     measurement.run(job, data)
-    train = data.X[job.protocol.split(data.y, 0, 0).train]
+    train = data.X[job.protocol.split(data, 0, 0).train]
     ((_, X, _),) = Threshold.seen
     np.testing.assert_allclose(np.sort(X, axis=0), np.sort((train - train.mean(axis=0)) / train.std(axis=0), axis=0))
 

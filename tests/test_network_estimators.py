@@ -155,7 +155,7 @@ def test_the_proteomics_data_are_ranked_better_than_by_a_linear_svm(raw_dataset)
     data = npbench.load_dataset(raw_dataset("proteomics").name)
     ours, theirs = [], []
     for repeat in range(4):
-        split = Holdout().split(data.y, 0, repeat)
+        split = Holdout().split(data, 0, repeat)
         transform = standardize(data.X[split.train])
         train, test, y = transform(data.X[split.train]), transform(data.X[split.test]), data.y[split.test]
         network = QValueNetwork(q=0.01, max_iter=50, random_state=repeat).fit(train, data.y[split.train])

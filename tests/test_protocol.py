@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout, Official, combinations, describe, grid_search, grid_values
@@ -21,6 +22,10 @@ PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
 
 def labels(n_pos, n_neg, order_seed=0):
     return np.random.default_rng(order_seed).permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
+
+
+def of(y, published=None):
+    return BinaryData(np.zeros((len(y), 1)), y, "toy", published)
 
 
 def assert_stratified(part, whole):
@@ -41,7 +46,7 @@ def same(one, other):
 def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n_neg, seed, repeat):
     y = labels(n_pos, n_neg)
     try:
-        split = protocol.split(y, seed, repeat)
+        split = protocol.split(of(y), seed, repeat)
     except RequestError as error:
         event(error.faults[0].split(":")[1][:20])
         return
@@ -61,7 +66,7 @@ def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n
 @given(st.integers(10, 80), st.integers(10, 80), st.integers(2, 5))
 def test_folds_partition_the_training_part_evenly(n_pos, n_neg, folds):
     y = labels(n_pos, n_neg)
-    split = CrossValidation(folds=folds).split(y, 0, 0)
+    split = CrossValidation(folds=folds).split(of(y), 0, 0)
     assert len(split.folds) == folds
     assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), np.sort(split.train))
     for fit, validate in split.folds:
@@ -72,7 +77,7 @@ def test_folds_partition_the_training_part_evenly(n_pos, n_neg, folds):
 
 
 def test_holdout_is_half_a_quarter_and_a_quarter():
-    split = Holdout().split(labels(2788, 1813), 0, 0)
+    split = Holdout().split(of(labels(2788, 1813)), 0, 0)
     assert [len(split.train), len(split.folds[0][1]), len(split.test)] == [2300, 1150, 1151]
     assert np.array_equal(split.folds[0][0], split.train)
 
@@ -82,7 +87,7 @@ def test_official_test_rows_are_kept_apart_and_the_rest_is_divided(n_pos, n_neg,
     y = labels(n_pos, n_neg)
     end = first + count
     try:
-        split = Official((first, end)).split(y, 0, repeat)
+        split = Official((first, end)).split(of(y), 0, repeat)
     except RequestError as error:
         event(error.faults[0].split(":")[0][:20])
         rest = np.delete(y, slice(first, end))
@@ -100,37 +105,37 @@ def test_official_test_rows_are_kept_apart_and_the_rest_is_divided(n_pos, n_neg,
 
 def test_repeats_of_the_official_split_validate_on_other_rows():
     y = labels(60, 40)
-    one, two = (Official((0, 20)).split(y, 0, repeat) for repeat in (0, 1))
+    one, two = (Official((0, 20)).split(of(y), 0, repeat) for repeat in (0, 1))
     assert np.array_equal(one.test, two.test)
     assert not np.array_equal(one.train, two.train)
 
 
 def test_an_official_part_that_does_not_fit_the_data_is_told():
     with pytest.raises(RequestError, match=r"There are 100 rows, but protocol.test_rows is \[50, 101\]"):
-        Official((50, 101)).split(labels(60, 40), 0, 0)
+        Official((50, 101)).split(of(labels(60, 40)), 0, 0)
     with pytest.raises(RequestError, match="too few negative samples, 0 of 20: the test part may be left with 0"):
-        Official((0, 20)).split(np.repeat([1, -1], [60, 40]), 0, 0)
+        Official((0, 20)).split(of(np.repeat([1, -1], [60, 40])), 0, 0)
 
 
 @pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10))])
 def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
     y = labels(60, 40)
-    first = protocol.split(y, 3, 1)
+    first = protocol.split(of(y), 3, 1)
     np.random.seed(99)  # noqa: NPY002 - the state that must not matter
-    assert same(first, dataclasses.replace(protocol).split(y.astype(float), 3, 1))
-    others = [protocol.split(y, 3, 2), protocol.split(y, 4, 1), protocol.split(labels(60, 40, 1), 3, 1)]
+    assert same(first, dataclasses.replace(protocol).split(of(y.astype(float)), 3, 1))
+    others = [protocol.split(of(y), 3, 2), protocol.split(of(y), 4, 1), protocol.split(of(labels(60, 40, 1)), 3, 1)]
     assert not any(np.array_equal(first.train, other.train) for other in others)
 
 
 def test_seed_and_repeat_do_not_add_up():
     y = labels(60, 40)
-    tests = [tuple(CrossValidation().split(y, seed, repeat).test) for seed in range(5) for repeat in range(5)]
+    tests = [tuple(CrossValidation().split(of(y), seed, repeat).test) for seed in range(5) for repeat in range(5)]
     assert len(set(tests)) == 25
 
 
 def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
     with pytest.raises(RequestError) as caught:
-        CrossValidation(folds=4).split(labels(4, 4), 0, 0)
+        CrossValidation(folds=4).split(of(labels(4, 4)), 0, 0)
     assert caught.value.faults == tuple(
         f"There are too few {name} samples, 4 of 8: the 4 folds may be left with 3 of them and must have at least 4. "
         "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
@@ -140,12 +145,12 @@ def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
 
 def test_a_test_part_without_negatives_is_refused():
     with pytest.raises(RequestError, match="too few negative samples, 8 of 508: the test part may be left with 0"):
-        CrossValidation(test_size=0.02).split(labels(500, 8), 0, 0)
+        CrossValidation(test_size=0.02).split(of(labels(500, 8)), 0, 0)
 
 
 def outcome(protocol, y, repeat):
     try:
-        protocol.split(y, 0, repeat)
+        protocol.split(of(y), 0, repeat)
     except RequestError as error:
         return str(error)
     return "divided"
@@ -224,7 +229,7 @@ def shifted():
 def test_grid_search_finds_the_smallest_validation_loss(shifted):
     y = labels(40, 40)
     X = np.random.default_rng(1).normal(size=(80, 1)) + 2 * y[:, None]
-    folds = CrossValidation().split(y, 0, 0).folds
+    folds = CrossValidation().split(of(y), 0, 0).folds
     shifts = [-5.0, -1.0, 0.0, 1.0, 2.0, 9.0]
     problem = NeymanPearson(0.1)
     selection = grid_search(shifted, X, y, folds, problem, {"shift": shifts})
@@ -240,5 +245,6 @@ def test_grid_search_finds_the_smallest_validation_loss(shifted):
 
 def test_nothing_is_fitted_when_there_is_nothing_to_choose(shifted):
     y = labels(10, 10)
-    selection = grid_search(shifted, np.ones((20, 1)), y, CrossValidation().split(y, 0, 0).folds, NeymanPearson(), {})
+    folds = CrossValidation().split(of(y), 0, 0).folds
+    selection = grid_search(shifted, np.ones((20, 1)), y, folds, NeymanPearson(), {})
     assert (selection.params, shifted.fits) == ({}, 0)

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
+from npbench.data import BinaryData
 from npbench.estimators import kernel_sample
 from npbench.estimators import ramp_selection as selection
 from npbench.estimators.ramp_selection import select
@@ -29,8 +30,8 @@ def sample(n=160, share=0.4, seed=0):
 
 
 X, Y = sample()
-CV = CrossValidation(folds=3).split(Y, 0, 0).folds
-HOLDOUT = Holdout().split(Y, 0, 0).folds
+CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
+HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
 precise = partial(NPSVM, rho=0.1, tol=1e-8)
 
 

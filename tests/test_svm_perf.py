@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
+from npbench.data import BinaryData
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout, grid_search
 from npbench_svm_perf import selection
@@ -31,6 +32,7 @@ def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
 
 
 X, Y = sample()
+DATA = BinaryData(X, Y, "toy")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -236,7 +238,7 @@ def shared(monkeypatch):
 @pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout()], ids=["cv", "holdout"])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_losses_are_those_of_independent_fits(protocol, storage):
-    search, folds = {"C": COSTS, "k_share": SHARES}, protocol.split(Y, 0, 0).folds
+    search, folds = {"C": COSTS, "k_share": SHARES}, protocol.split(DATA, 0, 0).folds
     one = select(precise, storage(X), Y, folds, PROBLEM, search)
     other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
     np.testing.assert_allclose(one.losses, other.losses, rtol=0, atol=1e-12)
@@ -246,7 +248,7 @@ def test_losses_are_those_of_independent_fits(protocol, storage):
 
 @pytest.mark.usefixtures("shared")
 def test_the_order_of_the_grid_is_kept_and_threads_change_no_bit():
-    folds = CrossValidation(folds=3).split(Y, 0, 0).folds
+    folds = CrossValidation(folds=3).split(DATA, 0, 0).folds
     search = {"C": [1.0, 0.01, 10.0], "k_share": [0.5, 0.1]}
     one, two = (select(precise, X, Y, folds, PROBLEM, search, n_threads=n) for n in (1, 2))
     assert one == two
@@ -257,7 +259,7 @@ def test_the_order_of_the_grid_is_kept_and_threads_change_no_bit():
 
 @pytest.mark.usefixtures("shared")
 def test_planes_are_shared_along_the_costs(monkeypatch):
-    folds = Holdout().split(Y, 0, 0).folds
+    folds = Holdout().split(DATA, 0, 0).folds
     iterations, solve = {True: [], False: []}, SVMPerf.solution
 
     def counted(self, X, signs, start=None):
@@ -276,7 +278,7 @@ def test_planes_are_shared_along_the_costs(monkeypatch):
 
 
 def test_unconverged_fits_are_counted():
-    folds = Holdout().split(Y, 0, 0).folds
+    folds = Holdout().split(DATA, 0, 0).folds
     search = {"C": [1.0, 100.0], "k_share": [0.5, 1.0]}
     make = partial(SVMPerf, max_iter=1, tol=1e-12)
     one, other = (one(make, X, Y, folds, PROBLEM, search) for one in (select, grid_search))
@@ -284,7 +286,7 @@ def test_unconverged_fits_are_counted():
 
 
 def test_one_cost_shares_nothing():
-    folds = Holdout().split(Y, 0, 0).folds
+    folds = Holdout().split(DATA, 0, 0).folds
     for search in ({"C": [1.0], "k_share": SHARES}, {"k_share": SHARES}):
         assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)
 

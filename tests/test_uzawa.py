@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
 from npbench.numerics.annealing import FalseAlarmBound
 from npbench.numerics.gram import Gram, Kernel
@@ -140,7 +141,7 @@ def test_convex_steps_are_counted_over_all_multipliers():
 
 def test_its_selection_shares_work_and_finds_the_same():
     X, y = sample(80)
-    folds = CrossValidation(folds=2).split(y, 0, 0).folds
+    folds = CrossValidation(folds=2).split(BinaryData(X, y, "toy"), 0, 0).folds
     arguments = (X, y, folds, NeymanPearson(0.2), {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})
     shared = select(lambda **params: UzawaSVM(rho=0.2, tol=1e-8, **params), *arguments)
     separate = grid_search(lambda **params: UzawaSVM(rho=0.2, tol=1e-8, **params), *arguments)

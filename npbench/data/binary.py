@@ -31,14 +31,18 @@ class BinaryData:
         Labels in {-1, +1}, both present.
     name : str
         What it is called in tables and errors.
+    published : int64 ndarray of shape (n_divisions, n_train), optional
+        Divisions into training and test part that come with the data: the training rows of each, ascending; all
+        others are its test part.
     """
 
     X: Features
     y: np.ndarray
     name: str
+    published: np.ndarray | None = None
 
     @classmethod
-    def checked(cls, X: Any, y: Any, name: str = "data") -> BinaryData:
+    def checked(cls, X: Any, y: Any, name: str = "data", published: Any = None) -> BinaryData:
         """Convert and check features and labels; the arguments are copied, not kept.
 
         Parameters
@@ -49,6 +53,8 @@ class BinaryData:
             Labels equal to -1 or +1.
         name : str
             What the data are called in errors.
+        published : array-like of int of shape (n_divisions, n_train), optional
+            Training rows, counted from 0, in any order; no row twice in one division.
 
         Raises
         ------
@@ -69,11 +75,13 @@ class BinaryData:
         labels = _labels(y, faults)
         if features is not None and labels is not None and features.shape[0] != len(labels):
             faults.append(f"has {features.shape[0]} rows of features but {len(labels)} labels: there must be one each.")
+        divisions = None if published is None or labels is None else _divisions(published, len(labels), faults)
         if faults or features is None or labels is None:
             raise RequestError(*(f"Data set {name!r} {fault}" for fault in faults))
-        for array in (labels, *_buffers(features)):
+        data = cls(features, labels, name, divisions)
+        for array in data.arrays.values():
             array.flags.writeable = False
-        return cls(features, labels, name)
+        return data
 
     @property
     def n_samples(self) -> int:
@@ -95,6 +103,13 @@ class BinaryData:
         """Number of samples labelled -1."""
         return int(np.sum(self.y < 0))
 
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that it consists of, by name: ``y``; ``X``, or ``indptr``, ``indices`` and ``data``; ``published``."""
+        X = self.X
+        features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if sparse.issparse(X) else {"X": X}
+        return {"y": self.y, **features, **({} if self.published is None else {"published": self.published})}
+
     @cached_property
     def sha256(self) -> str:
         """Hash of the content: the same for equal numbers, whatever their dtype and memory order once were.
@@ -104,15 +119,13 @@ class BinaryData:
         """
         layout = "csr" if sparse.issparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())
-        for array in (self.y, *_buffers(self.X)):
+        for name, array in self.arrays.items():
+            if name == "published":
+                digest.update(f"published {array.shape[0]}x{array.shape[1]}".encode())
             # Indices are 32 or 64 bits wide by size and platform; on any machine the bytes hashed are the same.
             portable = array.astype("<i8" if array.dtype.kind == "i" else "<f8", copy=False)
             digest.update(np.ascontiguousarray(portable).data)
         return digest.hexdigest()
-
-
-def _buffers(X: Features) -> tuple[np.ndarray, ...]:
-    return (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,)
 
 
 def _features(X: Any, faults: list[str]) -> Features | None:
@@ -168,6 +181,25 @@ def _non_finite(X: Features) -> Iterator[str]:
             f"has {len(rows)} NaN or infinite feature {values}, in {_first('column', columns)} and "
             f"{_first('row', rows)} (counted from 0): impute or remove them."
         )
+
+
+def _divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
+    """Return the training rows in ascending order, or None; append what is wrong to ``faults``."""
+    rows = np.asarray(published)
+    if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
+        faults.append(
+            f"has published divisions of shape {rows.shape} and type {rows.dtype}: whole numbers are needed, a row of "
+            "them for each division."
+        )
+        return None
+    rows = np.sort(rows.astype(np.int64), axis=1)
+    if rows[:, 0].min() < 0 or rows[:, -1].max() >= n_samples:
+        faults.append(f"has published divisions with rows other than 0 to {n_samples - 1}: count them from 0.")
+    elif (rows[:, 1:] == rows[:, :-1]).any():
+        faults.append("has published divisions with a row twice: a row is either trained on or tested on, once.")
+    elif rows.shape[1] == n_samples:
+        faults.append("has published divisions that train on every row: some must be left to test on.")
+    return rows
 
 
 def _first(what: str, numbers: np.ndarray, at_most: int = 5) -> str:

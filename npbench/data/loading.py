@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find the files of a data set, verify them, read them, and check what was read.
+    """Find the files of a data set, or its original, verify them, read them, and check what was read.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         something else than the description says: all faults of one stage at once.
     """
     faults = parameter_faults(dataset, params)
-    paths = [_locate(file, faults) for file in dataset.files]
+    target, paths = _found(dataset, faults)
     if faults:
         raise RequestError(*faults)
-    X, y = _call(dataset, [path for path in paths if path], params)
-    data = BinaryData.checked(X, y, dataset.name)
+    X, y, published = _call(dataset.name, target, paths, params)
+    data = BinaryData.checked(X, y, dataset.name, published)
     _compare(dataset, data)
     return data
 
@@ -48,44 +48,58 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     >>> parameter_faults(toy, {"sigm": 2.0})
     ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
     """
-    _loader(dataset)  # a plugin that cannot be imported is told as such
+    _loader(dataset.name, dataset.load)  # a plugin that cannot be imported is told as such
     own = signature(dataset.load, len(dataset.files))
     unknown = [] if own.is_open else [name for name in params if name not in own.defaults]
     return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in unknown]
 
 
-def _loader(dataset: Dataset) -> Callable[..., Any]:
+def _loader(name: str, target: str) -> Callable[..., Any]:
     try:
-        loader: Callable[..., Any] = resolve(dataset.load)
+        loader: Callable[..., Any] = resolve(target)
     except Exception as error:  # whatever a plugin's module raises is that plugin's fault, told as such
         raise RequestError(
-            f"The loader {dataset.load!r} of data set {dataset.name!r} cannot be imported: "
+            f"The loader {target!r} of data set {name!r} cannot be imported: "
             f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
         ) from error
     return loader
 
 
-def _locate(file: DataFile, faults: list[str]) -> Path | None:
+def _found(dataset: Dataset, faults: list[str]) -> tuple[str, list[Path]]:
+    """Return the loader to call and the paths to call it with: the original's where data folders hold all of it."""
+    if dataset.original:
+        held = _paths(sources.find, dataset.original.files, faults)
+        if len(held) == len(dataset.original.files):
+            return dataset.original.load, held
+    return dataset.load, _paths(sources.locate, dataset.files, faults)
+
+
+def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> list[Path]:
+    return [path for file in files if (path := _attempt(find, file, faults))]
+
+
+def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: list[str]) -> Path | None:
     try:
-        return sources.locate(file)
+        return find(file)
     except RequestError as error:
         # Files of one data set often share their fault, as in a wrong NPBENCH_DATA.
         faults.extend(fault for fault in error.faults if fault not in faults)
         return None
 
 
-def _call(dataset: Dataset, paths: list[Path], params: Mapping[str, Any]) -> tuple[Any, Any]:
+def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     try:
-        X, y = _loader(dataset)(*paths, **params)
+        X, y, *more = _loader(name, target)(*paths, **params)
+        (published,) = more or (None,)
     except RequestError:
         raise
     except Exception as error:  # as above
         origin = f" from {', '.join(map(str, paths))}" if paths else ""
         raise RequestError(
-            f"Data set {dataset.name!r} could not be read{origin}: its loader {dataset.load!r} failed with "
+            f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
             f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
         ) from error
-    return X, y
+    return X, y, published
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:

@@ -43,9 +43,9 @@ class SharedData:
         index array are ordinary writable copies.
         """
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in Path(self.folder).glob("*.npy")}
-        y = arrays.pop("y")
+        y, published = arrays.pop("y"), arrays.pop("published", None)
         X = arrays.pop("X") if "X" in arrays else _csr(shape=self.shape, **arrays)
-        opened = BinaryData(X, y, self.name)
+        opened = BinaryData(X, y, self.name, published)
         opened.__dict__["sha256"] = self.sha256  # known already; computing it would read every page
         return opened
 
@@ -82,7 +82,7 @@ def _write(data: BinaryData, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=target.parent))
     try:
-        for name, array in _arrays(data).items():
+        for name, array in data.arrays.items():
             with (unfinished / f"{name}.npy").open("wb") as stream:
                 np.save(stream, array)
                 stream.flush()
@@ -94,12 +94,6 @@ def _write(data: BinaryData, target: Path) -> None:
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _arrays(data: BinaryData) -> dict[str, np.ndarray]:
-    if sparse.issparse(data.X):
-        return {"y": data.y, "data": data.X.data, "indices": data.X.indices, "indptr": data.X.indptr}
-    return {"y": data.y, "X": data.X}
 
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:

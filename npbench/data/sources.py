@@ -93,8 +93,8 @@ def _verify(path: Path, file: DataFile) -> None:
     if (size, found) != (file.size, file.sha256):
         raise RequestError(
             f"{path} is not the file this data set is made of: it has {size} bytes and SHA-256 {found}, expected "
-            f"are {file.size} bytes and SHA-256 {file.sha256}. Delete it, and it will be downloaded from {file.url}, "
-            "or put the original in its place."
+            f"are {file.size} bytes and SHA-256 {file.sha256}. Delete it, or put the one "
+            f"from {file.url} in its place."
         )
 
 

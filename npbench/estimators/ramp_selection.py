@@ -23,7 +23,8 @@ from npbench.numerics.annealing import REACHED
 from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
-from npbench.protocol import Fold, combinations, grid_search
+from npbench.protocol import combinations, grid_search
+from npbench.split import Fold
 
 Scored = list[tuple[np.ndarray, np.ndarray]]
 

@@ -21,7 +21,8 @@ from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
 from npbench.problem import Problem
-from npbench.protocol import Fold, combinations, grid_search
+from npbench.protocol import combinations, grid_search
+from npbench.split import Fold
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")

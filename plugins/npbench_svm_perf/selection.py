@@ -14,7 +14,8 @@ import numpy as np
 
 from npbench.contracts import Selection
 from npbench.problem import Problem
-from npbench.protocol import Fold, combinations, grid_search
+from npbench.protocol import combinations, grid_search
+from npbench.split import Fold
 from npbench_svm_perf.estimator import SVMPerf, status
 from npbench_svm_perf.precision import threshold_accepting
 

@@ -24,7 +24,7 @@ GAMMAS = np.geomspace(5e-5, 5e3, 10).tolist()
 @pytest.mark.parametrize("name", ["breast", "pima"])
 def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: Callable[[str], Any]) -> None:
     data = npbench.load_dataset(raw_dataset(name).name)
-    split = CrossValidation().split(data.y, 0, 0)
+    split = CrossValidation().split(data, 0, 0)
     X = (data.X - data.X[split.train].mean(axis=0)) / data.X[split.train].std(axis=0)
     y = data.y.astype(int)
     weights = [{-1: C_neg, 1: C_pos} for C_neg in COSTS for C_pos in COSTS]

@@ -142,7 +142,7 @@ def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: C
 def selection_problem(name: str, repeat: int) -> tuple[np.ndarray, np.ndarray, list[Any]]:
     """Return the rows that are not for testing, standardised on the training part, their labels and the folds."""
     data = npbench.load_dataset(name)
-    split = (Holdout() if name == "spambase" else CrossValidation()).split(data.y, 0, repeat)
+    split = (Holdout() if name == "spambase" else CrossValidation()).split(data, 0, repeat)
     X = (data.X - data.X[split.train].mean(axis=0)) / data.X[split.train].std(axis=0)
     rows = np.unique(np.concatenate([part for fold in split.folds for part in fold]))
     folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in split.folds]

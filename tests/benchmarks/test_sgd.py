@@ -23,6 +23,7 @@ import npbench
 import npbench_sgd
 from npbench import protocol, registry
 from npbench.contracts import resolve
+from npbench.data import BinaryData
 from npbench.problem import NeymanPearson
 from npbench.protocol import Holdout
 from npbench_sgd.estimator import StochasticNP
@@ -126,7 +127,7 @@ def test_magic_beside_the_batch_svm(
 ) -> None:
     """J_val and seconds, selection included, over the grids that both ship with."""
     X, y = standardised(raw_dataset("magic").name)
-    split = Holdout().split(y, 0, 0)
+    split = Holdout().split(BinaryData(X, y, "magic"), 0, 0)
     folder = Path(npbench_sgd.__file__).parent / "conf" / "solver"
     grids = {
         "sgd": ({"random_state": 0}, yaml.safe_load((folder / "sgd.yaml").read_text(encoding="utf-8"))["search"]),

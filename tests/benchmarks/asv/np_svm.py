@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation
@@ -42,7 +43,7 @@ class Selection:
 
     def setup(self):
         self.X, self.y = mixture(600, 8)
-        self.folds = CrossValidation().split(self.y, seed=0, repeat=0).folds
+        self.folds = CrossValidation().split(BinaryData(self.X, self.y, "mixture"), seed=0, repeat=0).folds
         self.search = {"C": np.geomspace(0.01, 100, 10), "gamma": np.geomspace(5e-5, 5e3, 10)}
         NPSVM(rho=RHO).fit(self.X[:100], self.y[:100])  # compiles
 
