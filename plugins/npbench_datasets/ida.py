@@ -1,0 +1,114 @@
+"""Sets of the IDA benchmark repository: from their sources, or with its 100 divisions from one MATLAB file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from npbench.errors import RequestError
+
+QUADRANTS = ("left_up", "left_low", "right_up", "right_low", "central")
+
+
+def load_banana(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 5300 x 2 features and labels, as they are, from training features, training labels and those for testing.
+
+    The files are those of the first of 100 divisions; the training part comes first.
+    """
+    train, train_labels, test, test_labels = (np.loadtxt(path) for path in paths)
+    return np.vstack([train, test]), np.concatenate([train_labels, test_labels])
+
+
+def load_heart(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 270 x 13 features and labels, +1 for heart disease (class 2)."""
+    table = np.loadtxt(path)
+    return table[:, :-1], np.where(table[:, -1] == 2, 1, -1)
+
+
+def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 215 x 5 features and labels, +1 for a thyroid that is over- or underactive (classes 2 and 3)."""
+    table = np.loadtxt(path, delimiter=",")
+    return table[:, 1:], np.where(table[:, 0] == 1, -1, 1)
+
+
+def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 277 x 9 features and labels, +1 for a recurrence; 9 of 286 rows are incomplete and left out.
+
+    The features are words and ranges in the file, and numbers here. Ordered ones are ranks:
+
+    ===========  ======================================================
+    age          decade: 2 for 20-29, ..., 7 for 70-79
+    menopause    by when it came: 0 before 40, 1 from 40 on, 2 not yet
+    tumor-size   0 for 0-4 mm, 1 for 5-9, ..., 10 for 50-54
+    inv-nodes    0 for 0-2, 1 for 3-5, ..., 8 for 24-26
+    node-caps    0 no, 1 yes
+    deg-malig    as it is: 1, 2 or 3
+    breast       0 left, 1 right
+    breast-quad  0 left_up, 1 left_low, 2 right_up, 3 right_low, 4 central
+    irradiat     0 no, 1 yes
+    ===========  ======================================================
+    """
+    codes = [
+        ("no-recurrence-events", "recurrence-events").index,
+        partial(_rank, width=10),
+        ("lt40", "ge40", "premeno").index,
+        partial(_rank, width=5),
+        partial(_rank, width=3),
+        ("no", "yes").index,
+        int,
+        ("left", "right").index,
+        QUADRANTS.index,
+        ("no", "yes").index,
+    ]
+    complete = [line for line in path.read_text(encoding="ascii").splitlines() if "?" not in line]
+    table = np.loadtxt(complete, delimiter=",", converters=dict(enumerate(codes)))
+    return table[:, 1:], 2 * table[:, 0] - 1
+
+
+def _rank(text: str, width: int) -> int:
+    """Return the place of a range like 10-14 among those of equal width, the first being 0-4."""
+    return int(text.partition("-")[0]) // width
+
+
+def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features, labels and the training rows of the divisions of one set in ``benchmarks.mat``.
+
+    The file has a structure for each set: ``x`` and ``t``, the distinct samples with their labels; ``train`` and
+    ``test``, a row for each division with the numbers of its samples, from 1. A sample that several patients share
+    has its number once for each. Here it has a row for each, so that a division trains on a row or tests on it.
+
+    Parameters
+    ----------
+    path : Path
+        Of ``benchmarks.mat``.
+    name : str
+        Of the structure.
+
+    Raises
+    ------
+    RequestError
+        If the divisions are not divisions of the same samples.
+    """
+    from scipy.io import loadmat
+
+    found = loadmat(path, variable_names=[name], simplify_cells=True)[name]
+    train, test = (found[part].astype(np.int64) - 1 for part in ("train", "test"))
+    divided = np.hstack([train, test])
+    order = np.argsort(divided, axis=1, kind="stable")
+    samples = np.take_along_axis(divided, order, axis=1)
+    if (samples != samples[0]).any():
+        raise RequestError(
+            f"The divisions of {name} in {path} are not all of the same samples. Move the file elsewhere, and they "
+            "are drawn instead."
+        )
+    # In each division, the j-th of the sorted samples is row j.
+    row = np.argsort(order, axis=1)
+    return found["x"][samples[0]], found["t"][samples[0]], row[:, : train.shape[1]]
+
+
+published_banana = partial(published, name="banana")
+published_heart = partial(published, name="heart")
+published_thyroid = partial(published, name="thyroid")
+published_breast_cancer = partial(published, name="breast_cancer")
