@@ -206,7 +206,7 @@ def _warm_up(task: _Task, data: BinaryData) -> float:
     job, is_sparse = task.job, sparse.issparse(data.X)
     # Numbers do not choose what is compiled; names do, like that of a kernel.
     choices = {name: value for name, value in job.params.items() if isinstance(value, (str, bool))}
-    kind = json.dumps([job.solver.name, job.problem.name, is_sparse, choices], sort_keys=True)
+    kind = json.dumps([job.solver.name, job.problem.name, job.protocol.name, is_sparse, choices], sort_keys=True)
     if kind in _warm:
         return 0.0
     _warm.add(kind)

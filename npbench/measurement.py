@@ -94,11 +94,17 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
     y = np.repeat(np.array([-1, 1], dtype=np.int8), 24)
     X = random.normal(size=(len(y), min(n_features, 5))) + 0.5 * y[:, None]
     toy = BinaryData(sparse.csr_array(X) if is_sparse else X, y, "toy")
-    tiny = dataclasses.replace(job, search=_at_most_two(job.search), protocol=protocol.CrossValidation(folds=2))
+    tiny = dataclasses.replace(job, search=_at_most_two(job.search), protocol=_small(job.protocol))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run(tiny, toy, n_threads)
     return time.perf_counter() - start
+
+
+def _small(divided: Any) -> protocol.CrossValidation | protocol.Permutations:
+    """Return a protocol for the toy; a search may take another path where the folds leave out one row each."""
+    leaves_one_out = isinstance(divided, protocol.Permutations) and divided.folds is None
+    return protocol.Permutations(n_train=16) if leaves_one_out else protocol.CrossValidation(folds=2)
 
 
 def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,7 +119,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
     split = job.protocol.split(data, job.seed, job.repeat)
     record["test_part"] = split.test_part
     # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
-    known = functools.reduce(np.union1d, [split.train, *(rows for fold in split.folds for rows in fold)])
+    known = np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
     transform = PREPROCESSORS[job.preprocess](data.X[split.train])
     X, y = transform(data.X[known]), data.y[known]
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]

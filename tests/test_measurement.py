@@ -20,7 +20,7 @@ from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
 from npbench.job import Job
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation, Holdout
+from npbench.protocol import CrossValidation, Holdout, Official, Permutations
 from npbench.schema import SCHEMA
 
 
@@ -138,7 +138,7 @@ def rows(X) -> set[int]:
     return set(np.asarray(X[:, [1]].todense() if sparse.issparse(X) else X[:, 1]).ravel().astype(int) - 1)
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout()])
+@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout(), Permutations(n_train=50)])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protocol, kind):
     data = samples(kind)
@@ -327,3 +327,26 @@ def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
 def test_the_positives_of_the_test_part_are_counted():
     data = samples()
     assert measurement.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
+
+
+@pytest.mark.parametrize(
+    ("protocol", "test_part"),
+    [
+        (CrossValidation(), "drawn"),
+        (Official((20, 40)), "fixed"),
+        (Permutations(n_train=40, folds=2), "published"),
+        (Permutations(n_train=41, folds=2), "drawn"),
+    ],
+)
+def test_records_say_where_the_test_part_comes_from(protocol, test_part):
+    plain = samples()
+    data = BinaryData.checked(plain.X, plain.y, "numbered", published=np.arange(80).reshape(40, 2).T)
+    assert measurement.run(planned(data, protocol=protocol), data)["test_part"] == test_part
+
+
+@pytest.mark.parametrize(("protocol", "n_folds"), [(CrossValidation(), 2), (Permutations(n_train=40), 16)])
+def test_warming_up_leaves_out_one_row_at_a_time_where_the_job_does(protocol, n_folds):
+    data = samples()
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
+    measurement.warm_up(planned(data, solver=solver, protocol=protocol), n_features=2, is_sparse=False)
+    assert len(select.given["folds"]) == n_folds
