@@ -1,0 +1,114 @@
+"""Surfaces of rates: what is read from traces, and what is drawn of it."""
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench.report.surfaces import figure, surfaces
+
+NU = np.linspace(0.25, 1, 4)
+
+
+def alarms(nu_pos, nu_neg):
+    return np.clip(0.4 * nu_pos - 0.2 * nu_neg + 0.1, 0, 1)
+
+
+def visited(points, gamma=(0.5, 2.0)):
+    """Return the trace of a search over these (nu_pos, nu_neg), as records hold it."""
+    rows = [(g, p, q, g * alarms(p, q), 1 - g * alarms(p, q), 0.125) for g in gamma for p, q in points]
+    names = ["gamma", "nu_pos", "nu_neg", "p_fa", "p_nd", "seconds"]
+    return json.dumps(dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+
+GRID = [(p, q) for p in NU for q in NU]
+LINES = [(0.5, q) for q in NU] + [(p, 0.5) for p in NU] + [(p, 1.0) for p in NU]
+
+
+def record(strategy, trace, **columns):
+    return {
+        "key": strategy,
+        "solver": "two",
+        "params": json.dumps({"strategy": strategy}),
+        "chosen_params": '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}',
+        "dataset": "banana",
+        "rho": 0.1,
+        "seed": 0,
+        "repeat": 0,
+        "trace": trace,
+    } | columns
+
+
+def frame(*records):
+    return pl.DataFrame(list(records), infer_schema_length=None)
+
+
+def test_every_point_is_a_row_in_the_order_visited():
+    other = record("sgd", '{"objective":[3,2],"seconds":[0,1]}')
+    found = surfaces(frame(record("cd", visited(LINES)), record("gs", None), other, record("none", "{}")))
+    assert set(found["key"]) == {"cd"}
+    assert found["step"].to_list() == list(range(24))
+    assert found.select("nu_pos", "nu_neg").rows() == LINES * 2
+    assert found["gamma"].to_list() == [0.5] * 12 + [2.0] * 12
+    assert found["p_fa"].to_list() == [g * alarms(p, q) for g in (0.5, 2.0) for p, q in LINES]
+    assert found.select(pl.col("^chosen_.*$")).unique().row(0, named=True) == {
+        "chosen_gamma": 0.5,
+        "chosen_nu_pos": 0.25,
+        "chosen_nu_neg": 0.5,
+    }
+    assert found.row(0, named=True).keys() >= {"dataset", "solver", "strategy", "rho", "seed", "repeat", "seconds"}
+
+
+def test_a_parameter_that_was_fixed_counts_as_chosen():
+    fixed = record("cd", visited(LINES), params='{"gamma":2.0,"strategy":"cd"}', chosen_params='{"nu_pos":1}')
+    assert surfaces(frame(fixed)).select("chosen_gamma", "chosen_nu_pos", "chosen_nu_neg").row(0) == (2.0, 1.0, None)
+
+
+def test_records_without_traces_have_no_rows():
+    assert surfaces(frame(record("cd", None))).is_empty()
+    assert surfaces(frame(record("cd", None)).clear()).is_empty()
+
+
+def test_what_is_drawn_is_the_plane_at_the_chosen_gamma():
+    pytest.importorskip("matplotlib")
+    drawn = figure(frame(record("gs", visited(GRID)), record("cd", visited(LINES))), ())
+    assert drawn.get_size_inches()[0] == 3.5
+    *panels, bar = drawn.axes
+    assert [axes.get_title() for axes in panels] == [
+        f"banana, {s}: ${r}$" for s in ("cd", "gs") for r in ("P_F", "P_M")
+    ]
+    expected = 0.5 * alarms(*np.meshgrid(NU, NU))  # rows are nu_neg
+    for axes, rates in zip(panels[2:], (expected, 1 - expected), strict=True):
+        mesh = axes.collections[0]
+        np.testing.assert_allclose(mesh.get_array(), rates)
+        np.testing.assert_allclose(mesh.get_coordinates()[0, :, 0], [0.125, 0.375, 0.625, 0.875, 1.125])
+        np.testing.assert_allclose(mesh.get_coordinates()[:, 0, 1], [0.125, 0.375, 0.625, 0.875, 1.125])
+        ((x,), (y,)) = axes.lines[0].get_data()
+        assert (x, y) == (0.25, 0.5)
+        (path,) = axes.collections[-1].get_paths()  # where 0.5 P = rho: on a line, as P is linear
+        np.testing.assert_allclose(0.5 * alarms(*path.vertices.T), 0.1, atol=1e-12)
+    seen = ~np.ma.getmaskarray(np.ma.masked_invalid(panels[0].collections[0].get_array()))
+    assert {(NU[j], NU[i]) for i, j in zip(*np.nonzero(seen), strict=True)} == set(LINES)
+    assert len(panels[0].collections) == 1  # no line through what was not visited
+    assert bar.get_ylim() == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [[(0.5, 0.5)], [(0.5, 0.25), (0.5, 1.0)], [(0.1, 0.1), (0.1, 0.2), (0.9, 0.1), (0.9, 0.2)]],
+    ids=["a point", "a line", "a grid that keeps rho"],
+)
+def test_the_smallest_searches_are_drawn_without_a_warning(points):
+    pytest.importorskip("matplotlib")
+    drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)), ())
+    drawn.savefig(io.BytesIO(), dpi=50)
+    assert len(drawn.axes) == 3
+
+
+def test_without_traces_the_figure_says_what_to_do():
+    pytest.importorskip("matplotlib")
+    for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
+        (text,) = figure(records, ()).texts
+        assert "execution.trace=true" in text.get_text()
