@@ -78,7 +78,13 @@ def test_the_hash_tells_different_data_apart():
         BinaryData.checked(X, -Y),
         BinaryData.checked(X[:, ::-1], Y),
         BinaryData.checked(X.reshape(6, 2), [1, -1, -1, 1, 1, 1]),
+        BinaryData.checked(X, Y, published=[[0, 1]]),
+        BinaryData.checked(X, Y, published=[[0, 2]]),
+        BinaryData.checked(X, Y, published=[[0, 1], [0, 2]]),
+        BinaryData.checked(X, Y, published=[[0, 1, 2]]),
+        BinaryData.checked(X, Y, published=[[0], [1], [2]]),
         BinaryData.checked(sparse.csr_array(X), Y),
+        BinaryData.checked(sparse.csr_array(X), Y, published=[[0, 1]]),
         BinaryData.checked(sparse.csr_array(X[:, ::-1]), Y),
         BinaryData.checked(sparse.hstack([sparse.csr_array(X), sparse.csr_array((4, 1))]), Y),
     ]
@@ -98,6 +104,38 @@ def test_arrays_are_copied_and_cannot_be_changed():
     for array in (data.X, data.y, BinaryData.checked(sparse.csr_array(X), Y).X.data):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, ">i8"])
+def test_published_divisions_are_sets_of_rows(dtype):
+    rows = np.array([[3, 0], [1, 3]], dtype=dtype)
+    data = BinaryData.checked(X, Y, published=rows)
+    assert data.published.tolist() == [[0, 3], [1, 3]]
+    assert data.sha256 == BinaryData.checked(X, Y, published=rows[:, ::-1].tolist()).sha256
+    assert rows.tolist() == [[3, 0], [1, 3]]
+    with pytest.raises(ValueError, match="read-only"):
+        data.published[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("published", "words"),
+    [
+        ([0, 1], "of shape (2,) and type int64: whole numbers are needed"),
+        ([[0.0, 1.0]], "of shape (1, 2) and type float64"),
+        ([[]], "of shape (1, 0)"),
+        ([[0, 1], [2]], "cannot be read as a table"),
+        ([[1, 2], [3, 4]], "rows other than 0 to 3: count them from 0"),
+        ([[-1, 2]], "rows other than 0 to 3"),
+        ([[0, 1], [2, 2]], "a row twice"),
+        ([[0, 1, 2, 3]], "train on every row"),
+    ],
+)
+def test_published_divisions_that_are_none_are_told(published, words):
+    with pytest.raises(RequestError) as caught:
+        BinaryData.checked(X, Y, "toy", published)
+    (fault,) = caught.value.faults
+    assert fault.startswith("Data set 'toy' has published divisions")
+    assert words in fault
 
 
 def test_counts():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from npbench import load_dataset
-from npbench.contracts import DataFile, Dataset
-from npbench.data import BinaryData, load, parameter_faults
+from npbench.contracts import DataFile, Dataset, Original
+from npbench.data import BinaryData, load, parameter_faults, sources
 from npbench.errors import RequestError
 
 MODULE = """
@@ -26,8 +26,15 @@ def anything(**params):
 
 def no_pair():
     return np.ones((2, 2))[:1]
+
+def too_many():
+    return np.ones((2, 2)), [1, -1], [[0]], None
+
+def original(path, scale=1.0):
+    return np.loadtxt(path, delimiter=",") * scale, [1, -1, -1], [[2, 0], [1, 2]]
 """
 FILES = {"toy/one.csv": "1,2,1\n", "toy/two.csv": "3,4,-1\n5,6,-1\n"}
+ORIGINAL = "7,8\n9,10\n11,12\n"
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +49,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "data" / "raw"
 
 
+def described_file(path, text):
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    return DataFile(path=path, sha256=sha256, size=len(text), url="http://127.0.0.1:9/x")
+
+
 def toy(**changes):
-    files = tuple(
-        DataFile(
-            path=path, sha256=hashlib.sha256(text.encode()).hexdigest(), size=len(text), url="http://127.0.0.1:9/x"
-        )
-        for path, text in FILES.items()
-    )
+    files = tuple(described_file(path, text) for path, text in FILES.items())
     described = {"name": "toy", "load": "toy_loaders:read", "files": files, "n_samples": 3, "n_features": 2}
     return Dataset(**{**described, "n_positive": 1, **changes})
 
@@ -67,6 +74,43 @@ def test_files_come_first_and_in_order_then_parameters():
 
 def test_parameters_may_be_called_as_ours_are():
     assert load(generator(), n=6, name="x", dataset=1).n_samples == 6
+
+
+def with_original():
+    return toy(original=Original(load="toy_loaders:original", files=(described_file("all/toy.csv", ORIGINAL),)))
+
+
+def test_the_original_is_read_where_it_lies_in_a_data_folder(folder):
+    assert load(with_original()).published is None
+    (folder / "all").mkdir()
+    (folder / "all" / "toy.csv").write_text(ORIGINAL, newline="")
+    (folder / "toy" / "one.csv").unlink()
+    data = load(with_original(), scale=2.0)
+    assert data.X.tolist() == [[14, 16], [18, 20], [22, 24]]
+    assert data.published.tolist() == [[0, 2], [1, 2]]
+
+
+def test_an_original_of_two_files_is_read_whole_or_not_at_all(folder):
+    half = (described_file("all/toy.csv", ORIGINAL), described_file("all/rest.csv", "1"))
+    (folder / "all").mkdir()
+    (folder / "all" / "toy.csv").write_text(ORIGINAL, newline="")
+    data = load(toy(original=Original(load="toy_loaders:original", files=half)))
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_an_altered_original_is_told_and_not_passed_over(folder):
+    (folder / "all").mkdir()
+    (folder / "all" / "toy.csv").write_text("7,8\n")
+    with pytest.raises(RequestError) as caught:
+        load(with_original())
+    (fault,) = caught.value.faults
+    assert "toy.csv is not the file this data set is made of" in fault
+    assert "Delete it, or put the one from http://127.0.0.1:9/x in its place." in fault
+
+
+def test_an_original_is_never_downloaded(monkeypatch):
+    monkeypatch.setattr(sources, "_download", lambda file: pytest.fail(f"{file.path} was asked for"))
+    assert load(with_original()).n_samples == 3
 
 
 def test_unknown_parameters_and_missing_files_are_told_together(folder):
@@ -114,6 +158,7 @@ def test_a_loader_that_fails_is_told_with_its_files(folder):
     ("dataset", "words"),
     [
         (generator("no_pair"), "could not be read: its loader 'toy_loaders:no_pair' failed with ValueError"),
+        (generator("too_many"), "failed with ValueError: too many values"),
         (generator("anything"), "failed with KeyError: 'height'"),
         (generator("nothing"), "cannot be imported: AttributeError"),
         (Dataset(name="gen", load="no_such_module:f"), "cannot be imported: ModuleNotFoundError"),

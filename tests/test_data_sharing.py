@@ -16,12 +16,21 @@ def dense(n_samples=50, n_features=3):
     return BinaryData.checked(random.normal(size=(n_samples, n_features)), np.resize([1, -1, -1], n_samples), "toy")
 
 
+def divided():
+    plain = dense()
+    return BinaryData.checked(plain.X, plain.y, "toy", published=np.arange(40).reshape(2, 20))
+
+
 def csr(density=0.2):
     X = sparse.random_array((50, 30), density=density, rng=np.random.default_rng(0))
     return BinaryData.checked(X, np.resize([1, -1], 50), "toy")
 
 
-@pytest.mark.parametrize("data", [dense(), csr(), csr(density=0.0)], ids=["dense", "csr", "csr without entries"])
+@pytest.mark.parametrize(
+    "data",
+    [dense(), divided(), csr(), csr(density=0.0)],
+    ids=["dense", "with divisions", "csr", "csr without entries"],
+)
 def test_what_is_opened_is_what_was_shared(data, tmp_path):
     shared = pickle.loads(pickle.dumps(share(data, tmp_path)))
     opened = shared.open()
@@ -32,7 +41,8 @@ def test_what_is_opened_is_what_was_shared(data, tmp_path):
         assert opened.X.indices.dtype == data.X.indices.dtype
     else:
         assert np.array_equal(opened.X, data.X)
-    fresh = BinaryData(opened.X, opened.y, "hashed anew")
+    assert np.array_equal(opened.published, data.published) if data.published is not None else opened.published is None
+    fresh = BinaryData(opened.X, opened.y, "hashed anew", opened.published)
     assert fresh.sha256 == data.sha256
 
 

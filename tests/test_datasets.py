@@ -59,7 +59,7 @@ def test_descriptions_are_complete(name):
     for field in ("title", "positive", "source", "licence", "citation"):
         assert getattr(dataset, field), f"{name} says nothing of its {field}"
     assert ("STAND-IN" in dataset.title) == (name in STAND_INS)
-    for file in dataset.files:
+    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert re.fullmatch(r"\w+/[\w.-]+", file.path)
         assert file.url.startswith("https://")
@@ -234,6 +234,7 @@ def test_each_has_a_configuration_with_its_name_and_its_parameters(name):
             for name in ("spambase", "pageblocks", "magic", "covertype", "proteomics", "qvalue_mixture", "rcv1_like")
         ),
         (["dataset=rcv1"], "official"),
+        *(([f"dataset={name}"], "permutations") for name in ("banana", "breast_cancer", "heart", "thyroid")),
     ],
 )
 def test_the_protocol_is_the_papers_unless_told_otherwise(overrides, protocol):

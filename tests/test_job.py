@@ -19,7 +19,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.job import Job, canonical, check_split, jobs_of
 from npbench.problem import NeymanPearson, PartialAUC
-from npbench.protocol import CrossValidation, Holdout
+from npbench.protocol import CrossValidation, Holdout, Permutations
 from npbench.request import Request
 
 P_FA = Metric(name="p_fa", compute="npbench_metrics:p_fa", direction="lower")
@@ -118,6 +118,8 @@ def test_numpy_arrays_are_lists_and_other_objects_are_refused():
         {"problem": PartialAUC()},
         {"protocol": CrossValidation(folds=3)},
         {"protocol": Holdout()},
+        {"protocol": Permutations(10)},
+        {"protocol": Permutations(10, 4)},
         {"preprocess": "none"},
         {"metrics": (P_FA,)},
         {"seed": 1},
@@ -200,15 +202,38 @@ def test_too_few_samples_are_refused_before_any_work():
         check_split(REQUEST, toy(n_negative=4))
 
 
-@given(st.integers(2, 30), st.integers(2, 30), st.integers(2, 6), st.integers(0, 3), st.integers(1, 5))
-def test_what_passes_the_check_can_be_split_in_every_repeat(n_negative, n_positive, folds, seed, repeat):
+def test_more_repeats_than_published_divisions_are_refused_before_any_work():
+    plain = toy()
+    data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))
+    request = dataclasses.replace(REQUEST, protocol=Permutations(20, 4), repeats=2)
+    check_split(request, data)
+    with pytest.raises(RequestError, match=r"^Data set 'toy': There are 2 published divisions, .* repeats=2 or fewer"):
+        check_split(dataclasses.replace(request, repeats=3), data)
+
+
+def divides(protocol, data, seed, repeat):
+    try:
+        protocol.split(data, seed, repeat)
+    except RequestError:
+        return False
+    return True
+
+
+@given(
+    st.integers(2, 30),
+    st.integers(2, 30),
+    st.builds(CrossValidation, folds=st.integers(2, 6))
+    | st.builds(Permutations, st.integers(4, 40), st.none() | st.integers(2, 4)),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+def test_what_passes_the_check_can_be_split_in_every_repeat(n_negative, n_positive, protocol, seed, repeat):
     y = np.repeat(np.array([-1, 1], dtype=np.int8), [n_negative, n_positive])
-    request = dataclasses.replace(REQUEST, protocol=CrossValidation(folds=folds), seed=seed)
+    request = dataclasses.replace(REQUEST, protocol=protocol, seed=seed, repeats=6)
     data = BinaryData(y[:, None].astype(float), y, "toy")
     try:
         check_split(request, data)
     except RequestError:
-        with pytest.raises(RequestError):
-            request.protocol.split(data, seed, repeat)
+        assert not all(divides(protocol, data, seed, any_repeat) for any_repeat in range(6))
     else:
-        request.protocol.split(data, seed, repeat)
+        assert divides(protocol, data, seed, repeat)

@@ -12,7 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation, Holdout, Official, combinations, describe, grid_search, grid_values
+from npbench.protocol import (
+    CrossValidation,
+    Holdout,
+    Official,
+    Permutations,
+    combinations,
+    describe,
+    grid_search,
+    grid_values,
+)
 
 SHARES = st.floats(0.01, 0.6)
 PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
@@ -117,14 +126,94 @@ def test_an_official_part_that_does_not_fit_the_data_is_told():
         Official((0, 20)).split(of(np.repeat([1, -1], [60, 40])), 0, 0)
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10))])
+@given(
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.integers(4, 50),
+    st.none() | st.integers(2, 6),
+    st.integers(0, 2**32),
+    st.integers(0, 200),
+)
+def test_permutations_train_on_so_many_rows_test_on_the_rest_or_say_why_not(n_pos, n_neg, n_train, folds, seed, repeat):
+    y = labels(n_pos, n_neg)
+    try:
+        split = Permutations(n_train, folds).split(of(y), seed, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(",")[0][:30])
+        return
+    assert split.test_part == "drawn"
+    assert len(split.train) == n_train
+    assert np.array_equal(np.sort(np.concatenate([split.train, split.test])), np.arange(len(y)))
+    for label in (1, -1):
+        assert np.sum(y[split.train] == label) >= max(2, folds or 2)
+        assert np.sum(y[split.test] == label) >= 1
+    assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), split.train)
+    for fit, validate in split.folds:
+        assert np.array_equal(np.sort(np.concatenate([fit, validate])), split.train)
+    if folds is None:
+        assert [validate.tolist() for _, validate in split.folds] == [[row] for row in split.train]
+    else:
+        assert len(split.folds) == folds
+
+
+def test_rows_are_drawn_without_regard_to_their_class():
+    one, other = (of(labels(60, 40, order_seed)) for order_seed in (0, 1))
+    protocol = Permutations(50)
+    assert np.array_equal(protocol.split(one, 3, 1).train, protocol.split(other, 3, 1).train)
+    counts = {int(np.sum(one.y[protocol.split(one, 0, repeat).train] > 0)) for repeat in range(20)}
+    assert len(counts) > 1
+
+
+def test_every_row_is_as_likely_to_be_trained_on():
+    data = of(labels(60, 60))
+    chosen = np.concatenate([Permutations(30).split(data, 0, repeat).train for repeat in range(2000)])
+    # Each count is binomial (2000, 1/4), of standard deviation 19.4.
+    assert np.abs(np.bincount(chosen, minlength=120) - 500).max() < 5 * 19.4
+
+
+def test_published_divisions_come_in_turn_whatever_the_seed():
+    y = labels(6, 6)
+    published = np.array([np.sort(np.random.default_rng(k).permutation(12)[:7]) for k in range(3)])
+    for repeat in range(3):
+        splits = [Permutations(7).split(of(y, published), seed, repeat) for seed in (0, 1)]
+        for split in splits:
+            assert np.array_equal(split.train, published[repeat])
+            assert set(split.test) == set(range(12)) - set(published[repeat])
+            assert split.test_part == "published"
+    drawn = Permutations(8).split(of(y, published), 0, 3)
+    assert (len(drawn.train), drawn.test_part) == (8, "drawn")
+    with pytest.raises(RequestError, match=r"There are 3 published divisions, .* no repeat 3: use repeats=3 or fewer"):
+        Permutations(7).split(of(y, published), 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "n_train", "folds", "words"),
+    [
+        ([1, 1, 1, -1, -1, -1], 6, None, "There are 6 rows, but protocol.n_train is 6: leave some to test on."),
+        ([1, 1, 1, -1, -1, -1], 4, 3, "too few .* samples, 2 of 4: the 3 folds may be left with 2"),
+        ([1] + [-1] * 20, 15, None, "too few positive samples, .*Use another seed or another size"),
+        ([1] * 40 + [-1], 30, None, "too few negative samples"),
+    ],
+)
+def test_parts_without_enough_of_a_class_are_told(y, n_train, folds, words):
+    with pytest.raises(RequestError, match=words):
+        Permutations(n_train, folds).split(of(np.array(y)), 0, 0)
+
+
+def test_leaving_out_one_row_at_a_time_of_400_makes_one_array():
+    folds = Permutations(400).split(of(labels(300, 300)), 0, 0).folds
+    assert len(folds) == 400
+    assert len({id(fit.base) for fit, _ in folds}) == 1
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10)), Permutations(50, 4)])
 def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
     y = labels(60, 40)
     first = protocol.split(of(y), 3, 1)
     np.random.seed(99)  # noqa: NPY002 - the state that must not matter
     assert same(first, dataclasses.replace(protocol).split(of(y.astype(float)), 3, 1))
     others = [protocol.split(of(y), 3, 2), protocol.split(of(y), 4, 1), protocol.split(of(labels(60, 40, 1)), 3, 1)]
-    assert not any(np.array_equal(first.train, other.train) for other in others)
+    assert not any(same(first, other) for other in others)
 
 
 def test_seed_and_repeat_do_not_add_up():
@@ -176,6 +265,10 @@ def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg
         (Official([-1, 3]), ["protocol.test_rows is [-1, 3]"]),
         (Official([0, 2.5]), ["protocol.test_rows is [0, 2.5]"]),
         (Official(7), ["protocol.test_rows is 7"]),
+        (Permutations(), ["needs a data set with a training size of its own"]),
+        (Permutations(3, 1), ["protocol.n_train is 3", "protocol.folds is 1"]),
+        (Permutations(10.0, "all"), ["protocol.n_train is 10.0", "protocol.folds is 'all'"]),
+        (Permutations(True, True), ["protocol.n_train is True", "protocol.folds is True"]),
     ],
 )
 def test_every_parameter_out_of_range_is_told(protocol, words):
@@ -184,7 +277,7 @@ def test_every_parameter_out_of_range_is_told(protocol, words):
     assert all(word in fault for word, fault in zip(words, faults, strict=True))
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10))])
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10)), Permutations(10)])
 def test_defaults_have_no_faults_and_describe_themselves(protocol):
     assert protocol.faults() == []
     assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.errors import RequestError
-from npbench.protocol import CrossValidation, Holdout, Official
+from npbench.protocol import CrossValidation, Holdout, Official, Permutations
 from npbench.request import check, check_all
 
 CONFIG = {
@@ -89,6 +89,15 @@ def test_metrics_follow_the_problem_unless_named():
     assert {"p_fa", "p_nd", "np_score", "auc"} <= names
     assert not {"cost", "pauc", "accepted"} & names
     assert [metric.name for metric in check(changed(metrics=["p_nd", "p_fa", "p_nd"])).metrics] == ["p_nd", "p_fa"]
+
+
+def test_the_training_size_is_that_of_the_data_set_unless_one_is_said():
+    permutations = {"name": "permutations", "n_train": None, "folds": None}
+    assert check(changed(dataset={"name": "banana"}, protocol=permutations)).protocol == Permutations(400)
+    said = {**permutations, "n_train": 30, "folds": 3}
+    assert check(changed(dataset={"name": "banana"}, protocol=said)).protocol == Permutations(30, 3)
+    (fault,) = faults_of(protocol=permutations)
+    assert "needs a data set with a training size of its own" in fault
 
 
 def test_another_protocol():

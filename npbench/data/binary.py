@@ -185,7 +185,11 @@ def _non_finite(X: Features) -> Iterator[str]:
 
 def _divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
     """Return the training rows in ascending order, or None; append what is wrong to ``faults``."""
-    rows = np.asarray(published)
+    try:
+        rows = np.asarray(published)
+    except ValueError as error:
+        faults.append(f"has published divisions that cannot be read as a table of numbers: {error}.")
+        return None
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
         faults.append(
             f"has published divisions of shape {rows.shape} and type {rows.dtype}: whole numbers are needed, a row of "

@@ -93,7 +93,7 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """
     from scipy.io import loadmat
 
-    found = loadmat(path, variable_names=[name], simplify_cells=True)[name]
+    found = loadmat(path, variable_names=[name])[name][0, 0]  # MATLAB's structures are arrays of one
     train, test = (found[part].astype(np.int64) - 1 for part in ("train", "test"))
     divided = np.hstack([train, test])
     order = np.argsort(divided, axis=1, kind="stable")
@@ -105,7 +105,7 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray
         )
     # In each division, the j-th of the sorted samples is row j.
     row = np.argsort(order, axis=1)
-    return found["x"][samples[0]], found["t"][samples[0]], row[:, : train.shape[1]]
+    return found["x"][samples[0]], found["t"].ravel()[samples[0]], row[:, : train.shape[1]]
 
 
 published_banana = partial(published, name="banana")
