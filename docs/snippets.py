@@ -105,7 +105,13 @@ def datasets() -> None:
 
 def descriptions() -> None:
     """Write the parameters of each description, from their docstrings."""
-    for description in (contracts.Solver, contracts.Dataset, contracts.DataFile, contracts.Metric):
+    for description in (
+        contracts.Solver,
+        contracts.Dataset,
+        contracts.DataFile,
+        contracts.Original,
+        contracts.Metric,
+    ):
         cog.outl(f"\n### {description.__name__}")
         _fields(description)
     cog.outl("")
