@@ -9,7 +9,7 @@ from npbench.contracts import DataFile, Dataset, Original
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _COPIES = "https://raw.githubusercontent.com/lminvielle/mom-kde/ce3e2c3cfccf7bb5441b6dfdb6e725da7d787603/datasets"
-_IDA = "with the 100 divisions of the IDA repository, from ida/benchmarks.mat, where a data folder holds that file"
+_IDA = "or, where present, ida/benchmarks.mat with the 100 divisions of the IDA repository"
 
 
 def _ida(name: str) -> Original:
@@ -35,7 +35,7 @@ def npbench_datasets() -> list[Dataset]:
             load="npbench_datasets.ida:load_banana",
             title="Two banana-shaped classes in the plane, made for the IDA repository",
             positive="label +1, the minority, as in the IDA repository (Davenport et al. 2006); negative: label -1",
-            source=f"a copy of the first of its divisions; {_IDA}",
+            source=f"a copy of the first of its divisions, {_IDA}",
             licence="none stated by the IDA repository; its copies are under MIT and BSD-3",
             citation="Rätsch, Onoda, Müller (2001), Soft margins for AdaBoost, Machine Learning 42(3), 287-320",
             files=(
@@ -88,7 +88,7 @@ def npbench_datasets() -> list[Dataset]:
             load="npbench_datasets.ida:load_breast_cancer",
             title="Recurrence of breast cancer, Ljubljana",
             positive="recurrence, the minority, as in the IDA repository (Davenport et al. 2006); negative: none",
-            source=f"UCI data set 14, words coded by us; {_IDA}",
+            source=f"UCI data set 14, words coded by us, {_IDA}",
             licence="CC BY 4.0",
             citation="Zwitter, Soklic (1988), Breast Cancer, UCI, doi:10.24432/C51P4M",
             files=(
@@ -140,7 +140,7 @@ def npbench_datasets() -> list[Dataset]:
             load="npbench_datasets.ida:load_heart",
             title="Heart disease, Statlog",
             positive="disease, the minority, as in the IDA repository (Davenport et al. 2006); negative: none",
-            source=f"UCI data set 145; {_IDA}",
+            source=f"UCI data set 145, {_IDA}",
             licence="CC BY 4.0",
             citation="Statlog (Heart), UCI, doi:10.24432/C57303",
             files=(
@@ -308,7 +308,7 @@ def npbench_datasets() -> list[Dataset]:
             title="Thyroids that work too much or too little, by five laboratory tests",
             positive="classes 2 and 3, not normal, the minority, as in the IDA repository (Davenport et al. 2006); "
             "negative: class 1, normal",
-            source=f"UCI data set 102, new-thyroid; {_IDA}",
+            source=f"UCI data set 102, new-thyroid, {_IDA}",
             licence="CC BY 4.0",
             citation="Quinlan (1986), Thyroid Disease, UCI, doi:10.24432/C5D010",
             files=(
