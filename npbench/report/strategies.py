@@ -73,9 +73,10 @@ def settings(records: pl.DataFrame, by: str, printed: Sequence[Mapping[str, Any]
         The paper's figures.
     """
     found = timed(with_strategy(records, by).drop_nulls("strategy"))
-    for (dataset, rho, label), group in found.group_by("dataset", "rho", "label", maintain_order=True):
-        rest = str(label).removeprefix(group["solver"][0])
-        yield Setting(f"{dataset}{rest}", str(dataset), float(str(rho)), group, printed)
+    for _, group in found.group_by("dataset", "rho", "label", maintain_order=True):
+        first = group.row(0, named=True)
+        rest = first["label"].removeprefix(first["solver"])
+        yield Setting(first["dataset"] + rest, first["dataset"], first["rho"], group, printed)
 
 
 def with_strategy(records: pl.DataFrame, by: str) -> pl.DataFrame:
