@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
     irradiat     0 no, 1 yes
     ===========  ======================================================
     """
-    codes = [
+    codes: list[Callable[[str], int]] = [
         ("no-recurrence-events", "recurrence-events").index,
         partial(_rank, width=10),
         ("lt40", "ge40", "premeno").index,
