@@ -1,0 +1,362 @@
+"""Kernels of :mod:`npbench.numerics.reduced_hulls`.
+
+All stand in this one file: Numba's cache does not notice when a kernel in another file, which one calls, changes.
+Samples are ordered, the ``p`` positives first. Q_ij = y_i y_j K_ij, u holds the weights of both classes (each sums to
+1), and ``G = Qu`` is kept throughout, so that u'Qu is the squared distance of the two points.
+
+``inverse`` holds, in its first ``size`` rows and columns, the inverse of the bordered matrix ``[[Q_FF + ridge, E],
+[E', 0]]`` of the free weights F, 0 < u_i < upper_i, with a column of E for each class. ``members`` says what stands in
+each of its rows: a sample, or n + c for the border of class c; ``slot`` says where: -1 for nowhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FAR = 1e300
+FIRST = 12  # pair steps before the first Newton step of a refit
+BETWEEN = 4  # pair steps between Newton steps, each of which may free two more weights
+PASSES = 100  # bounds that one Newton step may run into
+RIDGE = 1e-11  # added to the diagonal of Q_FF, which is singular for many free weights, in units of its scale
+FLOOR = 1e-8  # an objective below this, in the same units, is lost in rounding: the hulls meet
+DRIFT = 0.1  # a Newton step that leaves more than this share of its residual had a poor inverse
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _descend(Q, p, upper, u, G, steps):
+    """Take steps on pairs of one class, the class with the larger violation; return how many there were to take."""
+    n = u.shape[0]
+    for step in range(steps):
+        i = j = -1
+        worst = 0.0
+        for first, end in ((0, p), (p, n)):
+            least, most, receiver = FAR, -FAR, -1
+            for k in range(first, end):
+                if u[k] < upper[k] and G[k] < least:
+                    least, receiver = G[k], k
+                if u[k] > 0.0 and G[k] > most:
+                    most = G[k]
+            if most - least > worst:
+                worst, i, begin, stop = most - least, receiver, first, end
+        if i < 0:
+            return step
+        best = 0.0
+        for k in range(begin, stop):
+            drop = G[k] - G[i]
+            if drop > 0.0 and u[k] > 0.0:
+                gain = drop * drop / max(Q[i, i] + Q[k, k] - 2.0 * Q[i, k], 1e-300)
+                if gain > best:
+                    best, j = gain, k
+        _transfer(Q, upper, u, G, j, i, (G[j] - G[i]) / max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j], 1e-300))
+    return steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _transfer(Q, upper, u, G, donor, receiver, amount):
+    """Move weight, as much of ``amount`` as bounds allow; a bound that is reached is reached exactly."""
+    room, has = upper[receiver] - u[receiver], u[donor]
+    amount = min(amount, room, has)
+    u[receiver] = upper[receiver] if amount >= room else u[receiver] + amount
+    u[donor] = 0.0 if amount >= has else u[donor] - amount
+    for k in range(u.shape[0]):
+        G[k] += amount * (Q[receiver, k] - Q[donor, k])
+    return amount
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shed(Q, first, end, upper, u, G, i):
+    """Give the weight of i, of the class ``first`` to ``end``, to those that take it at the least cost each time."""
+    while u[i] > 0.0:
+        best, receiver = FAR, -1
+        for k in range(first, end):
+            room = upper[k] - u[k]
+            if k != i and room > 0.0:
+                curvature = Q[i, i] + Q[k, k] - 2.0 * Q[i, k]
+                cost = G[k] - G[i] + 0.5 * min(room, u[i]) * curvature
+                if cost < best:
+                    best, receiver = cost, k
+        if receiver < 0:  # rounding: the others are full
+            u[i] = 0.0
+            return
+        _transfer(Q, upper, u, G, i, receiver, u[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def start(Q, p, before, upper, u, G):
+    """Carry u over from the bounds ``before`` to ``upper``: what was at its bound stays there, each class sums to 1."""
+    n = u.shape[0]
+    for k in range(n):
+        if u[k] >= before[k] or u[k] > upper[k]:
+            u[k] = upper[k]
+    order = np.argsort(G)
+    for first, end in ((0, p), (p, n)):
+        excess = u[first:end].sum() - 1.0
+        for r in range(n):
+            k = order[n - 1 - r] if excess > 0.0 else order[r]
+            if first <= k < end:
+                change = min(excess, u[k]) if excess > 0.0 else max(excess, u[k] - upper[k])
+                u[k] -= change
+                excess -= change
+    G[:] = 0.0
+    for k in range(n):
+        if u[k] > 0.0:
+            _add(G, u[k], Q[k])
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add(G, amount, row):
+    for k in range(G.shape[0]):
+        G[k] += amount * row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def level(upper, u, G):
+    """Return the A that maximises ``A - sum_k upper_k (A - G_k)_+``: the middle of its interval, or its finite end."""
+    low, high = FAR, -FAR  # least of those that may gain weight, most of those that may lose some
+    for k in range(u.shape[0]):
+        if u[k] < upper[k] and G[k] < low:
+            low = G[k]
+        if u[k] > 0.0 and G[k] > high:
+            high = G[k]
+    if low == FAR:
+        return high
+    if high <= low:
+        return 0.5 * (low + high)
+    inside = np.empty(u.shape[0], np.int64)
+    count, settled, beyond = 0, 0.0, FAR
+    for k in range(u.shape[0]):
+        if upper[k] > 0.0 and G[k] < low:
+            settled += upper[k]
+        elif upper[k] > 0.0 and G[k] <= high:
+            inside[count] = k
+            count += 1
+        elif upper[k] > 0.0:
+            beyond = min(beyond, G[k])
+    inside = inside[:count][np.argsort(G[inside[:count]])]
+    for r in range(count):
+        settled += upper[inside[r]]
+        if settled >= 1.0 - 1e-9:
+            follower = G[inside[r + 1]] if r + 1 < count else beyond
+            return 0.5 * (G[inside[r]] + follower) if settled <= 1.0 + 1e-9 and follower < FAR else G[inside[r]]
+    return high
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def measure(p, upper, u, G):
+    """Return the levels of both classes, the objective ``u'Qu / 2`` and the duality gap, a sum of nonnegative terms."""
+    A, B = level(upper[:p], u[:p], G[:p]), level(upper[p:], u[p:], G[p:])
+    gap = twice = 0.0
+    for k in range(u.shape[0]):
+        slack = (A if k < p else B) - G[k]
+        gap += max((upper[k] - u[k]) * slack, -u[k] * slack)
+        twice += u[k] * G[k]
+    return A, B, 0.5 * twice, gap
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _insert(inverse, size, column, diagonal):
+    """Border the matrix whose inverse this is by a row and column; return the new size."""
+    image = np.zeros(size)
+    for k in range(size):
+        _add(image, column[k], inverse[k, :size])
+    pivot = diagonal
+    for k in range(size):
+        pivot -= column[k] * image[k]
+    for k in range(size):
+        _add(inverse[k, :size], image[k] / pivot, image)
+        inverse[k, size] = inverse[size, k] = -image[k] / pivot
+    inverse[size, size] = 1.0 / pivot
+    return size + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _remove(inverse, size, members, slot, place):
+    """Strike out the row and column at ``place``, and put the last there; return the new size."""
+    row = inverse[place, :size].copy()
+    for k in range(size):
+        _add(inverse[k, :size], -row[k] / row[place], row)
+    last = size - 1
+    slot[members[place]] = -1
+    if place < last:
+        inverse[place, :size] = inverse[last, :size]
+        inverse[:size, place] = inverse[:size, last]
+        members[place] = members[last]
+        slot[members[place]] = place
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
+    """Bring the inverse up to date with which weights are free; return its size, or -1 where it has no room."""
+    n = u.shape[0]
+    column = np.empty(inverse.shape[0])
+    for c, first, end in ((0, 0, p), (1, p, n)):
+        n_free = 0
+        for k in range(first, end):
+            is_free = 0.0 < u[k] < upper[k]
+            n_free += is_free
+            if slot[k] < 0 and is_free:
+                if size + 2 > inverse.shape[0]:
+                    return -1
+                for r in range(size):
+                    j = members[r]
+                    column[r] = Q[k, j] if j < n else (1.0 if j == n + c else 0.0)
+                members[size], slot[k] = k, size
+                size = _insert(inverse, size, column, Q[k, k] + ridge)
+                if slot[n + c] < 0:
+                    column[:size] = 0.0
+                    column[size - 1] = 1.0
+                    members[size], slot[n + c] = n + c, size
+                    size = _insert(inverse, size, column, 0.0)
+        if n_free == 0 and slot[n + c] >= 0:  # without its border first, the class can be emptied
+            size = _remove(inverse, size, members, slot, slot[n + c])
+        for k in range(first, end):
+            if slot[k] >= 0 and not 0.0 < u[k] < upper[k]:
+                size = _remove(inverse, size, members, slot, slot[k])
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _residual(p, G, members, size, r):
+    """Write to r what the levels of the free weights miss their class's mean by; return the largest of it."""
+    n = G.shape[0]
+    total, count = np.zeros(2), np.zeros(2)
+    for k in range(size):
+        if members[k] < n:
+            c = 0 if members[k] < p else 1
+            total[c] += G[members[k]]
+            count[c] += 1.0
+    largest = 0.0
+    for k in range(size):
+        r[k] = 0.0
+        if members[k] < n:
+            c = 0 if members[k] < p else 1
+            r[k] = total[c] / count[c] - G[members[k]]
+            largest = max(largest, abs(r[k]))
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _direction(p, n, inverse, members, size, r):
+    """Return the Newton direction of the free weights, with sum zero in each class."""
+    change = np.zeros(size)
+    for k in range(size):
+        _add(change, r[k], inverse[k, :size])
+    total, count = np.zeros(2), np.zeros(2)
+    for k in range(size):
+        if members[k] < n:
+            c = 0 if members[k] < p else 1
+            total[c] += change[k]
+            count[c] += 1.0
+    for k in range(size):  # rounding in the inverse must not change the sums
+        if members[k] < n:
+            c = 0 if members[k] < p else 1
+            change[k] -= total[c] / count[c]
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
+    """Go to the optimum over the free weights, fixing each that runs into a bound; return the inverse's size."""
+    n = u.shape[0]
+    r = np.empty(inverse.shape[0])
+    for _ in range(PASSES):
+        size = _follow(Q, p, upper, u, ridge, inverse, members, slot, size)
+        if size <= 0:
+            break
+        before = _residual(p, G, members, size, r)
+        change = _direction(p, n, inverse, members, size, r)
+        share, hit = 1.0, -1
+        for k in range(size):
+            if members[k] < n:
+                i = members[k]
+                if change[k] > 0.0 and share * change[k] > upper[i] - u[i]:
+                    share, hit = (upper[i] - u[i]) / change[k], k
+                elif change[k] < 0.0 and -share * change[k] > u[i]:
+                    share, hit = -u[i] / change[k], k
+        for k in range(size):
+            if members[k] < n:
+                i = members[k]
+                value = min(max(u[i] + share * change[k], 0.0), upper[i])
+                if k == hit:
+                    value = upper[i] if change[k] > 0.0 else 0.0
+                _add(G, value - u[i], Q[i])
+                u[i] = value
+        if hit < 0:
+            if _residual(p, G, members, size, r) > max(DRIFT * before, small):
+                break
+            return size
+    slot[:] = -1  # no room, drifted, or no end: the inverse is built anew when it is asked for again
+    return 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle(Q, p, upper, u, G, work, size, first, tol, scale, rounds, watch, radius):
+    """Minimise u'Qu / 2 from the feasible u; return (levels, objective, gap, pair steps, size of the inverse).
+
+    Stops at a gap of ``tol`` times the objective, at an objective of FLOOR times the ``scale`` of Q, after ``rounds``
+    Newton steps, or when the sign of the margin of the sample ``watch`` is certain: it is within ``radius`` times the
+    root of the gap.
+    """
+    inverse, members, slot = work
+    steps = 0
+    for turn in range(rounds):
+        A, B, objective, gap = measure(p, upper, u, G)
+        if gap <= tol * objective or objective <= FLOOR * scale:
+            break
+        if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
+            break
+        if turn > 0:
+            size = _newton(Q, p, upper, u, G, RIDGE * scale, 0.1 * tol * objective, inverse, members, slot, size)
+        steps += _descend(Q, p, upper, u, G, first if turn == 0 else (BETWEEN if size > 0 else u.shape[0]))
+    return A, B, objective, gap, steps, size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds, margins, doubt):
+    """Write to ``margins`` y_i f(x_i) of each sample for the f of all others, and to ``doubt`` how far off it may be.
+
+    ``caps[c]`` are the bounds of both classes when one of class c is left out; ``upper[c], u[c], G[c]`` the problem
+    with these bounds and all samples, as it was solved last. That problem is solved first: where it gives i no weight,
+    leaving i out changes nothing; elsewhere a refit starts from it. Returns how many refits and pair steps there were.
+    """
+    n = u.shape[1]
+    inverse, members, slot = work
+    base_inverse, base_members, base_slot = base
+    bounds, v, H = np.empty(n), np.empty(n), np.empty(n)
+    refits = steps = 0
+    for c, first, end in ((0, 0, p), (1, p, n)):
+        bounds[:p], bounds[p:] = caps[c, 0], caps[c, 1]
+        start(Q, p, upper[c], bounds, u[c], G[c])
+        upper[c] = bounds
+        slot[:] = -1
+        A, B, objective, gap, taken, size = settle(
+            Q, p, bounds, u[c], G[c], work, 0, n // 2, tol, scale, rounds, -1, 0.0
+        )
+        steps += taken
+        base_inverse[:size, :size] = inverse[:size, :size]
+        base_members[:], base_slot[:] = members, slot
+        base_size = size
+        for i in range(first, end):
+            margins[i] = G[c, i] - (A if c == 0 else B) + 0.5 * (A + B)
+            doubt[i] = np.sqrt(gap) * radii[i]
+            apart = objective > FLOOR * scale
+            if u[c, i] > 0.0 or abs(margins[i]) <= doubt[i]:
+                refits += 1
+                v[:], H[:] = u[c], G[c]
+                inverse[:base_size, :base_size] = base_inverse[:base_size, :base_size]
+                members[:], slot[:] = base_members, base_slot
+                bounds[i] = 0.0
+                _shed(Q, first, end, bounds, v, H, i)
+                A_i, B_i, objective_i, gap_i, taken, size = settle(
+                    Q, p, bounds, v, H, work, base_size, FIRST, tol, scale, rounds, i, radii[i]
+                )
+                steps += taken
+                margins[i] = H[i] - (A_i if c == 0 else B_i) + 0.5 * (A_i + B_i)
+                doubt[i] = np.sqrt(gap_i) * radii[i]
+                apart = objective_i > FLOOR * scale
+                bounds[i] = caps[c, c]
+            if not apart:
+                margins[i] = doubt[i] = 0.0
+    return refits, steps
