@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -183,7 +183,7 @@ class ReducedHulls:
         self._Q = y[:, None] * (K - self._mean - self._mean[:, None] + self._mean.mean()) * y
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
         self._whole: tuple[np.ndarray, ...] | None = None
-        self._without: tuple[np.ndarray, ...] | None = None
+        self._without: tuple[Any, ...] | None = None
 
     def solve(self, caps: Caps) -> Solution:
         """Return the nearest points under these caps.
