@@ -116,9 +116,11 @@ class Dataset:
         What users type: ``dataset=<name>``.
     load : str
         ``"module:function"`` that returns ``(X, y)`` with y in {-1, +1}; X is a float64 array or CSR matrix of
-        shape (n_samples, n_features). It is called with the paths of ``files``, in order, then with the
-        parameters of the data set as keywords. Where divisions into training and test part come with the data, it
-        returns ``(X, y, published)``: the training rows of each, of shape (n_divisions, n_train); the rest is tested.
+        shape (n_samples, n_features), NaN where a value is missing. It is called with the paths of ``files``, in
+        order, then with the parameters of the data set as keywords. Where there is more to say, it returns ``(X, y,
+        more)``, a mapping with any of: ``published``, the training rows of divisions that come with the data, of shape
+        (n_divisions, n_train), the rest being tested; ``categorical``, the columns that hold codes of categories;
+        ``groups``, a number or word for each row, the same for rows that must not be divided; ``columns``, names.
     title, source, licence, citation : str
         One line for tables; where it comes from; under which terms; the paper or archive to cite.
     positive : str

@@ -28,10 +28,10 @@ def no_pair():
     return np.ones((2, 2))[:1]
 
 def too_many():
-    return np.ones((2, 2)), [1, -1], [[0]], None
+    return np.ones((2, 2)), [1, -1], {}, None
 
 def original(path, scale=1.0):
-    return np.loadtxt(path, delimiter=",") * scale, [1, -1, -1], [[2, 0], [1, 2]]
+    return np.loadtxt(path, delimiter=",") * scale, [1, -1, -1], {"published": [[2, 0], [1, 2]], "columns": ["a", "b"]}
 """
 FILES = {"toy/one.csv": "1,2,1\n", "toy/two.csv": "3,4,-1\n5,6,-1\n"}
 ORIGINAL = "7,8\n9,10\n11,12\n"
@@ -88,6 +88,7 @@ def test_the_original_is_read_where_it_lies_in_a_data_folder(folder):
     data = load(with_original(), scale=2.0)
     assert data.X.tolist() == [[14, 16], [18, 20], [22, 24]]
     assert data.published.tolist() == [[0, 2], [1, 2]]
+    assert data.columns == ("a", "b")
 
 
 def test_an_original_of_two_files_is_read_whole_or_not_at_all(folder):
@@ -171,8 +172,8 @@ def test_whatever_a_loader_does_wrong_is_a_sentence(dataset, words):
 
 
 def test_bad_arrays_are_told_under_the_name_of_the_data_set():
-    with pytest.raises(RequestError, match="Data set 'gen' has 2 NaN or infinite feature values"):
-        load(generator("anything"), height=np.nan)
+    with pytest.raises(RequestError, match="Data set 'gen' has 2 infinite feature values"):
+        load(generator("anything"), height=np.inf)
 
 
 def test_every_number_that_differs_from_the_description_is_told():

@@ -1,4 +1,5 @@
 import concurrent.futures
+import dataclasses
 import pickle
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from npbench.data import BinaryData, share
+from npbench.data.binary import OPTIONAL
 from npbench.data.sources import cache_folder
 from npbench.errors import RequestError
 
@@ -21,6 +23,13 @@ def divided():
     return BinaryData.checked(plain.X, plain.y, "toy", published=np.arange(40).reshape(2, 20))
 
 
+def with_all_there_is():
+    plain = dense()
+    X = plain.X.copy()
+    X[3, 1] = np.nan
+    return BinaryData.checked(X, plain.y, "toy", categorical=[2], groups=np.arange(50) // 3, columns=list("abc"))
+
+
 def csr(density=0.2):
     X = sparse.random_array((50, 30), density=density, rng=np.random.default_rng(0))
     return BinaryData.checked(X, np.resize([1, -1], 50), "toy")
@@ -28,8 +37,8 @@ def csr(density=0.2):
 
 @pytest.mark.parametrize(
     "data",
-    [dense(), divided(), csr(), csr(density=0.0)],
-    ids=["dense", "with divisions", "csr", "csr without entries"],
+    [dense(), divided(), with_all_there_is(), csr(), csr(density=0.0)],
+    ids=["dense", "with divisions", "with categories, groups and a missing value", "csr", "csr without entries"],
 )
 def test_what_is_opened_is_what_was_shared(data, tmp_path):
     shared = pickle.loads(pickle.dumps(share(data, tmp_path)))
@@ -40,9 +49,11 @@ def test_what_is_opened_is_what_was_shared(data, tmp_path):
         assert (opened.X != data.X).nnz == 0
         assert opened.X.indices.dtype == data.X.indices.dtype
     else:
-        assert np.array_equal(opened.X, data.X)
-    assert np.array_equal(opened.published, data.published) if data.published is not None else opened.published is None
-    fresh = BinaryData(opened.X, opened.y, "hashed anew", opened.published)
+        assert np.array_equal(opened.X, data.X, equal_nan=True)
+    for name in OPTIONAL:
+        one, other = getattr(opened, name), getattr(data, name)
+        assert other is None if one is None else np.array_equal(one, other) and one.dtype == other.dtype
+    fresh = dataclasses.replace(opened, name="hashed anew")
     assert fresh.sha256 == data.sha256
 
 

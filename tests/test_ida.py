@@ -117,7 +117,8 @@ def test_divisions_of_samples_become_divisions_of_rows(tmp_path_factory, seed, n
     n_train = int(random.integers(1, n_samples))
     path = tmp_path_factory.mktemp("ida") / "benchmarks.mat"
     mat_file(path, "toy", X, y, divisions, n_train)
-    read_X, read_y, train = published(path, name="toy")
+    read_X, read_y, more = published(path, name="toy")
+    train = more["published"]
     assert rows_of(read_X, read_y) == rows_of(X, y)
     assert train.shape == (n_divisions, n_train)
     for division, rows in zip(divisions, train, strict=True):

@@ -33,8 +33,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     target, paths = _found(dataset, faults)
     if faults:
         raise RequestError(*faults)
-    X, y, published = _call(dataset.name, target, paths, params)
-    data = BinaryData.checked(X, y, dataset.name, published)
+    data = _call(dataset.name, target, paths, params)
     _compare(dataset, data)
     return data
 
@@ -87,10 +86,11 @@ def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: li
         return None
 
 
-def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:
     try:
-        X, y, *more = _loader(name, target)(*paths, **params)
-        (published,) = more or (None,)
+        X, y, *rest = _loader(name, target)(*paths, **params)
+        (more,) = rest or ({},)
+        return BinaryData.checked(X, y, name, **more)
     except RequestError:
         raise
     except Exception as error:  # as above
@@ -99,7 +99,6 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
             f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
             f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
         ) from error
-    return X, y, published
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:

@@ -7,11 +7,12 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from npbench.data.binary import BinaryData
+from npbench.data.binary import OPTIONAL, BinaryData
 from npbench.data.sources import cache_folder
 from npbench.errors import RequestError
 
@@ -43,9 +44,10 @@ class SharedData:
         index array are ordinary writable copies.
         """
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in Path(self.folder).glob("*.npy")}
-        y, published = arrays.pop("y"), arrays.pop("published", None)
+        optional: dict[str, Any] = {name: arrays.pop(name) for name in OPTIONAL if name in arrays}
+        y = arrays.pop("y")
         X = arrays.pop("X") if "X" in arrays else _csr(shape=self.shape, **arrays)
-        opened = BinaryData(X, y, self.name, published)
+        opened = BinaryData(X, y, self.name, **optional)
         opened.__dict__["sha256"] = self.sha256  # known already; computing it would read every page
         return opened
 

@@ -73,8 +73,8 @@ def _rank(text: str, width: int) -> int:
     return int(text.partition("-")[0]) // width
 
 
-def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features, labels and the training rows of the divisions of one set in ``benchmarks.mat``.
+def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return features, labels and, as ``published``, the training rows of the divisions of a set in ``benchmarks.mat``.
 
     The file has a structure for each set: ``x`` and ``t``, the distinct samples with their labels; ``train`` and
     ``test``, a row for each division with the numbers of its samples, from 1. A sample that several patients share
@@ -106,7 +106,7 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray
         )
     # In each division, the j-th of the sorted samples is row j.
     row = np.argsort(order, axis=1)
-    return found["x"][samples[0]], found["t"].ravel()[samples[0]], row[:, : train.shape[1]]
+    return found["x"][samples[0]], found["t"].ravel()[samples[0]], {"published": row[:, : train.shape[1]]}
 
 
 published_banana = partial(published, name="banana")

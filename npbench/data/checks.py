@@ -1,0 +1,180 @@
+"""The parts of a data set, converted and checked; what is wrong is collected as sentences, without their subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
+
+
+def features(X: Any, faults: list[str]) -> Features | None:
+    """Return ``X`` converted, or None; append what is wrong to ``faults``."""
+    try:
+        converted = _to_csr(X) if sparse.issparse(X) else _to_dense(X)
+    except (TypeError, ValueError, OverflowError) as error:
+        faults.append(f"has features that cannot be read as a table of numbers: {error}.")
+        return None
+    if converted.ndim != 2:
+        faults.append(f"has features of shape {converted.shape}: two dimensions are needed, samples and features.")
+        return None
+    for size, what in zip(converted.shape, ("rows", "features"), strict=True):
+        if size == 0:
+            faults.append(f"has no {what}: at least one is needed.")
+    faults.extend(_non_finite(converted))
+    return converted
+
+
+def _to_dense(X: Any) -> np.ndarray:
+    if np.iscomplexobj(X):
+        raise TypeError("complex numbers have no order")
+    with np.errstate(over="ignore"):  # a number beyond float64 becomes infinite, which is reported as such
+        dense = np.array(X, dtype=np.float64, order="C")
+        dense += 0.0  # turns -0.0 into 0.0, which compares equal and so must hash equal
+    if has_missing(dense):
+        dense[np.isnan(dense)] = np.nan  # one NaN of many, for the same reason
+    return dense
+
+
+def has_missing(X: Features) -> bool:
+    """Return whether dense features have NaN, which stands for a missing value; O(size), and no copy."""
+    return not sparse.issparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # a minimum is NaN if anything is
+
+
+def _to_csr(X: Any) -> sparse.csr_array:
+    if hasattr(X, "check_format"):
+        X.check_format(full_check=True)  # an index out of bounds would make the conversion read foreign memory
+    if np.iscomplexobj(X.data):
+        raise TypeError("complex numbers have no order")
+    with np.errstate(over="ignore"):
+        csr = sparse.csr_array(X, dtype=np.float64, copy=True)
+    csr.sum_duplicates()  # sorts the indices as well
+    csr.eliminate_zeros()
+    return csr
+
+
+def _non_finite(X: Features) -> Iterator[str]:
+    if sparse.issparse(X):
+        triplets = X.tocoo()
+        bad, what = ~np.isfinite(triplets.data), "NaN or infinite"
+        rows, columns = triplets.coords[0][bad], triplets.coords[1][bad]
+    elif X.size and np.isfinite([X.min(), X.max()]).all():
+        return  # the usual case, without a copy
+    else:
+        (rows, columns), what = np.nonzero(np.isinf(X)), "infinite"
+    if len(rows):
+        values = "value" if len(rows) == 1 else "values"
+        remedy = "impute or remove them" if sparse.issparse(X) else "remove them, or make them NaN for missing"
+        yield (
+            f"has {len(rows)} {what} feature {values}, in {first('column', columns)} and {first('row', rows)} (counted "
+            f"from 0): {remedy}."
+        )
+
+
+def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
+    """Return the training rows in ascending order, or None; append what is wrong to ``faults``."""
+    try:
+        rows = np.asarray(published)
+    except ValueError as error:
+        faults.append(f"has published divisions that cannot be read as a table of numbers: {error}.")
+        return None
+    if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
+        faults.append(
+            f"has published divisions of shape {rows.shape} and type {rows.dtype}: whole numbers are needed, a row of "
+            "them for each division."
+        )
+        return None
+    rows = np.sort(rows.astype(np.int64), axis=1)
+    if rows[:, 0].min() < 0 or rows[:, -1].max() >= n_samples:
+        faults.append(f"has published divisions with rows other than 0 to {n_samples - 1}: count them from 0.")
+    elif (rows[:, 1:] == rows[:, :-1]).any():
+        faults.append("has published divisions with a row twice: a row is either trained on or tested on, once.")
+    elif rows.shape[1] == n_samples:
+        faults.append("has published divisions that train on every row: some must be left to test on.")
+    return rows
+
+
+def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarray | None:
+    """Return which columns hold codes of categories as booleans, or None for none; append to ``faults``."""
+    columns, n_features = np.asarray(categorical), X.shape[1]
+    mask = np.zeros(n_features, dtype=bool)
+    if columns.dtype == bool and columns.shape == mask.shape:
+        mask |= columns
+    elif columns.ndim == 1 and (columns.dtype.kind in "iu" or not columns.size):
+        inside = (columns >= 0) & (columns < n_features)
+        if not inside.all():
+            faults.append(f"has categorical columns other than 0 to {n_features - 1}: count them from 0.")
+        mask[columns[inside].astype(np.int64)] = True
+    else:
+        faults.append(
+            f"has categorical columns of shape {columns.shape} and type {columns.dtype}: name them by numbers counted "
+            f"from 0, or give {n_features} booleans."
+        )
+    if mask.any() and sparse.issparse(X):
+        faults.append("has categorical columns in a sparse matrix: make it dense, or encode them before.")
+    return mask if mask.any() else None
+
+
+def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
+    """Return the groups as numbers from 0 in the order they first occur; None where each has one row."""
+    names = np.asarray(groups)
+    if names.shape != (n_samples,):
+        faults.append(f"has groups of shape {names.shape}: one for each of its {n_samples} rows is needed.")
+        return None
+    if any(name is None or name != name for name in names.tolist()):  # noqa: PLR0124 -- which NaN alone does
+        faults.append("has rows without a group: give every row one, its own where it belongs to none.")
+        return None
+    if names.dtype == object:  # of which NumPy may not know an order
+        names = names.astype(str)
+    _, firsts, codes = np.unique(names, return_index=True, return_inverse=True)
+    # So that the hash depends on who shares a group, and not on what groups are called.
+    rank = np.empty(len(firsts), dtype=np.int64)
+    rank[np.argsort(firsts)] = np.arange(len(firsts))
+    return rank[codes] if len(firsts) < n_samples else None
+
+
+def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str, ...] | None:
+    """Return the names of the columns; append what is wrong with them to ``faults``."""
+    names = tuple(map(str, columns))
+    if len(names) != n_features:
+        faults.append(f"has {len(names)} names for {n_features} columns: there must be one each.")
+        return None
+    return names
+
+
+def first(what: str, numbers: Any, at_most: int = 5) -> str:
+    """Return the first few of the distinct ``numbers`` or names, with the word for one of them.
+
+    Examples
+    --------
+    >>> first("row", [7, 2, 2, 5], at_most=2)
+    'rows 2, 5 and 1 more'
+    """
+    distinct = np.unique(numbers)
+    listed = ", ".join(map(str, distinct[:at_most]))
+    more = f" and {len(distinct) - at_most} more" if len(distinct) > at_most else ""
+    return f"{what}{'s' if len(distinct) > 1 else ''} {listed}{more}"
+
+
+def labels(y: Any, faults: list[str]) -> np.ndarray | None:
+    """Return ``y`` as int8, or None; append what is wrong to ``faults``."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        faults.append(f"has labels of shape {labels.shape}: one dimension is needed.")
+        return None
+    # True equals 1, but True and False are no coding of ours; words would compare with a number in vain.
+    allowed = (labels == 1) | (labels == -1) if labels.dtype.kind in "iufO" else np.zeros(len(labels), dtype=bool)
+    if not allowed.all():
+        strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
+        more = ", ..." if len(strange) > 5 else ""
+        faults.append(
+            f"has {np.sum(~allowed)} labels other than -1 and +1: {', '.join(strange[:5])}{more}. "
+            "Code the class whose misses are to be minimised as +1 and the other as -1."
+        )
+        return None
+    if len(labels) and np.all(labels == labels[0]):
+        faults.append(f"has one class only: every label is {int(labels[0]):+d}; both classes are needed.")
+    return labels.astype(np.int8)
