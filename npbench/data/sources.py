@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from npbench.contracts import DataFile
 from npbench.errors import RequestError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-TIMEOUT = 30  # seconds without an answer
+UNFINISHED = "unfinished"  # folder of the cache for downloads on their way
 
 
 def cache_folder() -> Path:
@@ -54,22 +51,27 @@ def _checkout_folders(root: Path) -> list[Path]:
     return [root / "data", root.parent / "shared" / "data"]
 
 
-def find(file: DataFile) -> Path | None:
-    """Return the first copy of ``file`` in the data folders, verified; None where there is none.
+def copies(file: DataFile) -> Iterator[Path]:
+    """Yield the copies of ``file`` in the data folders, in order; what is in them is not looked at.
 
     Each folder is searched for ``raw/<path>``, then for ``<path>``.
+    """
+    for folder in data_folders():
+        yield from (path for path in (folder / "raw" / file.path, folder / file.path) if path.is_file())
+
+
+def find(file: DataFile) -> Path | None:
+    """Return the first copy of ``file`` in the data folders, verified; None where there is none.
 
     Raises
     ------
     RequestError
         If that copy cannot be read or is not the file described.
     """
-    for folder in data_folders():
-        for path in (folder / "raw" / file.path, folder / file.path):
-            if path.is_file():
-                _verify(path, file)
-                return path
-    return None
+    path = next(copies(file), None)
+    if path:
+        verify(path, file)
+    return path
 
 
 def locate(file: DataFile) -> Path:
@@ -83,7 +85,8 @@ def locate(file: DataFile) -> Path:
     return find(file) or _download(file)
 
 
-def _verify(path: Path, file: DataFile) -> None:
+def verify(path: Path, file: DataFile) -> None:
+    """Read the whole of ``path``, and raise RequestError unless it is the ``file`` described."""
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:
@@ -99,35 +102,15 @@ def _verify(path: Path, file: DataFile) -> None:
 
 
 def _download(file: DataFile) -> Path:
-    """Fetch ``file`` into the cache; what arrives is kept only if its hash is right."""
-    import pooch
-    import requests
+    """Bring ``file`` into the cache."""
+    from npbench.data.download import DownloadError, download
 
     target = cache_folder() / "raw" / file.path
     try:
-        pooch.retrieve(file.url, f"sha256:{file.sha256}", target.name, target.parent, downloader=_fetch)
-    except requests.RequestException as error:
-        raise RequestError(_absent(file, _network_reason(error))) from error
-    except OSError as error:
-        raise RequestError(_absent(file, f"{target} cannot be written: {error.strerror or error}")) from error
-    except ValueError as error:
-        reason = "what the server sent is another file (perhaps an error page, or a new version of the data)"
-        raise RequestError(_absent(file, f"{reason}; {error}".rstrip("."))) from error
+        download(file, target, cache_folder() / UNFINISHED)
+    except DownloadError as error:
+        raise RequestError(_absent(file, str(error).rstrip("."))) from error
     return target
-
-
-def _fetch(url: str, output_file: str, _pooch: object) -> None:
-    """Write what ``url`` serves to a file, as pooch asks of a downloader; its own has a progress bar by tqdm only."""
-    import requests
-
-    with requests.get(url, stream=True, timeout=TIMEOUT) as response, Path(output_file).open("wb") as output:
-        response.raise_for_status()
-        size = int(response.headers.get("content-length", 0))
-        with _progress() as progress:
-            task = progress.add_task(url.rpartition("/")[2], total=size or None)
-            for chunk in response.iter_content(chunk_size=1 << 16):
-                output.write(chunk)
-                progress.advance(task, len(chunk))
 
 
 def _absent(file: DataFile, reason: str) -> str:
@@ -137,26 +120,3 @@ def _absent(file: DataFile, reason: str) -> str:
         f"from {file.url}: {reason}. Get it by other means ({file.size} bytes, SHA-256 {file.sha256}) and save it as "
         f"{folders[0] / 'raw' / file.path}, or name the folder that holds {file.path} in NPBENCH_DATA."
     )
-
-
-def _network_reason(error: Exception) -> str:
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"the server answered {error.response.status_code} {error.response.reason}"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the connection broke before the file was complete"
-    if isinstance(error, requests.Timeout):
-        return f"the server did not answer within {TIMEOUT} seconds"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection to the server could be made or kept"
-    return f"{type(error).__name__}: {error}"
-
-
-def _progress() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
