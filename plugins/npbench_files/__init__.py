@@ -1,0 +1,37 @@
+"""Data of the user's own: a file in one of the usual formats, or a data set of OpenML."""
+
+from npbench import hookimpl
+from npbench.contracts import Dataset
+
+
+@hookimpl
+def npbench_datasets() -> list[Dataset]:
+    """Describe the two ways."""
+    positive = "the label in dataset.positive; 1 where the labels are 0 and 1 or -1 and 1"
+    return [
+        Dataset(
+            name="file",
+            load="npbench_files.file:load_file",
+            title="A file of yours: CSV, TSV, Parquet, Arrow, SVMLight, ARFF, .mat or .npz",
+            positive=positive,
+            source="dataset.path",
+            licence="yours to know",
+            citation="yours to know",
+        ),
+        Dataset(
+            name="openml",
+            load="npbench_files.openml:load_openml",
+            title="A data set of OpenML, by its number",
+            positive=positive,
+            source="openml.org, data set dataset.id, through scikit-learn",
+            licence="stated at openml.org",
+            citation="Vanschoren, van Rijn, Bischl, Torgo (2013), OpenML: networked science in machine learning, "
+            "SIGKDD Explorations 15(2), 49-60; and the one stated at openml.org",
+        ),
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/dataset/*.yaml."""
+    return ["npbench_files.conf"]

@@ -1,0 +1,97 @@
+"""Tables as text: CSV, TSV and their like."""
+
+from __future__ import annotations
+
+import csv
+from typing import IO, Any
+
+import polars as pl
+from polars import selectors as cs
+
+from npbench.errors import RequestError
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
+AT_MOST = 60  # signs of a line that an error shows
+
+
+def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: bool | None = None) -> pl.DataFrame:
+    """Return the table in a text whose columns are separated by a sign.
+
+    Parameters
+    ----------
+    stream : binary file
+        UTF-8; may be read twice.
+    delimiter : str, optional
+        "comma", "semicolon", "tab", "bar" or a single sign; by default the first of these that makes the most columns
+        of the first line.
+    header : bool, optional
+        Whether the first line holds the names of the columns; by default it does unless it is all numbers.
+
+    Raises
+    ------
+    RequestError
+        If there is one column only, or ``delimiter`` is no sign.
+    """
+    first = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    stream.seek(0)
+    best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
+    sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
+    if len(sign) != 1:
+        raise RequestError(f"dataset.delimiter is {delimiter!r}: it must be {', '.join(DELIMITERS)} or a single sign.")
+    fields = _fields(first, sign)
+    if len(fields) == 1:
+        raise RequestError(_one_column(first, sign, best))
+    frame = pl.read_csv(
+        stream,
+        separator=sign,
+        has_header=not all(map(_is_number, fields)) if header is None else header,
+        null_values=MISSING,
+        infer_schema_length=None,  # else a column is taken for whole numbers by its first 100
+    )
+    return _stripped(frame)
+
+
+def _fields(line: str, sign: str) -> list[str]:
+    return next(csv.reader([line], delimiter=sign), [])
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return field.strip() in MISSING
+    return True
+
+
+def _one_column(first: str, sign: str, best: str) -> str:
+    shown = first if len(first) <= AT_MOST else f"{first[:AT_MOST]}..."
+    names = {sign: name for name, sign in DELIMITERS.items()}
+    n_fields = len(_fields(first, best))
+    if n_fields == 1:
+        return (
+            f"there is one column only, as none of {', '.join(names.values())} is in the first line, {shown!r}: name "
+            "the sign between the columns by dataset.delimiter, if this is a table."
+        )
+    return (
+        f"there is one column only, as no {names.get(sign, repr(sign))} is in the first line, {shown!r}: "
+        f"dataset.delimiter={names[best]} makes {n_fields} columns of it."
+    )
+
+
+def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Take off the spaces around names and words, and make columns numbers that only spaces or plus signs hid."""
+    frame = frame.rename(dict(zip(frame.columns, _distinct(frame.columns), strict=True)))
+    bare = cs.string().str.strip_chars()
+    frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
+    return frame.with_columns(_numbers_or_words(series) for series in frame.select(cs.string()))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    bare = [name.strip() for name in names]
+    return bare if len(set(bare)) == len(bare) else names
+
+
+def _numbers_or_words(words: pl.Series) -> Any:
+    parsed = words.str.strip_prefix("+").cast(pl.Float64, strict=False)
+    return parsed if parsed.null_count() == words.null_count() else words

@@ -1,0 +1,112 @@
+"""Which rows are positive and which negative, by the values of their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from npbench.errors import RequestError
+from npbench_files.wording import listed
+
+CODED = ({"-1", "1"}, {"0", "1"}, {"false", "true"})  # pairs of which the second is taken for +1 unasked
+REST = "rest"
+
+
+def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.ndarray:
+    """Return +1 for each row whose label is positive, -1 for each negative one, and 0 for what is left out.
+
+    Parameters
+    ----------
+    labels : Series
+        Numbers, words or booleans, one for each row.
+    positive : value or list of values, optional
+        Labels of +1. Not needed where there are but 0 and 1, -1 and 1, or false and true: 1, or true, is +1.
+    negative : value or list of values, optional
+        Labels of -1; ``"rest"`` for all that are not positive. Not needed where there are two labels.
+
+    Raises
+    ------
+    RequestError
+        If a row has no label, a label that is asked for does not occur, or what is asked for does not make two classes.
+
+    Examples
+    --------
+    >>> signs(pl.Series(["b", "m", "b"]), positive="m")
+    array([-1,  1, -1], dtype=int8)
+    >>> signs(pl.Series([1, 2, 3]), positive=3, negative=1)
+    array([-1,  0,  1], dtype=int8)
+    """
+    labels = _plain(labels)
+    if missing := labels.null_count():
+        raise RequestError(f"{missing} of {len(labels)} rows have no label: give them one, or remove them.")
+    counts = dict(labels.value_counts(name="count").sort(labels.name).iter_rows())
+    if len(counts) == 1:
+        raise RequestError(f"every row has the label {_told(counts)}: two classes are needed.")
+    plus = _named("positive", [_assumed(counts)] if positive is None else positive, counts)
+    minus = _negative(plus, negative, counts)
+    return labels.is_in(plus).to_numpy().astype(np.int8) - labels.is_in(minus).to_numpy().astype(np.int8)
+
+
+def spelled(value: Any) -> str:
+    """Return a label as users type it: 1.0 is 1, and booleans are in lower case, also those that came as words.
+
+    Examples
+    --------
+    >>> spelled(1.0), spelled(True), spelled("True"), spelled("B")
+    ('1', 'true', 'true', 'B')
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value)
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def _plain(labels: pl.Series) -> pl.Series:
+    if labels.dtype.is_float():
+        return labels.fill_nan(None)
+    return labels if labels.dtype.is_numeric() or labels.dtype == pl.Boolean else labels.cast(pl.String)
+
+
+def _assumed(counts: Mapping[Any, int]) -> str:
+    """Return the label that is +1 where the user has not said so."""
+    if {spelled(value) for value in counts} in CODED:
+        return max(spelled(value) for value in counts)
+    raise RequestError(f"dataset.positive has no value: name the label that is +1. There are {_told(counts)}.")
+
+
+def _negative(plus: list[Any], negative: Any, counts: Mapping[Any, int]) -> list[Any]:
+    rest = [value for value in counts if value not in plus]
+    if not rest:
+        raise RequestError(f"dataset.positive names every label there is, {_told(counts)}: leave one for -1.")
+    if negative is None and len(rest) > 1:
+        raise RequestError(
+            f"there are {len(counts)} labels, {_told(counts)}: say which is -1 by dataset.negative, and rows of the "
+            "others are left out; or dataset.negative=rest for all that are not positive."
+        )
+    if negative is None or (negative == REST and REST not in counts):
+        return rest
+    minus = _named("negative", negative, counts)
+    if both := [value for value in minus if value in plus]:
+        raise RequestError(
+            f"dataset.positive and dataset.negative both name {listed(map(repr, both))}: decide for one."
+        )
+    return minus
+
+
+def _named(setting: str, wanted: Any, counts: Mapping[Any, int]) -> list[Any]:
+    """Return the values that are spelled like those that a setting names."""
+    values = {spelled(value): value for value in counts}
+    names = [spelled(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
+    if unknown := [name for name in names if name not in values]:
+        raise RequestError(
+            f"dataset.{setting} is {listed(map(repr, unknown))}, a label that no row has. There are {_told(counts)}."
+        )
+    return [values[name] for name in names]
+
+
+def _told(counts: Mapping[Any, int]) -> str:
+    rows: Iterable[str] = (f"{spelled(value)!r} ({count} rows)" for value, count in counts.items())
+    return listed(rows)

@@ -1,0 +1,142 @@
+"""Formats that hold a matrix of numbers rather than a table: SVMLight, .mat, .npz."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from npbench.errors import RequestError
+from npbench_files.wording import absent, listed
+
+MANY = 10**6  # features that an SVMLight file has only if the user says so: a slip in one index makes as many
+
+
+def read_svmlight(stream: IO[bytes], *, n_features: int | None = None) -> tuple[sparse.csr_array, pl.Series]:
+    """Return the sparse features and the labels of a file in the format of SVMLight and LIBSVM.
+
+    Parameters
+    ----------
+    stream : binary file
+        Lines such as ``-1 3:0.5 17:1``; counted from 1 unless index 0 occurs.
+    n_features : int, optional
+        Number of features. By default the largest that occurs, if it is below a million.
+
+    Raises
+    ------
+    RequestError
+        If there are more features than that.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(stream)
+    except OverflowError as error:
+        raise RequestError("an index of a feature is beyond 2^31, by a slip perhaps: correct it.") from error
+    occurring = X.shape[1]
+    if n_features is None and occurring >= MANY:
+        used = len(np.unique(X.indices))
+        raise RequestError(
+            f"features are numbered up to {occurring}, and {used} of them occur: if that is no slip in an index, say "
+            f"dataset.n_features={occurring}."
+        )
+    if n_features is not None and n_features < occurring:
+        raise RequestError(f"dataset.n_features is {n_features}, but features are numbered up to {occurring}.")
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(len(y), n_features or occurring)), pl.Series(y)
+
+
+def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | None = None) -> tuple[Any, pl.Series]:
+    """Return two variables of a MATLAB file (up to version 7), features and labels.
+
+    Raises
+    ------
+    RequestError
+        As :func:`chosen`, or if the file is of version 7.3, which is HDF5.
+    """
+    from scipy.io import loadmat
+
+    try:
+        variables = loadmat(stream)
+    except NotImplementedError as error:
+        raise RequestError("it is a MATLAB file of version 7.3: save it anew with save(..., '-v7').") from error
+    return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
+
+
+def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | None = None) -> tuple[Any, pl.Series]:
+    """Return two arrays of a NumPy archive, features and labels. Nothing is unpickled, as that can run any code.
+
+    Raises
+    ------
+    RequestError
+        As :func:`chosen`, or if an array holds Python objects.
+    """
+    arrays = {}
+    with np.load(stream, allow_pickle=False) as archive:
+        for name in archive.files:
+            try:
+                arrays[name] = archive[name]
+            except ValueError as error:
+                raise RequestError(
+                    f"the array {name!r} holds Python objects, which are not read as that can run any code: save words "
+                    "as an array of type str."
+                ) from error
+    return chosen(arrays, label, features)
+
+
+def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -> tuple[Any, pl.Series]:
+    """Return the array of the features, dense or CSR, and that of the labels.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array or sparse matrix
+        All that there are.
+    label, features : str, optional
+        Their names. The features need none where one other array only is a matrix.
+
+    Raises
+    ------
+    RequestError
+        If there is no such array, several could be meant, or they differ in their number of rows.
+
+    Examples
+    --------
+    >>> X, y = chosen({"X": np.eye(2), "y": np.array([[0, 1]])}, "y", None)
+    >>> X.shape, y.to_list()
+    ((2, 2), [0, 1])
+    """
+    sizes = listed(f"{name} ({' x '.join(map(str, np.shape(array)))})" for name, array in arrays.items())
+    if label is None:
+        raise RequestError(f"dataset.label has no value: name the variable with the labels. There are: {sizes}.")
+    asked = [(key, name) for key, name in (("label", label), ("features", features)) if name is not None]
+    if unknown := [absent(f"dataset.{key}", n, "variable", list(arrays)) for key, n in asked if n not in arrays]:
+        raise RequestError(*unknown)
+    if features is None:
+        matrices = [name for name, array in arrays.items() if name != label and _is_matrix(array)]
+        if len(matrices) != 1:
+            raise RequestError(
+                f"dataset.features has no value: name the variable with the features. There are: {sizes}."
+            )
+        (features,) = matrices
+    X, y = arrays[features], _column(arrays[label])
+    if X.shape[0] != len(y):
+        raise RequestError(
+            f"{features} has {X.shape[0]} rows, and {label} {len(y)} labels: there must be a row for each label."
+        )
+    return (sparse.csr_array(X) if sparse.issparse(X) else X), y
+
+
+def _is_matrix(array: Any) -> bool:
+    return array.ndim == 2 and min(array.shape) > 0 and array.dtype.kind in "buif"
+
+
+def _column(labels: Any) -> pl.Series:
+    """Return labels as one column, also those that MATLAB has in a row, in a sparse matrix or, words, in cells."""
+    flat = (labels.toarray() if sparse.issparse(labels) else np.asarray(labels)).ravel()
+    if flat.dtype == object:
+        flat = np.array([np.asarray(cell).item() if np.size(cell) == 1 else None for cell in flat], dtype=object)
+    elif flat.dtype.kind == "U":
+        flat = np.char.rstrip(flat)  # MATLAB pads words to one length
+    return pl.Series("label", flat.tolist())

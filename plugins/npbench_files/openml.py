@@ -1,0 +1,71 @@
+"""``dataset=openml``: a data set of OpenML, by its number."""
+
+from __future__ import annotations
+
+import warnings
+from http.client import HTTPException
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from npbench.errors import RequestError
+from npbench_files.labels import signs
+
+
+def load_openml(
+    *, id: int | None = None, label: str | None = None, positive: Any = None, negative: Any = None
+) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """Return features, labels, names and categories of a data set of OpenML.
+
+    scikit-learn downloads it once, checks its MD5 sum, and keeps it in its own data folder.
+
+    Parameters
+    ----------
+    id : int
+        Its number, as in openml.org/d/37.
+    label : str, optional
+        Column of the labels; by default the one that OpenML says.
+    positive, negative : value or list of values, optional
+        See :func:`npbench_files.labels.signs`.
+
+    Raises
+    ------
+    RequestError
+        If it is not there and cannot be downloaded, or does not hold what is asked for.
+    """
+    if not isinstance(id, int) or isinstance(id, bool) or id < 1:
+        raise RequestError(f"dataset.id is {id!r}: it must be the number of a data set, as in openml.org/d/37.")
+    try:
+        bunch = _fetched(id, "default-target" if label is None else label)
+        y = signs(_labels(bunch.target), positive, negative)
+    except RequestError as error:
+        raise RequestError(*(f"OpenML data set {id}: {fault}" for fault in error.faults)) from error
+    names = bunch.feature_names
+    more = {"columns": names, "categorical": np.array([name in bunch.categories for name in names])}
+    return bunch.data[y != 0], y[y != 0], more
+
+
+def _fetched(id: int, target: str) -> Any:
+    from sklearn.datasets import fetch_openml, get_data_home
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of second attempts; the last one's failure is told
+            return fetch_openml(data_id=id, target_column=target, as_frame=False, parser="liac-arff", n_retries=1)
+    except (OSError, HTTPException) as error:
+        raise RequestError(
+            f"it is not in scikit-learn's data folder, {get_data_home()}, and could not be downloaded from "
+            f"https://www.openml.org: {error}. Get its file by other means, as Parquet or ARFF, and read it with "
+            "dataset=file dataset.path=..."
+        ) from error
+    except Exception as error:  # an ARFF file can be wrong in many ways, and a column absent
+        raise RequestError(f"it cannot be read ({str(error).strip().rstrip('.') or type(error).__name__}).") from error
+
+
+def _labels(target: Any) -> pl.Series:
+    if target is None:
+        raise RequestError("OpenML names no column of labels for it: name one by dataset.label.")
+    if np.ndim(target) != 1:
+        raise RequestError("OpenML names several columns of labels for it: name one by dataset.label.")
+    return pl.Series("label", target.tolist())

@@ -1,0 +1,136 @@
+"""From a table with names and types of columns to a matrix of numbers and a column of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from polars import selectors as cs
+
+from npbench.errors import RequestError
+from npbench_files.labels import spelled
+from npbench_files.wording import absent, listed
+
+EXACT = 2**53  # from here on not every whole number is a float64
+FEW = 20  # categories that a column may have however short it is
+WORDS = cs.string() | cs.categorical() | cs.enum()
+
+
+def separate(
+    frame: pl.DataFrame, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None
+) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
+    """Return the columns that are features, the one of the labels, and the one that says which rows belong together.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The whole table.
+    label : str
+        Name of the column of the labels.
+    group : str, optional
+        Name of the column that is the same for rows that belong together.
+    columns, drop : list of str, optional
+        Names of the features, or of what is no feature.
+
+    Raises
+    ------
+    RequestError
+        If a column does not exist, or none is left.
+
+    Examples
+    --------
+    >>> features, labels, groups = separate(pl.DataFrame({"a": [1], "b": [2], "y": [0]}), label="y", drop=["b"])
+    >>> features.columns, labels.name, groups
+    (['a'], 'y', None)
+    """
+    if label is None:
+        raise RequestError(
+            f"dataset.label has no value: name the column of the labels. There are: {listed(frame.columns)}."
+        )
+    asked = {"label": _names(label), "group": _names(group), "columns": _names(columns), "drop": _names(drop)}
+    known = frozenset(frame.columns)
+    named = [(setting, name) for setting, names in asked.items() for name in names]
+    if unknown := [absent(f"dataset.{key}", name, "column", frame.columns) for key, name in named if name not in known]:
+        raise RequestError(*unknown)
+    left_out = {*asked["label"], *asked["group"], *asked["drop"]}
+    features = [name for name in asked["columns"] or frame.columns if name not in left_out]
+    if not features:
+        raise RequestError(f"no column is left for the features. There are: {listed(frame.columns)}.")
+    return frame.select(features), frame[asked["label"][0]], frame[asked["group"][0]] if group is not None else None
+
+
+def _names(given: Any) -> list[str]:
+    """Return column names as a list of words: YAML takes some for numbers."""
+    several = [] if given is None else given if isinstance(given, list) else [given]
+    return [spelled(name) for name in several]
+
+
+def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return a float64 matrix, NaN where a value is missing, and which of its columns hold codes of categories.
+
+    Words are categories. They are numbered in alphabetical order, so that every format gives the same codes.
+
+    Raises
+    ------
+    RequestError
+        If a column holds neither numbers nor words, whole numbers that float64 cannot tell apart, or words that do not
+        repeat.
+
+    Examples
+    --------
+    >>> matrix(pl.DataFrame({"a": [0.5, None], "b": ["y", "x"]}))
+    (array([[0.5, 1. ],
+           [nan, 0. ]]), array([False,  True]))
+    """
+    words = frame.with_columns(WORDS.cast(pl.String)).select(cs.string())
+    faults = [*_neither(frame), *_not_exact(frame), *_not_repeating(words)]
+    if faults:
+        raise RequestError(*faults)
+    coded = frame.with_columns(_codes(column) for column in words)
+    return coded.cast(pl.Float64).to_numpy(), np.array([name in words.columns for name in frame.columns])
+
+
+def _codes(words: pl.Series) -> pl.Series:
+    return words.cast(pl.Enum(words.drop_nulls().unique().sort())).to_physical()
+
+
+def _neither(frame: pl.DataFrame) -> list[str]:
+    other = frame.select(~(cs.numeric() | cs.boolean() | cs.by_dtype(pl.Null) | WORDS))
+    if not other.columns:
+        return []
+    kinds = listed(dict.fromkeys(map(str, other.dtypes)))
+    return [f"{_columns(other.columns)} neither numbers nor words, but {kinds}: {_leave_out(other.columns)}."]
+
+
+def _not_exact(frame: pl.DataFrame) -> list[str]:
+    whole = frame.select(cs.integer())
+    large = [column.name for column in whole if (column.cast(pl.Float64).abs() >= EXACT).any()]
+    if not large:
+        return []
+    return [
+        f"{_columns(large)} whole numbers of 2^53 and more, not all of which are told apart in float64. If they "
+        f"identify rows, {_leave_out(large)}; else make them smaller."
+    ]
+
+
+def _not_repeating(words: pl.DataFrame) -> list[str]:
+    at_most = max(FEW, len(words) // 2)
+    unique = [column.name for column in words if column.n_unique() > at_most]
+    if not unique:
+        return []
+    example = words[unique[0]].drop_nulls()[0]
+    return [
+        f"{_columns(unique)} words that hardly repeat, such as {example!r}, which are no categories: turn them into "
+        f"numbers, or {_leave_out(unique)}."
+    ]
+
+
+def _leave_out(names: Sequence[str]) -> str:
+    return f"leave them out by dataset.drop=[{','.join(names)}]"
+
+
+def _columns(names: Sequence[str]) -> str:
+    one = len(names) == 1
+    return f"{'the column' if one else 'the columns'} {listed(map(repr, names))} {'holds' if one else 'hold'}"

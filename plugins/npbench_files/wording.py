@@ -1,0 +1,45 @@
+"""Parts of sentences."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+SHOWN = 10
+
+
+def listed(items: Iterable[str]) -> str:
+    """Join the first of ``items`` by commas, and say how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(map(str, range(12)))
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
+    """
+    every = list(items)
+    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+    return ", ".join(every[:SHOWN]) + more
+
+
+def instead_of(name: str, names: Sequence[str]) -> str:
+    """Say which of the ``names`` is like one that is not among them, and what there are.
+
+    Examples
+    --------
+    >>> instead_of("clas", ["age", "class"])
+    "did you mean 'class'? There are: age, class"
+    """
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
+    return f"{hint}: {listed(names) or 'none'}"
+
+
+def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:
+    """Return the sentence on a ``setting`` that names something which is not among ``names``.
+
+    Examples
+    --------
+    >>> absent("dataset.label", "clas", "column", ["age", "class"])
+    "dataset.label is 'clas', and there is no such column: did you mean 'class'? There are: age, class."
+    """
+    return f"{setting} is {name!r}, and there is no such {kind}: {instead_of(name, names)}."
