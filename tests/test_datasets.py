@@ -228,11 +228,12 @@ def test_each_has_a_configuration_with_its_name_and_its_parameters(name):
         (["dataset=spambase", "protocol=cv"], "cv"),
         (["protocol=cv", "dataset=spambase"], "cv"),
         (["dataset=rcv1", "protocol=holdout"], "holdout"),
-        *(([f"dataset={name}"], "cv") for name in ("breast", "pima", "synthetic")),
+        *(([f"dataset={name}"], "cv") for name in ("breast", "pima", "synthetic", "vehicle", "adult_sample")),
         *(
             ([f"dataset={name}"], "holdout")
             for name in ("spambase", "pageblocks", "magic", "covertype", "proteomics", "qvalue_mixture", "rcv1_like")
         ),
+        *(([f"dataset={name}"], "holdout") for name in ("adult", "a9a", "ijcnn1", "letter", "covertype_pine")),
         (["dataset=rcv1"], "official"),
         *(([f"dataset={name}"], "permutations") for name in ("banana", "breast_cancer", "heart", "thyroid")),
     ],
@@ -242,8 +243,9 @@ def test_the_protocol_is_the_papers_unless_told_otherwise(overrides, protocol):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_rows_of_unit_norm_are_not_standardised_unless_told_so(name):
-    assert composed(f"dataset={name}")["preprocess"] == ("none" if name.startswith("rcv1") else "standardize")
+def test_rows_of_unit_norm_and_binary_features_are_not_standardised_unless_told_so(name):
+    as_they_are = {"rcv1", "rcv1_like", "a9a", "chemo"}
+    assert composed(f"dataset={name}")["preprocess"] == ("none" if name in as_they_are else "standardize")
     assert composed(f"dataset={name}", "preprocess=standardize")["preprocess"] == "standardize"
 
 

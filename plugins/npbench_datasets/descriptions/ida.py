@@ -1,8 +1,8 @@
 """Data sets of the IDA benchmark repository."""
 
 from npbench.contracts import DataFile, Dataset, Original
+from npbench_datasets.descriptions import addresses
 
-_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _COPIES = "https://raw.githubusercontent.com/lminvielle/mom-kde/ce3e2c3cfccf7bb5441b6dfdb6e725da7d787603/datasets"
 _IDA = "or, where present, ida/benchmarks.mat with the 100 divisions of the IDA repository"
 
@@ -75,7 +75,7 @@ IDA = (
                 path="ida_src_breast_cancer/breast-cancer.data",
                 sha256="ca7d3fa97b62ff967b6894ffbb3acaaf4a51062e0149e5950b3ad6f685970b65",
                 size=18654,
-                url=f"{_UCI}/breast-cancer/breast-cancer.data",
+                url=f"{addresses.UCI}/breast-cancer/breast-cancer.data",
             ),
         ),
         original=_ida("breast_cancer"),
@@ -97,7 +97,7 @@ IDA = (
                 path="ida_src_heart/heart.dat",
                 sha256="f5f3b4204c285bafadd85cb735f38b47689f2be7047feb172dcbeab648110bf9",
                 size=16461,
-                url=f"{_UCI}/statlog/heart/heart.dat",
+                url=f"{addresses.UCI}/statlog/heart/heart.dat",
             ),
         ),
         original=_ida("heart"),
@@ -120,7 +120,7 @@ IDA = (
                 path="ida_src_thyroid/new-thyroid.data",
                 sha256="0760039b928ecba5170f377b8fd96caaf55ed26f9861511c52f81395a9d8227a",
                 size=4844,
-                url=f"{_UCI}/thyroid-disease/new-thyroid.data",
+                url=f"{addresses.UCI}/thyroid-disease/new-thyroid.data",
             ),
         ),
         original=_ida("thyroid"),

@@ -1,0 +1,48 @@
+"""Data sets in the text format of LIBSVM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+
+def load_a9a(train: Path, test: Path) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return 48842 x 123 binary features and labels as they are, the training part first.
+
+    The 123rd feature never occurs in the test part.
+    """
+    return read(train, test, n_features=123)
+
+
+def load_ijcnn1(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 141691 x 22 features and labels as they are, the training part first; dense, as 59 % are not zero."""
+    X, y = read(train, test, n_features=22)
+    return X.toarray(), y
+
+
+def read(*paths: Path, n_features: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the rows of files, one after the other, and their labels; names in ``.gz`` or ``.bz2`` are unpacked.
+
+    Parameters
+    ----------
+    *paths : Path
+        Lines of a label and of pairs ``number:value``, numbers from 1.
+    n_features : int
+        How many there are, as the last may occur in no line.
+
+    Returns
+    -------
+    X : csr_array of shape (n_samples, n_features)
+    y : float array of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a line has another format or a number beyond ``n_features``.
+    """
+    from sklearn.datasets import load_svmlight_files
+
+    parts = load_svmlight_files(list(map(str, paths)), n_features=n_features, zero_based=False)
+    return sparse.csr_array(sparse.vstack(parts[::2], format="csr")), np.concatenate(parts[1::2])

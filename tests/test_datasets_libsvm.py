@@ -1,0 +1,80 @@
+"""Data sets in the format of LIBSVM: those of Narasimhan and Agarwal (2016), table 3."""
+
+import bz2
+import functools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from npbench import load_dataset
+from npbench.data import sources
+from npbench_datasets.libsvm import read
+
+loaded = functools.cache(load_dataset)
+TABLE_3 = {"a9a": (48842, 123), "ijcnn1": (141691, 22), "letter": (20000, 16)}
+
+
+@pytest.mark.parametrize("name", TABLE_3)
+def test_counts_are_those_of_table_3(name, raw_dataset):
+    data = loaded(raw_dataset(name).name)
+    assert (data.n_samples, data.n_features) == TABLE_3[name]
+
+
+def parsed(path):
+    """Return labels, pairs in each line, numbers and values, read without a library for the format."""
+    text = bz2.decompress(path.read_bytes()) if path.suffix == ".bz2" else path.read_bytes()
+    lines = text.splitlines()
+    labels = [float(line.partition(b" ")[0]) for line in lines]
+    pairs = np.array(b" ".join(line.partition(b" ")[2] for line in lines).replace(b":", b" ").split(), dtype=float)
+    return labels, [line.count(b":") for line in lines], pairs[::2].astype(int), pairs[1::2]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a9a", sparse.csr_array), ("ijcnn1", np.ndarray)])
+def test_both_parts_are_read_number_by_number(name, kind, raw_dataset):
+    dataset = raw_dataset(name)
+    parts = [parsed(sources.find(file)) for file in dataset.files]
+    labels, lengths, number, value = (np.concatenate(whole) for whole in zip(*parts, strict=True))
+    data = loaded(name)
+    assert isinstance(data.X, kind)
+    assert np.array_equal(data.y, labels)
+    expected = sparse.csr_array((value, (np.repeat(np.arange(len(labels)), lengths), number - 1)), shape=data.X.shape)
+    assert abs(expected - sparse.csr_array(data.X)).max() == 0
+    assert dataset.test_rows == (len(parts[0][0]), len(labels))
+
+
+def test_the_rare_class_is_positive(raw_dataset):
+    assert loaded(raw_dataset("a9a").name).n_positive == 11687
+    assert loaded(raw_dataset("ijcnn1").name).n_positive == 4853 + 8712
+
+
+def test_the_last_feature_of_a9a_never_occurs_in_its_test_part(raw_dataset):
+    first, end = raw_dataset("a9a").test_rows
+    X = loaded("a9a").X
+    assert X[first:end, [122]].nnz == 0 < X[:first, [122]].nnz
+
+
+def test_duplicates_in_a9a_are_as_described(raw_dataset):
+    dataset = raw_dataset("a9a")
+    data = loaded("a9a")
+    X = data.X.toarray().astype(np.int8)
+    train = {row.tobytes() for row in X[: dataset.test_rows[0]]}
+    again = sum(row.tobytes() in train for row in X[dataset.test_rows[0] :])
+    distinct = {row.tobytes() for row in np.column_stack([X, data.y])}
+    assert (data.n_samples - len(distinct), again) == (11868, 5528)
+    assert "11868 rows occur again; 5528" in dataset.source
+
+
+def test_numbers_beyond_the_last_feature_are_refused(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("+1 1:0.5\n-1 1000000:1\n")
+    with pytest.raises(ValueError, match="n_features"):
+        read(path, n_features=8)
+
+
+def test_a_feature_that_occurs_nowhere_has_its_column(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("+1 1:0.5\n-1 2:1\n")
+    X, y = read(path, path, n_features=4)
+    assert X.toarray().tolist() == [[0.5, 0, 0, 0], [0, 1, 0, 0]] * 2
+    assert y.tolist() == [1, -1, 1, -1]

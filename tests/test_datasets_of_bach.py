@@ -1,0 +1,158 @@
+"""The data sets of Bach, Heckerman and Horvitz (2006), from the UCI repository."""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench import load_dataset
+from npbench.data import load, sources
+from npbench.errors import RequestError
+from npbench_datasets.adult import COLUMNS, WORDS
+
+# Table 1 of the paper: rows, features. The positives are ours to choose; so many are in the files.
+TABLE_1 = {
+    "breast_w": (683, 9, 239),
+    "dermatology": (358, 34, 111),
+    "liver": (345, 6, 145),
+    "vehicle": (416, 18, 199),
+    "pima": (768, 8, 500),
+    "ionosphere": (351, 33, 126),
+}
+
+
+def rows(path, separator=","):
+    """Return the words of each line, read without a library."""
+    return [[word.strip() for word in line.split(separator)] for line in path.read_text().splitlines() if line.strip()]
+
+
+def numbers(table):
+    return np.array([[float(word) for word in row] for row in table])
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_counts_are_those_of_table_1(name, raw_dataset):
+    data = load_dataset(raw_dataset(name).name)
+    assert (data.n_samples, data.n_features, data.n_positive) == TABLE_1[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "drop", "label", "positive"),
+    [
+        ("breast_w", [0, -1], -1, "4"),
+        ("dermatology", [-1], -1, "1"),
+        ("liver", [-1], -1, "1"),
+        ("ionosphere", [1, -1], -1, "b"),
+        ("letter", [0], 0, "H"),
+    ],
+)
+def test_files_are_read_number_by_number(name, drop, label, positive, raw_dataset):
+    (file,) = raw_dataset(name).files
+    complete = [row for row in rows(sources.find(file)) if "?" not in row]
+    kept = [i for i in range(len(complete[0])) if i not in {k % len(complete[0]) for k in drop}]
+    data = load_dataset(name)
+    assert np.array_equal(data.X, numbers([[row[i] for i in kept] for row in complete]))
+    assert np.array_equal(data.y > 0, [row[label] == positive for row in complete])
+
+
+def test_what_ionosphere_leaves_out_is_constant(raw_dataset):
+    (file,) = raw_dataset("ionosphere").files
+    assert {row[1] for row in rows(sources.find(file))} == {"0"}
+
+
+def test_vehicles_are_saab_and_van_from_nine_files(raw_dataset):
+    files = raw_dataset("vehicle").files
+    table = [row for file in files for row in rows(sources.find(file), " ")]
+    kept = [row[:19] for row in table if row[18] in {"van", "saab"}]
+    data = load_dataset("vehicle")
+    assert len(files) == 9
+    assert np.array_equal(data.X, numbers(row[:18] for row in kept))
+    assert np.array_equal(data.y > 0, [row[18] == "van" for row in kept])
+
+
+def test_no_other_pair_of_vehicles_has_the_rows_of_the_paper(raw_dataset):
+    table = [row for file in raw_dataset("vehicle").files for row in rows(sources.find(file), " ")]
+    counts = dict(pl.Series([row[18] for row in table]).value_counts().iter_rows())
+    pairs = {(a, b) for a in counts for b in counts if a < b and counts[a] + counts[b] == 416}
+    assert pairs == {("saab", "van")}
+
+
+def test_letters_can_be_chosen(raw_dataset):
+    data = load_dataset(raw_dataset("letter").name, positive="U")
+    assert data.n_positive == 813
+    assert not np.any((data.y > 0) & (load_dataset("letter").y > 0))
+
+
+@pytest.mark.parametrize("positive", ["h", "", "HZ", 8])
+def test_what_is_no_capital_letter_is_refused(positive, raw_dataset):
+    with pytest.raises(RequestError, match=r"dataset\.positive is .*: it must be one of the capital letters A to Z"):
+        load(raw_dataset("letter"), positive=positive)
+
+
+def test_the_default_letter_is_the_rarest(raw_dataset):
+    letters = [row[0] for row in rows(sources.find(raw_dataset("letter").files[0]))]
+    assert letters.count("H") == min(map(letters.count, set(letters)))
+
+
+@pytest.fixture(scope="module")
+def adult_rows(raw_dataset):
+    train, test = (rows(sources.find(file)) for file in raw_dataset("adult").files)
+    return [dict(zip(COLUMNS, row, strict=True)) for row in (*train, *test[1:])]
+
+
+def test_adult_is_coded_as_documented(adult_rows, raw_dataset):
+    data = load_dataset(raw_dataset("adult").name)
+    assert (data.n_samples, data.n_features, data.n_positive) == (48842, 13, 11687)
+    assert "education" not in data.columns
+    assert {data.columns[i] for i in np.flatnonzero(data.categorical)} == WORDS
+    for name, column in zip(data.columns, data.X.T, strict=True):
+        words = [row[name] for row in adult_rows]
+        code = {word: rank for rank, word in enumerate(sorted(set(words)))} if name in WORDS else float
+        assert np.array_equal(column, [code[word] if name in WORDS else code(word) for word in words]), name
+    assert np.array_equal(data.y > 0, [row["income"].startswith(">50K") for row in adult_rows])
+
+
+def test_education_in_words_is_education_in_numbers(adult_rows):
+    pairs = {(row["education"], row["education-num"]) for row in adult_rows}
+    assert len(pairs) == 16 == len(dict(pairs)) == len({number for _, number in pairs})
+
+
+def test_the_official_parts_of_adult_are_told_apart(raw_dataset):
+    first, end = raw_dataset("adult").test_rows
+    assert (first, end - first) == (32561, 16281)
+
+
+def test_samples_of_adult_are_rows_of_it_and_follow_the_seed(raw_dataset):
+    raw_dataset("adult")
+    whole, sample, again = load_dataset("adult"), load_dataset("adult_sample"), load_dataset("adult_sample", seed=0)
+    assert (sample.n_samples, sample.n_features) == (2000, 13)  # table 1 of the paper
+    assert sample.sha256 == again.sha256
+    assert sample.sha256 != load_dataset("adult_sample", seed=1).sha256
+    known = {row.tobytes() for row in np.column_stack([whole.X, whole.y])}
+    assert all(row.tobytes() in known for row in np.column_stack([sample.X, sample.y]))
+    assert load_dataset("adult_sample", n_samples=48842).sha256 == whole.sha256
+
+
+@pytest.mark.parametrize(("n_samples", "match"), [(0, "whole number"), (48843, "there are 48842 rows")])
+def test_samples_of_other_sizes_are_refused(n_samples, match, raw_dataset):
+    with pytest.raises(RequestError, match=match):
+        load(raw_dataset("adult_sample"), n_samples=n_samples)
+
+
+# Rows that occur again, features and label, as each description says.
+AGAIN = {"breast_w": 234, "liver": 4, "ionosphere": 1, "letter": 1332, "adult": 52, "magic": 115, "pageblocks": 70}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_duplicated_rows_are_as_described(name, raw_dataset):
+    dataset = raw_dataset(name)
+    data = load_dataset(name)
+    distinct = np.unique(np.column_stack([data.X, data.y]), axis=0)
+    assert data.n_samples - len(distinct) == AGAIN[name]
+    assert f"{AGAIN[name]} row" in dataset.source
+
+
+def test_a_description_that_is_off_is_noticed(raw_dataset):
+    with pytest.raises(RequestError, match="n_features = 34, where its description says 33"):
+        load(dataclasses.replace(raw_dataset("dermatology"), n_features=33))
