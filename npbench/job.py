@@ -27,7 +27,7 @@ class Job:
 
     Parameters
     ----------
-    solver, params, search, problem, protocol, preprocess, metrics, seed
+    solver, params, search, problem, protocol, preprocess, missing, categories, metrics, seed
         As in :class:`npbench.request.Request`; ``search`` is ordered by name, so that ties between candidates fall
         the same way however the grids were written.
     dataset, dataset_params
@@ -60,6 +60,8 @@ class Job:
     versions: Mapping[str, str]
     seed: int = 0
     repeat: int = 0
+    missing: str = "refuse"
+    categories: str = "one_hot"
 
     @property
     def code_sha256(self) -> str:
@@ -84,6 +86,8 @@ class Job:
             "problem": plain({"name": self.problem.name, **self.problem.parameters()}),
             "protocol": plain(describe(self.protocol)),
             "preprocess": self.preprocess,
+            "missing": self.missing,
+            "categories": self.categories,
             "metrics": sorted(metric.name for metric in self.metrics),
             "seed": self.seed,
             "repeat": self.repeat,
@@ -163,6 +167,8 @@ def jobs_of(request: Request, data: BinaryData) -> list[Job]:
             problem=request.problem,
             protocol=request.protocol,
             preprocess=request.preprocess,
+            missing=request.missing,
+            categories=request.categories,
             metrics=tuple(request.metrics),
             distribution=shipped_by[0],
             code=code,
@@ -191,6 +197,8 @@ def _asked(of: Job | Request) -> dict[str, Any]:
         "protocol": of.protocol.name,
         "protocol_params": canonical(describe(of.protocol)),
         "preprocess": of.preprocess,
+        "missing": of.missing,
+        "categories": of.categories,
         "seed": of.seed,
     }
 
@@ -206,10 +214,11 @@ def check_split(request: Request, data: BinaryData) -> None:
     Raises
     ------
     RequestError
-        If there are too few samples of a class, or too few rows or published divisions.
+        If there are too few samples of a class, or too few rows, groups or published divisions.
     """
     try:
-        for repeat in range(1 if request.protocol.stratified else request.repeats):
+        one_for_all = request.protocol.stratified and data.groups is None
+        for repeat in range(1 if one_for_all else request.repeats):
             request.protocol.split(data, request.seed, repeat)
     except RequestError as error:
         raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None

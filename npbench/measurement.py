@@ -23,7 +23,7 @@ from npbench.contracts import Estimate, Selection, resolve
 from npbench.data import BinaryData
 from npbench.job import Job, canonical
 from npbench.memory import PeakMemory
-from npbench.preprocess import PREPROCESSORS
+from npbench.preprocess import fitted
 from npbench.split import Fold
 
 WARNINGS_KEPT = 3
@@ -117,10 +117,20 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
 
 def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
     split = job.protocol.split(data, job.seed, job.repeat)
-    record["test_part"] = split.test_part
     # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
     known = np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
-    transform = PREPROCESSORS[job.preprocess](data.X[split.train])
+    record |= {
+        "test_part": split.test_part,
+        "split_sha256": split.sha256,
+        "n_test_duplicates": int(np.isin(data.row_hashes[split.test], data.row_hashes[known]).sum()),
+    }
+    transform = fitted(
+        data.X[split.train],
+        data.categorical,
+        preprocess=job.preprocess,
+        missing=job.missing,
+        categories=job.categories,
+    )
     X, y = transform(data.X[known]), data.y[known]
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
     train = np.searchsorted(known, split.train)

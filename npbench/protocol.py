@@ -1,6 +1,7 @@
 """Outer splits and inner model selection.
 
-A split depends on the data, the protocol, the seed and the number of the repeat alone. Cross-validation and holdout
+A split depends on the data, the protocol, the seed and the number of the repeat alone; where the data have groups, no
+group is on both sides of any of its divisions. Cross-validation and holdout
 are those of Gasso et al. (2011), section 5.1, stratified by class; permutations are those of Davenport et al. (2006),
 section 4.
 """
@@ -75,8 +76,8 @@ class CrossValidation:
         """Divide the rows of ``data``."""
         y, random = data.y, random_state(seed, repeat)
         require(y, self._needs)
-        train, test = stratified(np.arange(len(y)), y, self.test_size, random)
-        return Split(train, test, k_fold(train, y[train], self.folds, random))
+        train, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        return Split(train, test, k_fold(train, data, self.folds, random))
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
         left, test = fewest(count, n_samples, self.test_size)
@@ -114,8 +115,8 @@ class Holdout:
         """Divide the rows of ``data``."""
         y, random = data.y, random_state(seed, repeat)
         require(y, self._needs)
-        rest, test = stratified(np.arange(len(y)), y, self.test_size, random)
-        train, validate = stratified(rest, y[rest], self._share_of_rest, random)
+        rest, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        train, validate = stratified(rest, data, self._share_of_rest, random)
         return Split(train, test, [(train, validate)])
 
     @property
@@ -167,7 +168,12 @@ class Official:
         test, rest = self._parts(np.arange(len(y)))
         require(y[test], self._test_needs)
         require(y[rest], self._needs)
-        train, validate = stratified(rest, y[rest], self.validation_size, random_state(seed, repeat))
+        if data.groups is not None and np.isin(data.groups[test], data.groups[rest]).any():
+            raise RequestError(
+                "Some groups of rows are in the test part and outside of it, as protocol=official divides them: use "
+                "protocol=holdout, which keeps groups together."
+            )
+        train, validate = stratified(rest, data, self.validation_size, random_state(seed, repeat))
         return Split(train, test, [(train, validate)], "fixed")
 
     def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -229,13 +235,18 @@ class Permutations:
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Divide the rows of ``data``."""
+        if data.groups is not None:
+            raise RequestError(
+                "There are groups of rows that stay together, and protocol=permutations takes a fixed number of single "
+                "rows: use protocol=cv or protocol=holdout."
+            )
         y, random = data.y, random_state(seed, repeat)
         published = data.published is not None and data.published.shape[1] == self.n_train
         train = self._published(data, repeat) if published else self._drawn(data, random)
         test = np.delete(np.arange(len(y)), train)
         require(y[test], self._test_needs)
         require(y[train], self._train_needs)
-        folds = leave_one_out(train) if self.folds is None else k_fold(train, y[train], self.folds, random)
+        folds = leave_one_out(train) if self.folds is None else k_fold(train, data, self.folds, random)
         return Split(train, test, folds, "published" if published else "drawn")
 
     def _published(self, data: BinaryData, repeat: int) -> np.ndarray:

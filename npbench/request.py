@@ -11,7 +11,7 @@ from npbench import registry
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.errors import RequestError, each, unknown_name
 from npbench.parameters import solver_settings
-from npbench.preprocess import PREPROCESSORS
+from npbench.preprocess import CATEGORIES, MISSING, PREPROCESSORS
 from npbench.problem import PROBLEMS, Problem
 from npbench.settings import Settings, check_settings
 from npbench.signature import fields
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
+FEATURES = {"preprocess": tuple(PREPROCESSORS), "missing": MISSING, "categories": CATEGORIES}
 OF_THE_DATASET = ("test_rows", "n_train")  # settings of protocols that a description has a value for
 
 
@@ -46,8 +47,8 @@ class Request:
         What is asked.
     protocol : CrossValidation, Holdout, Official or Permutations
         How data are divided.
-    preprocess : {"standardize", "none"}
-        What is done to the features, fitted on the training part only.
+    preprocess, missing, categories : str
+        What is done to the features, fitted on the training part only (see :func:`npbench.preprocess.fitted`).
     metrics : sequence of Metric
         What is measured on the test part.
     seed, repeats : int
@@ -65,6 +66,8 @@ class Request:
     metrics: Sequence[Metric]
     seed: int = 0
     repeats: int = 1
+    missing: str = "refuse"
+    categories: str = "one_hot"
 
 
 def check(config: DictConfig | Mapping[str, Any]) -> Request:
@@ -125,8 +128,12 @@ class _Check:
         self._solvable(solver, problem)
         self._whole("seed", at_least=0)
         self._whole("repeats", at_least=1)
-        if config.get("preprocess") not in list(PREPROCESSORS):
-            self.faults.append(f"preprocess is {config.get('preprocess')!r}: it must be {' or '.join(PREPROCESSORS)}.")
+        features = {key: self._one_of(key, choices) for key, choices in FEATURES.items()}
+        if protocol and protocol.name == "official" and features["missing"] == "drop":
+            self.faults.append(
+                "protocol=official counts rows as the data set has them, and missing=drop leaves some out: use "
+                "missing=impute or protocol=holdout."
+            )
         if self.faults or solver is None or dataset is None or problem is None:
             raise RequestError(*self.faults)
         return Request(
@@ -137,10 +144,10 @@ class _Check:
             dataset_params=dataset_params,
             problem=problem,
             protocol=protocol,
-            preprocess=config["preprocess"],
             metrics=metrics,
             seed=config["seed"],
             repeats=config["repeats"],
+            **features,
         )
 
     def _attempt(self, step: Callable[[], T]) -> T | None:
@@ -151,7 +158,7 @@ class _Check:
             return None
 
     def _known_keys(self) -> None:
-        known = (*SECTIONS, "seed", "repeats", "preprocess", "metrics", "results")
+        known = (*SECTIONS, "seed", "repeats", *FEATURES, "metrics", "results")
         self.faults += [unknown_name("setting", str(key), known) for key in self.config if key not in known]
 
     def _section(self, group: str) -> dict[str, Any]:
@@ -171,6 +178,12 @@ class _Check:
         value = self.config.get(key)
         if not is_whole(value, at_least):
             self.faults.append(f"{key} is {value!r}: it must be a whole number, {at_least} or more.")
+
+    def _one_of(self, key: str, choices: Sequence[str]) -> Any:
+        value = self.config.get(key)
+        if value not in list(choices):
+            self.faults.append(f"{key} is {value!r}: it must be {', '.join(choices[:-1])} or {choices[-1]}.")
+        return value
 
     def _problem(self) -> Problem:
         return self._dataclass("problem", PROBLEMS, self._settings("problem"))

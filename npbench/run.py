@@ -67,8 +67,8 @@ def prepare(configs: Sequence[DictConfig]) -> Plan:
 
     data = _load(requests)
     with progress.status("Listing the jobs"):
-        each([partial(check_split, request, data[_source(request)]) for request in requests])
-        lists = each([partial(jobs_of, request, data[_source(request)]) for request in requests])
+        each([partial(check_split, request, data[_divided(request)]) for request in requests])
+        lists = each([partial(jobs_of, request, data[_divided(request)]) for request in requests])
         jobs = {job.key: job for jobs in lists for job in jobs}
         store = RecordStore(settings.results / "records")  # last, as it makes the folder
         done = set() if settings.force else store.done(settings.trace)
@@ -110,14 +110,23 @@ def _source(request: Request) -> str:
     return repr((request.dataset.name, sorted(request.dataset_params.items())))
 
 
+def _divided(request: Request) -> str:
+    return f"{_source(request)} {request.missing}"
+
+
 def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
+    """Load each data set once, and return what is divided, by :func:`_divided`."""
     from npbench.data import load
+    from npbench.data.missing import without_missing
 
     distinct = {_source(request): request for request in requests}
     names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
     with progress.status(f"Loading {names}"):
         loaded = each([partial(load, r.dataset, **r.dataset_params) for r in distinct.values()])
-    return dict(zip(distinct, loaded, strict=True))
+    data = dict(zip(distinct, loaded, strict=True))
+    divided = {_divided(request): request for request in requests}
+    complete = each([partial(without_missing, data[_source(r)], r.missing) for r in divided.values()])
+    return dict(zip(divided, complete, strict=True))
 
 
 def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType
 
-# 2: trace and n_test_positive; 3: test_part. What older records lack is null when they are read.
-SCHEMA_VERSION = 3
+# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates.
+# What older records lack is null when they are read, or what was the only choice then.
+SCHEMA_VERSION = 4
+ONLY_CHOICE = {"missing": "refuse", "categories": "one_hot"}
 
 # Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
 # further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
@@ -25,7 +27,9 @@ SCHEMA: dict[str, type[DataType]] = {
     "problem_params": pl.String,  # JSON
     "protocol": pl.String,
     "protocol_params": pl.String,  # JSON
-    "preprocess": pl.String,
+    "preprocess": pl.String,  # how features are scaled
+    "missing": pl.String,  # what becomes of missing values
+    "categories": pl.String,  # how categories become numbers
     "metrics": pl.String,  # names, JSON
     "seed": pl.Int64,
     "repeat": pl.Int64,
@@ -40,7 +44,9 @@ SCHEMA: dict[str, type[DataType]] = {
     "n_features": pl.Int64,
     "n_positive": pl.Int64,
     "test_part": pl.String,  # drawn; fixed, by protocol.test_rows; published, the repeat's own that comes with the data
+    "split_sha256": pl.String,  # of the rows trained on, tested on, and validated on in each fold
     "n_test_positive": pl.Int64,
+    "n_test_duplicates": pl.Int64,  # test rows with the features of a row that is not tested on
     # What was chosen, and how the final fit ended
     "chosen_params": pl.String,  # JSON
     "selection_loss": pl.Float64,  # validation loss of the choice

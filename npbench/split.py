@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 
 from npbench.errors import RequestError
 
+if TYPE_CHECKING:
+    from npbench.data import BinaryData
+
 Fold = tuple[np.ndarray, np.ndarray]
+
+FINEST = 20  # a share of whole groups is a multiple of one part in so many, or fewer
+FEWER_PARTS = "Use fewer folds (protocol.folds=...), protocol=holdout, another seed, or data with more groups."
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,18 @@ class Split:
     test: np.ndarray
     folds: Sequence[Fold]
     test_part: Literal["drawn", "fixed", "published"] = "drawn"
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the rows trained on, tested on, and validated on in each fold, in their order.
+
+        In every protocol a fold is fitted on the training rows that it does not validate on.
+        """
+        digest = hashlib.sha256()
+        for rows in (self.train, self.test, *(validate for _, validate in self.folds)):
+            digest.update(f"{len(rows)} ".encode())
+            digest.update(np.ascontiguousarray(rows, dtype="<i8").data)
+        return digest.hexdigest()
 
 
 class Need(NamedTuple):
@@ -81,16 +101,62 @@ def random_state(seed: int, repeat: int) -> np.random.RandomState:
     return np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
 
 
-def stratified(rows: np.ndarray, y: np.ndarray, share: float, random: np.random.RandomState) -> Fold:
-    """Set ``share`` of the rows aside, in proportion to the classes ``y``; return what is left and what is aside."""
-    first, second = train_test_split(rows, test_size=math.ceil(share * len(rows)), stratify=y, random_state=random)
+def stratified(
+    rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Set ``share`` of the rows of ``data`` aside, in proportion to the classes; return what is left and what is aside.
+
+    Where the data have groups, those set aside are whole, and the share and proportions are met as well as that allows;
+    the share is first rounded to a fraction with a denominator of at most 20.
+    """
+    if data.groups is not None:
+        return _grouped(rows, data, share, random)
+    aside = math.ceil(share * len(rows))
+    first, second = train_test_split(rows, test_size=aside, stratify=data.y[rows], random_state=random)
     return np.sort(first), np.sort(second)
 
 
-def k_fold(rows: np.ndarray, y: np.ndarray, n_folds: int, random: np.random.RandomState) -> list[Fold]:
-    """Divide the rows, with classes ``y``, into stratified folds."""
+def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[Fold]:
+    """Divide the rows of ``data`` into stratified folds, of whole groups where there are groups."""
+    if data.groups is not None:
+        folds = _group_folds(rows, data, n_folds, random)
+        return [_apart(rows, data, validate, "a fold") for validate in folds]
     kfold = StratifiedKFold(n_folds, shuffle=True, random_state=random)
-    return [(rows[fit], rows[validate]) for fit, validate in kfold.split(rows, y)]
+    return [(rows[fit], rows[validate]) for fit, validate in kfold.split(rows, data.y[rows])]
+
+
+def _grouped(
+    rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    part = Fraction(share).limit_denominator(FINEST)
+    part = min(max(part, Fraction(1, FINEST)), 1 - Fraction(1, FINEST))
+    folds = _group_folds(rows, data, part.denominator, random)
+    # Folds are filled from the largest group on: taken in order, it would be set aside in every repeat.
+    drawn = random.permutation(len(folds))[: part.numerator]
+    return _apart(rows, data, np.sort(np.concatenate([folds[number] for number in drawn])), "the part set aside")
+
+
+def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[np.ndarray]:
+    assert data.groups is not None
+    groups = data.groups[rows]
+    n_groups = len(np.unique(groups))
+    if n_groups < n_folds:
+        raise RequestError(f"There are too few groups of rows, {n_groups}, to make {n_folds} parts. {FEWER_PARTS}")
+    kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of few members of a class: see _apart
+        return [rows[validate] for _, validate in kfold.split(rows, data.y[rows], groups)]
+
+
+def _apart(rows: np.ndarray, data: BinaryData, aside: np.ndarray, what: str) -> Fold:
+    """Return the rows that are left and those set aside; refuse it where either lacks a class."""
+    left = np.setdiff1d(rows, aside)
+    for part, name in ((aside, what), (left, f"what {what} leaves")):
+        if len(np.unique(data.y[part])) < 2:
+            raise RequestError(
+                f"As rows of one group stay together, {name} has samples of one class only. {FEWER_PARTS}"
+            )
+    return left, aside
 
 
 def leave_one_out(rows: np.ndarray) -> list[Fold]:

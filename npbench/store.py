@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.errors import RequestError
-from npbench.schema import ESSENTIAL, SCHEMA, SCHEMA_VERSION
+from npbench.schema import ESSENTIAL, ONLY_CHOICE, SCHEMA, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from npbench.job import Job
@@ -153,7 +153,9 @@ def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
 def _conformed(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with every column of the schema, in its type and order; refuse what has no records."""
     core = [
-        pl.col(name).cast(dtype) if name in (*frame.columns, *ESSENTIAL) else pl.lit(None, dtype).alias(name)
+        pl.col(name).cast(dtype)
+        if name in (*frame.columns, *ESSENTIAL)
+        else pl.lit(ONLY_CHOICE.get(name), dtype).alias(name)
         for name, dtype in SCHEMA.items()
     ]
     return frame.select(*core, pl.exclude(*SCHEMA))

@@ -17,7 +17,9 @@ from rich.table import Table
 from npbench.problem import PROBLEMS, Problem
 from npbench.progress import duration
 
-SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", "preprocess"]
+SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params"]
+FEATURES = ["preprocess", "missing", "categories"]
+SETTING += FEATURES
 FAILURES_SHOWN = 3
 IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
 
@@ -74,7 +76,7 @@ def _rows(records: pl.DataFrame) -> list[Row]:
 
 def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten a setting: the parameters of solver, data, problem and protocol side by side; a grid is a list."""
-    labels = {"data": setting["dataset"], "solver": setting["solver"], "preprocess": setting["preprocess"]}
+    labels = {"data": setting["dataset"]} | {name: setting[name] for name in ("solver", *FEATURES)}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
         values = _flat(json.loads(setting[part]))
         labels |= {"protocol" if name == "name" else name: value for name, value in values.items()}

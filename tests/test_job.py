@@ -121,6 +121,8 @@ def test_numpy_arrays_are_lists_and_other_objects_are_refused():
         {"protocol": Permutations(10)},
         {"protocol": Permutations(10, 4)},
         {"preprocess": "none"},
+        {"missing": "impute"},
+        {"categories": "codes"},
         {"metrics": (P_FA,)},
         {"seed": 1},
         {"repeat": 1},
@@ -138,7 +140,8 @@ def test_nothing_else_does(change):
 def test_every_field_of_a_job_is_accounted_for():
     # A new field must be put into one of the two tests above.
     changing = (
-        "data_sha256 solver distribution code versions params search problem protocol preprocess metrics seed repeat"
+        "data_sha256 solver distribution code versions params search problem protocol preprocess missing categories "
+        "metrics seed repeat"
     )
     split, naming = "seed repeat", "dataset dataset_params n_samples n_features n_positive"
     assert {f.name for f in dataclasses.fields(Job)} == set(f"{changing} {split} {naming}".split())

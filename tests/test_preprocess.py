@@ -70,4 +70,4 @@ def test_the_argument_is_left_as_it_was(kind):
 def test_none_changes_nothing():
     X = np.array([[1.0, np.pi]])
     assert none(X)(X) is X
-    assert set(PREPROCESSORS) == {"standardize", "none"}
+    assert set(PREPROCESSORS) == {"standardize", "unit_range", "unit_norm", "none"}

@@ -37,6 +37,8 @@ def record(strategy, repeat=0, **columns):
         "problem_params": '{"rho":0.1}',
         "protocol_params": "{}",
         "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
         "seed": 0,
         "repeat": repeat,
         "rho": 0.1,

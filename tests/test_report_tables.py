@@ -32,6 +32,8 @@ def record(solver="fast", repeat=0, *, rho=0.1, params=None, problem="np", **col
         "problem_params": json.dumps({"rho": rho} if problem == "np" else {"q": columns.get("q")}),
         "protocol_params": "{}",
         "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
         "seed": 0,
         "repeat": repeat,
         "rho": rho,

@@ -17,6 +17,8 @@ CONFIG = {
     "seed": 0,
     "repeats": 2,
     "preprocess": "standardize",
+    "missing": "refuse",
+    "categories": "one_hot",
     "metrics": None,
     "results": "results",
 }
@@ -65,6 +67,13 @@ def test_the_official_test_part_is_that_of_the_data_set_unless_rows_are_named():
     assert list(named.protocol.test_rows) == [5, 9]
     (fault,) = faults_of(protocol=official)
     assert "needs a data set with a test part of its own" in fault
+
+
+def test_rows_that_a_protocol_counts_are_not_left_out():
+    official = {"name": "official", "test_rows": [0, 9], "validation_size": 0.5}
+    assert check(changed(protocol=official, missing="impute")).missing == "impute"
+    (fault,) = faults_of(protocol=official, missing="drop")
+    assert fault.endswith("use missing=impute or protocol=holdout.")
 
 
 def test_a_parameter_with_a_value_is_fixed_and_its_grid_ignored():
@@ -139,7 +148,9 @@ def test_another_protocol():
         ({"repeats": 0}, "repeats is 0"),
         ({"repeats": True}, "repeats is True"),
         ({"preprocess": "standardise"}, "preprocess is 'standardise'"),
-        ({"preprocess": []}, "preprocess is []"),
+        ({"preprocess": []}, "preprocess is []: it must be standardize, unit_range, unit_norm or none."),
+        ({"missing": "ignore"}, "missing is 'ignore': it must be refuse, drop or impute."),
+        ({"categories": None}, "categories is None: it must be one_hot or codes."),
         ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),
     ],
 )
@@ -171,7 +182,7 @@ def test_settings_of_the_whole_run_have_one_value():
         check_all([changed(execution__n_jobs=1), changed(execution__n_jobs=2)])
 
 
-SETTINGS = ["problem__rho", "protocol__folds", "seed", "repeats", "metrics", "preprocess", "solver"]
+SETTINGS = ["problem__rho", "protocol__folds", "seed", "repeats", "metrics", "preprocess", "missing", "solver"]
 
 
 @given(st.sampled_from(SETTINGS), values)

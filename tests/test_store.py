@@ -20,7 +20,7 @@ from npbench.errors import RequestError
 from npbench.job import Job
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation
-from npbench.schema import SCHEMA
+from npbench.schema import ONLY_CHOICE, SCHEMA
 from npbench.store import RecordStore, estimate, explain
 
 JOB = Job(
@@ -223,6 +223,8 @@ def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
         ({"dataset": "spambase", "data_sha256": "e" * 64}, "new"),
         ({"dataset_params": {"seed": 2}, "data_sha256": "e" * 64}, "new"),
         ({"preprocess": "none"}, "new"),
+        ({"missing": "drop"}, "new"),
+        ({"categories": "codes"}, "new"),
     ],
 )
 def test_why_a_job_would_run(tmp_path, change, reason):
@@ -245,15 +247,16 @@ def test_the_estimate_is_the_median_of_what_was_like_it(tmp_path):
     assert estimate(dataclasses.replace(JOB, dataset="breast"), store.frame()) is None
 
 
-def test_records_of_before_there_were_traces_are_read(tmp_path):
+def test_older_records_are_read(tmp_path):
     store = RecordStore(tmp_path)
     store.append({**JOB.columns, "status": "ok"})
     (file,) = tmp_path.iterdir()
     later = ("trace", "n_test_positive", "test_part")
-    old = pl.read_parquet(file).drop(later).with_columns(schema_version=pl.lit(1, pl.Int64))
+    old = pl.read_parquet(file).drop(*later, *ONLY_CHOICE).with_columns(schema_version=pl.lit(1, pl.Int64))
     old.write_parquet(file)
     store = RecordStore(tmp_path)
     assert store.frame().select("schema_version", *later).row(0) == (1, None, None, None)
+    assert store.frame().select(*ONLY_CHOICE).row(0) == ("refuse", "one_hot")
     assert store.done() == {JOB.key}
     assert store.done(trace=True) == set()
     assert explain(JOB, store.frame()) == "done"

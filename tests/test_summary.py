@@ -20,6 +20,8 @@ def record(repeat=0, *, status="ok", problem="np", problem_params=None, chosen=N
         "problem_params": json.dumps(problem_params or {"rho": 0.05}),
         "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}',
         "preprocess": "standardize",
+        "missing": "refuse",
+        "categories": "one_hot",
         "repeat": repeat,
         "chosen_params": json.dumps(chosen) if chosen else None,
         "select_seconds": 1.0,

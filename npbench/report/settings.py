@@ -11,6 +11,7 @@ import polars as pl
 from npbench.job import canonical
 
 QUOTE = '"'
+FEATURES = ("preprocess", "missing", "categories")  # what is done to the features
 
 # What pairs of solvers must agree in, apart from the repeat and the parameters.
 SITUATION = [
@@ -19,7 +20,7 @@ SITUATION = [
     "problem",
     "problem_params",
     "protocol_params",
-    "preprocess",
+    *FEATURES,
     "search",
     "seed",
 ]
@@ -70,18 +71,19 @@ def labels(records: pl.DataFrame) -> list[str]:
     """Return for each record its solver, with what tells its settings on the same data apart.
 
     Records of one data set and problem with the same label are repeats of each other. Grids, the parameters of data and
-    protocol, and the preprocessing are told only where the fixed parameters are the same.
+    protocol, and what is done to the features are told only where the fixed parameters are the same.
 
     Examples
     --------
     >>> same = {"solver": "gen", "dataset": "pima", "search": "{}", "dataset_params": "{}", "preprocess": "none"}
+    >>> same |= {"missing": "refuse", "categories": "one_hot"}
     >>> protocols = ['{"folds":4}', '{"folds":4}', '{"folds":5}']
     >>> records = pl.DataFrame({"params": ['{"C":1}', '{"C":2}', '{"C":2}'], "protocol_params": protocols, **same})
     >>> labels(records)
     ['gen C=1', 'gen C=2 protocol.folds=4', 'gen C=2 protocol.folds=5']
     """
     told = records["solver"].to_list()
-    for part in (*PARTS, "preprocess"):
+    for part in (*PARTS, *FEATURES):
         asked = [_settings(part, text) for text in records[part]]
         places = list(zip(told, records["dataset"], strict=True))
         alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
