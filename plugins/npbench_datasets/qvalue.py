@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.two_classes import two_classes
 
 
 def load_qvalue_mixture(
@@ -57,11 +58,16 @@ def load_qvalue_mixture(
         + between(0, math.inf, separation=separation)
         + whole(0, seed=seed)
     )
-    stream_pos, stream_neg = np.random.default_rng(seed).spawn(2)
-    positive = stream_pos.standard_normal((n_pos, n_features))
-    positive[round(share_false * n_pos) :] += separation / math.sqrt(n_features)
-    negative = stream_neg.standard_normal((n_neg, n_features))
-    return np.vstack([positive, negative]), np.repeat([1, -1], [n_pos, n_neg])
+
+    def negative(random: np.random.Generator, n: int) -> np.ndarray:
+        return random.standard_normal((n, n_features))
+
+    def positive(random: np.random.Generator, n: int) -> np.ndarray:
+        rows = negative(random, n)
+        rows[round(share_false * n) :] += separation / math.sqrt(n_features)
+        return rows
+
+    return two_classes(positive, negative, n_pos, n_neg, seed)
 
 
 def largest_share(q: float, share_false: float, separation: float) -> float:
