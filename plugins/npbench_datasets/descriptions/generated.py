@@ -2,6 +2,9 @@
 
 from npbench.contracts import Dataset
 
+_BACH = "Bach, Heckerman, Horvitz (2006), JMLR 7, 1713-1741"
+_BREIMAN = "Breiman (1996), Bias, variance, and arcing classifiers, TR 460, Statistics Department, Berkeley"
+
 GENERATED = (
     Dataset(
         name="covertype_like",
@@ -11,6 +14,34 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
         licence="none needed",
         citation="sizes after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Table I",
+    ),
+    Dataset(
+        name="gaussians",
+        load="npbench_datasets.gaussians:load_gaussians",
+        title="Two Gaussians in the plane, of unlike covariances",
+        positive="the Gaussian around (1.75, 1.75), our choice; negative: the one around the origin",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=f"after {_BACH}, Fig. 7",
+    ),
+    Dataset(
+        name="mixtures",
+        load="npbench_datasets.gaussians:load_mixtures",
+        title="Two classes of two Gaussians each in the plane",
+        positive="the humps around (-2, 3) and (0, -3), our choice; negative: those around (3, 1) and (-3, -2)",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=f"after {_BACH}, Fig. 4",
+    ),
+    Dataset(
+        name="negative_binomial",
+        load="npbench_datasets.negative_binomial:load_negative_binomial",
+        title="Counts of RNA sequencing, not transformed: a fifth of the genes differ",
+        positive="the majority, as type I is of the minority (Barlaud et al. 2015); negative: the minority",
+        source="drawn by npbench; parameters n_pos, n_neg, n_features, psi, share_changed, offset, median_count, "
+        "expression_spread, depth_spread, seed",
+        licence="none needed",
+        citation="after Barlaud, Combettes, Fillatre (2015), hal-01160831, section 4.3",
     ),
     Dataset(
         name="qvalue_mixture",
@@ -31,6 +62,33 @@ GENERATED = (
         citation="sizes after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Table I",
     ),
     Dataset(
+        name="ringnorm",
+        load="npbench_datasets.norms:load_ringnorm",
+        title="A Gaussian inside a wider one, in the plane",
+        positive="the narrow class, with which Table 2 of Bach et al. (2006) agrees; negative: the wide one",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=f"{_BREIMAN}; {_BACH}, section 4.3",
+    ),
+    Dataset(
+        name="ringnorm20",
+        load="npbench_datasets.norms:load_ringnorm20",
+        title="A Gaussian inside a wider one, in 20 dimensions, as in Delve",
+        positive="the narrow class, as in ringnorm; negative: the wide one",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=_BREIMAN,
+    ),
+    Dataset(
+        name="scalable",
+        load="npbench_datasets.scalable:load_scalable",
+        title="Two Gaussians of any size, dense or sparse, for work on performance",
+        positive="the class shifted by separation; negative: the one around 0",
+        source="drawn by npbench; parameters n_samples, n_features, density, imbalance, separation, seed",
+        licence="none needed",
+        citation="of npbench",
+    ),
+    Dataset(
         name="synthetic",
         load="npbench_datasets.gaussians:load_synthetic",
         title="Two Gaussians in the plane",
@@ -38,5 +96,23 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation="after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 5.1 and Fig. 2",
+    ),
+    Dataset(
+        name="twonorm",
+        load="npbench_datasets.norms:load_twonorm",
+        title="Two Gaussians of unit covariance in the plane",
+        positive="the Gaussian around (1.41, 1.41), our choice; negative: the one around (-1.41, -1.41)",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=f"{_BREIMAN}; {_BACH}, section 4.3",
+    ),
+    Dataset(
+        name="twonorm20",
+        load="npbench_datasets.norms:load_twonorm20",
+        title="Two Gaussians of unit covariance, in 20 dimensions, as in Delve",
+        positive="the Gaussian of positive means, our choice; negative: the other",
+        source="drawn by npbench; parameters n_pos, n_neg, seed",
+        licence="none needed",
+        citation=_BREIMAN,
     ),
 )

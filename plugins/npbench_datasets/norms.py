@@ -1,0 +1,156 @@
+"""Breiman's ringnorm and twonorm, in the plane and in 20 dimensions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from npbench_datasets.ranges import refuse, whole
+from npbench_datasets.two_classes import two_classes
+
+
+def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a Gaussian inside a wider one, in the plane.
+
+    ::
+
+        positive: N(m, I),   m = 2 / sqrt(d) (1, ..., 1),   d = 2
+        negative: N(0, 4 I)
+
+    The best score is minus the distance to 4/3 m. At rho = 0.01, 0.05, 0.1, 0.2 it misses 92 %, 67 %, 45 %, 19 % of the
+    positives: the squared distances follow chi-square laws, not central, with d degrees of freedom.
+
+    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. We take the densities of Breiman (1996)
+    in that dimension, and the class whose misses count in table 2 of Bach et al.: with the narrow class positive, the
+    best line costs 0.252 at their asymmetry of 0.327, and theirs 0.252 and 0.255; with the wide one it costs 0.174.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Samples of each class, at least 1; positives come first.
+    seed : int
+        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, 2)
+    y : int array of shape (n_pos + n_neg,)
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+    """
+    return _ringnorm(2, n_pos, n_neg, seed)
+
+
+def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a Gaussian inside a wider one, in 20 dimensions, as in Delve.
+
+    The densities of :func:`load_ringnorm` with d = 20, and as many rows in all as Delve's file, which has been drawn
+    once and for all. The best classifier errs on 1.24 % where the classes are equally likely, the figure which
+    Breiman (1996) gives as 1.3 %; no line is nearly as good.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Samples of each class, at least 1; positives, the narrow class, come first.
+    seed : int
+        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, 20)
+    y : int array of shape (n_pos + n_neg,)
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+    """
+    return _ringnorm(20, n_pos, n_neg, seed)
+
+
+def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw two Gaussians of unit covariance, in the plane.
+
+    ::
+
+        positive: N( m, I),   m = 2 / sqrt(d) (1, ..., 1),   d = 2
+        negative: N(-m, I)
+
+    The means are 4 apart, whatever d. The best score is the sum of the features, which misses
+    ``Phi(Phi^-1(1 - rho) - 4)`` of the positives: 4.7 %, 0.9 % and 0.3 % at rho = 0.01, 0.05 and 0.1.
+
+    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d; the densities are those of Breiman (1996)
+    in that dimension.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Samples of each class, at least 1; positives come first.
+    seed : int
+        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, 2)
+    y : int array of shape (n_pos + n_neg,)
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+    """
+    return _twonorm(2, n_pos, n_neg, seed)
+
+
+def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw two Gaussians of unit covariance, in 20 dimensions, as in Delve.
+
+    The densities of :func:`load_twonorm` with d = 20, and as many rows in all as Delve's file, which has been drawn
+    once and for all. The best classifier, a line, errs on Phi(-2) = 2.3 % where the classes are equally likely.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Samples of each class, at least 1; positives come first.
+    seed : int
+        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, 20)
+    y : int array of shape (n_pos + n_neg,)
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+    """
+    return _twonorm(20, n_pos, n_neg, seed)
+
+
+def _ringnorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
+    mean = 2.0 / math.sqrt(n_features)
+    return two_classes(
+        lambda random, n: mean + random.standard_normal((n, n_features)),
+        lambda random, n: 2.0 * random.standard_normal((n, n_features)),
+        n_pos,
+        n_neg,
+        seed,
+    )
+
+
+def _twonorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
+    mean = 2.0 / math.sqrt(n_features)
+    return two_classes(
+        lambda random, n: mean + random.standard_normal((n, n_features)),
+        lambda random, n: -mean + random.standard_normal((n, n_features)),
+        n_pos,
+        n_neg,
+        seed,
+    )

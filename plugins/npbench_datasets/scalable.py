@@ -1,0 +1,185 @@
+"""Two Gaussian classes of any size, dense or sparse, for work on performance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from npbench_datasets.ranges import between, refuse, whole
+
+# Drawn at once: 1 MB of X, which stays in a processor's cache. Another number would draw other rows.
+BLOCK_ENTRIES = 1 << 17
+
+
+def load_scalable(
+    n_samples: int = 100_000,
+    n_features: int = 50,
+    density: float = 1.0,
+    imbalance: float = 1.0,
+    separation: float = 2.0,
+    seed: int = 0,
+) -> tuple[Any, np.ndarray]:
+    """Draw two Gaussian classes, of any size.
+
+    Entry j of a row is present with probability ``density``, independently of all others, and 0 otherwise; what is
+    present is::
+
+        positive: N(c, 1),   c = separation / sqrt(density n_features)
+        negative: N(0, 1)
+
+    Dense, the best score is the sum of the features, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the
+    positives: 63 %, 36 %, 24 % by default at rho = 0.01, 0.05, 0.1. Sparse, it is the sum less c/2 for each entry that
+    is present.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows, at least 2 and at least 1 + imbalance.
+    n_features : int
+        Number of columns, at least 1.
+    density : float
+        Share of the entries that are present, in ]0, 1] and at least 1 / n_features. With 1, X is dense; below, CSR.
+    imbalance : float
+        Negatives for each positive, in ]0, 1e6[.
+    separation : float
+        Distance between the means of the classes in standard deviations, in ]0, 100[; for sparse rows with as many
+        entries as expected.
+    seed : int
+        Not negative. The first rows of more rows are the same rows.
+
+    Returns
+    -------
+    X : float array or csr_array of shape (n_samples, n_features)
+    y : int8 array of shape (n_samples,)
+        Positives are spread evenly; ``floor(n_samples / (1 + imbalance))`` in number.
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter out of range.
+
+    Notes
+    -----
+    Time in proportion to the entries. Memory for X once, 8 bytes an entry or 12 if it is sparse, and less than 20 MB
+    beside it. :class:`Scalable` gives any rows without the others, where X is larger than the memory.
+    """
+    refuse(
+        whole(2, n_samples=n_samples)
+        + whole(1, n_features=n_features)
+        + between(0, math.nextafter(1, 2), density=density)
+        + between(0, 1e6, imbalance=imbalance)
+        + between(0, 100, separation=separation)
+        + whole(0, seed=seed)
+    )
+    refuse(_size_faults(n_samples, n_features, density, imbalance))
+    return Scalable(n_features, density, imbalance, separation, seed).rows(0, n_samples)
+
+
+def _size_faults(n_samples: int, n_features: int, density: float, imbalance: float) -> list[str]:
+    faults = []
+    if density * n_features < 1:
+        faults.append(
+            f"dataset.density is {density:g}, which leaves {density * n_features:g} entries a row: raise it to "
+            f"{1 / n_features:.3g} or more."
+        )
+    if n_samples < 1 + imbalance:
+        faults.append(
+            f"dataset.imbalance is {imbalance:g}, which leaves no positive among {n_samples} samples: lower it, or "
+            f"raise dataset.n_samples to {math.ceil(1 + imbalance)} or more."
+        )
+    return faults
+
+
+@dataclass(frozen=True)
+class Scalable:
+    """Any rows of :func:`load_scalable`, at any time.
+
+    Rows are drawn in blocks, and block k from the stream (seed, k): which rows are asked for at once changes nothing
+    in them.
+
+    Parameters
+    ----------
+    n_features, density, imbalance, separation, seed
+        As in :func:`load_scalable`.
+
+    Examples
+    --------
+    >>> endless = Scalable(n_features=3, density=1.0, imbalance=4.0, separation=2.0, seed=0)
+    >>> X, y = endless.rows(0, 10)
+    >>> X.shape, y.tolist()
+    ((10, 3), [-1, -1, -1, -1, 1, -1, -1, -1, -1, 1])
+    >>> bool((endless.rows(7, 9)[0] == X[7:9]).all())
+    True
+    """
+
+    n_features: int
+    density: float
+    imbalance: float
+    separation: float
+    seed: int
+
+    def rows(self, first: int, end: int) -> tuple[Any, np.ndarray]:
+        """Return rows ``first`` to ``end - 1`` and their labels; time and memory in proportion to them."""
+        return self._dense(first, end) if self.density == 1 else self._sparse(first, end)
+
+    def _dense(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        X, y = np.empty((end - first, self.n_features)), np.empty(end - first, dtype=np.int8)
+        for place, part, labels in self._blocks(first, end, self._dense_block):
+            X[place], y[place] = part, labels
+        return X, y
+
+    def _sparse(self, first: int, end: int) -> tuple[sparse.csr_array, np.ndarray]:
+        shape = end - first, self.n_features
+        capacity = _at_most(shape[0] * shape[1] * self.density)
+        index = sparse.get_index_dtype(maxval=max(capacity, self.n_features))
+        data, indices, indptr = np.empty(capacity), np.empty(capacity, index), np.zeros(shape[0] + 1, index)
+        y = np.empty(shape[0], dtype=np.int8)
+        n_stored = 0
+        for place, part, labels in self._blocks(first, end, self._sparse_block):
+            stored = slice(n_stored, n_stored + part.nnz)
+            data[stored], indices[stored], y[place] = part.data, part.indices, labels
+            indptr[place.start + 1 : place.stop + 1] = n_stored + part.indptr[1:]
+            n_stored = stored.stop
+        return sparse.csr_array((data[:n_stored], indices[:n_stored], indptr), shape=shape), y
+
+    def _blocks(self, first: int, end: int, draw: Callable[..., Any]) -> Iterator[tuple[slice, Any, np.ndarray]]:
+        """Yield the rows of each block and their labels, and where they belong among the rows asked for."""
+        size = max(1, int(BLOCK_ENTRIES / (self.density * self.n_features)))
+        mean = self.separation / math.sqrt(self.density * self.n_features)
+        for k in range(first // size, -(-end // size)):
+            begin = k * size
+            labels = self._labels(begin, begin + size)
+            block = draw(np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(k,))), mean * (labels > 0))
+            low, high = max(first, begin), min(end, begin + size)
+            inside = slice(low - begin, high - begin)
+            yield slice(low - first, high - first), block[inside], labels[inside]
+
+    def _labels(self, first: int, end: int) -> np.ndarray:
+        n_positive = np.floor(np.arange(first, end + 1) / (1 + self.imbalance))  # before each row, and after the last
+        return np.where(np.diff(n_positive) > 0, 1, -1)
+
+    def _dense_block(self, random: np.random.Generator, mean: np.ndarray) -> np.ndarray:
+        """Return a row around each mean."""
+        block = random.standard_normal((len(mean), self.n_features))
+        block += mean[:, np.newaxis]
+        return block
+
+    def _sparse_block(self, random: np.random.Generator, mean: np.ndarray) -> sparse.csr_array:
+        """Return a row around each mean; gaps between entries that are present follow a geometric law."""
+        n_cells = len(mean) * self.n_features
+        cell = np.cumsum(random.geometric(self.density, _at_most(n_cells * self.density))) - 1
+        cell = cell[: np.searchsorted(cell, n_cells)]
+        indptr = np.searchsorted(cell, np.arange(len(mean) + 1) * self.n_features)
+        row = np.repeat(np.arange(len(mean)), np.diff(indptr))
+        values = random.standard_normal(len(cell)) + mean[row]
+        return sparse.csr_array((values, cell - row * self.n_features, indptr), shape=(len(mean), self.n_features))
+
+
+def _at_most(expected: float) -> int:
+    """Return a number that a binomial count with this expectation does not exceed, but for once in 10^30 times."""
+    return int(expected + 12 * math.sqrt(expected) + 100)
