@@ -57,8 +57,9 @@ def print_summary(
 def print_outcome(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
-    """Print what did not converge, what failed and where the records lie; parameters as in :func:`print_summary`."""
+    """Print what to know of the results, what failed and where the records lie; see :func:`print_summary`."""
     console = console or Console()
+    _print_duplicates(frame, console)
     _print_unconverged(frame, console)
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
@@ -204,6 +205,15 @@ def _choice(values: Sequence[Any]) -> str:
         return f"{value} ({count} of {len(values)})"
     middle, low, high = statistics.median_low(values), min(values), max(values)
     return f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _print_duplicates(frame: pl.DataFrame, console: Console) -> None:
+    counts = pl.col("n_test_duplicates")
+    spans = frame.group_by("dataset").agg(low=counts.min(), high=counts.max()).filter(pl.col("high") > 0)
+    for dataset, low, high in spans.sort("dataset").rows():
+        count = f"{high}" if low == high else f"{low} to {high}"
+        note = f"\nIn {dataset}, {count} test rows of a split have the features of a row that is not tested on."
+        console.print(note, style="dim", highlight=False)
 
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:

@@ -28,6 +28,7 @@ def record(repeat=0, *, status="ok", problem="np", problem_params=None, chosen=N
         "fit_seconds": 0.25,
         "error": None if status == "ok" else "Something\nwent wrong",
         "converged": None,
+        "n_test_duplicates": 0,
         "p_fa": None,
         "p_nd": None,
         "np_score": None,
@@ -162,3 +163,18 @@ def test_of_chosen_mappings_the_parts_that_were_searched_are_shown():
     assert "10 (1 to 100)" in text
     assert "dual" not in text
     assert "{" not in text
+
+
+def test_duplicates_are_told_once_for_each_data_set():
+    counts = {"breast": [0, 0], "pima": [3, 3], "thyroid": [5, 2, None], "heart": [0, 4]}
+    records = [
+        record(repeat, dataset=dataset, n_test_duplicates=count)
+        for dataset, of_repeats in counts.items()
+        for repeat, count in enumerate(of_repeats)
+    ]
+    told = [row for row in printed(records, width=120).splitlines() if "test rows of a split" in row]
+    assert [row.split(" have")[0] for row in told] == [
+        "In heart, 0 to 4 test rows of a split",
+        "In pima, 3 test rows of a split",
+        "In thyroid, 2 to 5 test rows of a split",
+    ]
