@@ -97,9 +97,10 @@ def test_pageblocks_are_unpacked_and_read_number_by_number(raw_dataset):
     assert np.array_equal(data.y > 0, [row[-1] == "1" for row in rows])
 
 
-def test_pageblocks_without_gzip_say_what_to_install(raw_dataset, monkeypatch):
+def test_pageblocks_without_gzip_say_what_to_install(raw_dataset, monkeypatch, tmp_path):
     dataset = raw_dataset("pageblocks")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path))  # where they have not been read before
     with pytest.raises(RequestError, match=r"page-blocks.data.Z is compressed .*: install gzip\."):
         load(dataset)
 

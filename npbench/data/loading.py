@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from npbench.contracts import DataFile, Dataset, resolve
-from npbench.data import sources
+from npbench.data import array_cache, sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, unknown_name
 from npbench.signature import signature
@@ -15,6 +15,8 @@ from npbench.signature import signature
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     """Find the files of a data set, or its original, verify them, read them, and check what was read.
+
+    What was read of the same files before is opened from the cache, as memory maps.
 
     Parameters
     ----------
@@ -30,11 +32,13 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         something else than the description says: all faults of one stage at once.
     """
     faults = parameter_faults(dataset, params)
-    target, paths = _found(dataset, faults)
+    target, files = _found(dataset, faults)
     if faults:
         raise RequestError(*faults)
-    data = _call(dataset.name, target, paths, params)
+    key = array_cache.key(target, list(files.values()), params)
+    data = array_cache.recall(key, dataset.name) or _call(dataset.name, target, list(files), params)
     _compare(dataset, data)
+    array_cache.keep(key, data)
     return data
 
 
@@ -64,8 +68,11 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _found(dataset: Dataset, faults: list[str]) -> tuple[str, list[Path]]:
-    """Return the loader to call and the paths to call it with: the original's where data folders hold all of it."""
+def _found(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
+    """Return the loader to call, and the paths to call it with, each with the hash of what is there.
+
+    They are those of the original where data folders hold all of it.
+    """
     if dataset.original:
         held = _paths(sources.find, dataset.original.files, faults)
         if len(held) == len(dataset.original.files):
@@ -73,8 +80,8 @@ def _found(dataset: Dataset, faults: list[str]) -> tuple[str, list[Path]]:
     return dataset.load, _paths(sources.locate, dataset.files, faults)
 
 
-def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> list[Path]:
-    return [path for file in files if (path := _attempt(find, file, faults))]
+def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> dict[Path, str]:
+    return {path: file.sha256 for file in files if (path := _attempt(find, file, faults))}
 
 
 def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: list[str]) -> Path | None:

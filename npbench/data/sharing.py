@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -43,6 +44,8 @@ class SharedData:
         signature does not take them, and one compiled on call is compiled once more for them. Rows taken with an
         index array are ordinary writable copies.
         """
+        with contextlib.suppress(OSError):  # a cache that others own
+            os.utime(self.folder)  # used now: it is not thrown away yet
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in Path(self.folder).glob("*.npy")}
         optional: dict[str, Any] = {name: arrays.pop(name) for name in OPTIONAL if name in arrays}
         y = arrays.pop("y")
@@ -50,6 +53,11 @@ class SharedData:
         opened = BinaryData(X, y, self.name, **optional)
         opened.__dict__["sha256"] = self.sha256  # known already; computing it would read every page
         return opened
+
+
+def arrays_folder() -> Path:
+    """Return the folder of the user's cache that holds arrays, those of each data set in a folder named by its hash."""
+    return cache_folder() / "arrays"
 
 
 def share(data: BinaryData, folder: Path | None = None) -> SharedData:
@@ -68,7 +76,7 @@ def share(data: BinaryData, folder: Path | None = None) -> SharedData:
     RequestError
         If the folder cannot be written to.
     """
-    target = (folder or cache_folder() / "arrays") / data.sha256
+    target = (folder or arrays_folder()) / data.sha256
     if not target.is_dir():
         try:
             _write(data, target)
