@@ -1,4 +1,4 @@
-"""The data sets of Bach, Heckerman and Horvitz (2006), from the UCI repository."""
+"""Data sets of UCI: those of Bach, Heckerman and Horvitz (2006), adult and letter."""
 
 import dataclasses
 

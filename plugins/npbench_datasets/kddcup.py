@@ -1,0 +1,69 @@
+"""Data sets of two KDD Cups: candidate regions in medical images, several from each patient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbench.errors import RequestError
+from npbench_datasets.brought import brought
+
+STUDY = 4  # column of Info.txt
+
+
+def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return 102294 x 117 features of regions in mammograms and labels, +1 for a malignant mass; groups are patients.
+
+    ``Features.txt`` has a row for each region and a column for each feature. ``Info.txt`` has 11 columns in the same
+    rows: label (+1 or -1), lesion in the image, lesion in the study, image, study (the patient), left breast, MLO view,
+    and the places of the region and of the nipple. Both are of the training data, with blanks between the columns. Of
+    ``Info.txt`` only label and patient are used. Patients' numbers tell much of the label: they are no feature.
+
+    Parameters
+    ----------
+    path : str, optional
+        Folder that holds both files; by default ``kddcup08`` in a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the files are not there or differ in length.
+    """
+    features, info = brought("kddcup08", ("Features.txt", "Info.txt"), path, "the KDD Cup 2008, training_data.zip")
+    X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
+    if len(X) != len(about):
+        raise RequestError(
+            f"{features} has {len(X)} rows and {info} {len(about)}: one each for a region, both of the training data."
+        )
+    return X, about[:, 0], {"groups": about[:, 1]}
+
+
+def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return 4429 x 116 features of regions in CT images and labels, +1 for an embolism; groups are patients.
+
+    Both files have a row for each region, with blanks between patient, label (0: no embolism; above: which one) and
+    features; the rows of ``KDDPETrain.txt`` come first. Participants had -1, unknown, for labels in ``KDDPETest.txt``:
+    labels have to be written there. Patients 3111 and 3126 of that file are 3103 and 3115 of the other.
+
+    Parameters
+    ----------
+    path : str, optional
+        Folder that holds both files; by default ``kddcup06`` in a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the files are not there or labels are unknown.
+    """
+    files = brought("kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "the KDD Cup 2006 at kdd.org")
+    table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
+    patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
+    if (labels < 0).any():
+        raise RequestError(
+            f"{np.sum(labels < 0)} rows of {' and '.join(map(str, files))} have the label -1, unknown, as participants "
+            "were given them. Write the labels, published after the contest, into the second column."
+        )
+    same_person = {3111: 3103, 3126: 3115}
+    groups = [same_person.get(int(patient), int(patient)) for patient in patients]
+    return X, np.where(labels > 0, 1, -1), {"groups": groups}

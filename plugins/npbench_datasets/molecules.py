@@ -1,0 +1,139 @@
+"""Data sets of molecules: pairs of proteins, compounds, sequences of RNA, counts of genes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from npbench.errors import RequestError
+from npbench_datasets import libsvm
+from npbench_datasets.brought import brought
+
+MISSING, MOST_MISSING = -100.0, 0.25
+TUMOUR, NORMAL = range(1, 10), range(10, 20)  # TCGA's codes of sample types; from 20 on, controls
+
+
+def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return features of 240249 pairs of yeast proteins and labels, +1 for those that interact.
+
+    Each file has a row for each pair: 162 features and a class, with commas between them and -100 for a missing value.
+    As in the paper, features that lack a quarter of their values or more are left out, and the gaps of the others are
+    filled over all rows: with the mode where the values are whole numbers, with the mean otherwise.
+
+    Parameters
+    ----------
+    path : str, optional
+        Folder that holds both files; by default ``ppi`` in a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the files are not there.
+    """
+    import polars as pl
+    from sklearn.impute import SimpleImputer
+
+    names = ("dipsPosPair.feature", "dipsRandpairSub23w.feature")
+    files = brought("ppi", names, path, "the supplement of Qi, Bar-Joseph, Klein-Seetharaman (2006)")
+    parts = [
+        pl.read_csv(file, has_header=False, infer_schema_length=None).cast(pl.Float64).to_numpy() for file in files
+    ]
+    X = np.vstack(parts)[:, :-1]
+    X = np.where(X == MISSING, np.nan, X)
+    X = X[:, np.isnan(X).mean(axis=0) < MOST_MISSING]
+    whole = (np.isnan(X) | (np.round(X) == X)).all(axis=0)
+    for columns, strategy in ((whole, "most_frequent"), (~whole, "mean")):
+        if columns.any():
+            X[:, columns] = SimpleImputer(strategy=strategy).fit_transform(X[:, columns])
+    return X, np.repeat([1, -1], list(map(len, parts)))
+
+
+def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return 2142 x 1021 bits of fingerprints and labels, +1 for an antagonist of the alpha1A adrenoceptor.
+
+    The compounds are published as structures, and Open Babel makes their FP2 fingerprints. Here each is a line in the
+    format of LIBSVM: the label, +1 or -1, and ``number:1`` for each bit that is set, from 1.
+
+    Parameters
+    ----------
+    path : str, optional
+        The file; by default ``chemo/chemo.svm`` in a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the file is not there.
+    """
+    origin = "the supplement of Jorissen, Gilson (2005), as FP2 fingerprints in the format of LIBSVM"
+    return libsvm.read(*brought("chemo", ["chemo.svm"], path, origin), n_features=1021)
+
+
+def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return 488565 x 8 features of pairs of sequences and labels as they are, +1 for RNA that codes for no protein.
+
+    Parameters
+    ----------
+    path : str, optional
+        Folder that holds the three files; by default ``cod_rna`` in a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the files are not there.
+    """
+    origin = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
+    files = brought("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
+    X, y = libsvm.read(*files, n_features=8)
+    return X.toarray(), y
+
+
+def load_tcga(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return read counts of genes in samples of tissue and labels, +1 for a tumour; groups are patients.
+
+    The table has a row for each gene, its name first, and a column for each sample, headed by its TCGA barcode, such as
+    ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample, 01
+    to 09 for a tumour, 10 to 19 for normal tissue. Others are left out, and rows whose name begins with ``__``, which
+    count what belongs to no gene. Barlaud et al. (2015) hold errors on normal tissue, the minority, below a bound.
+
+    Parameters
+    ----------
+    path : str, optional
+        The table, ``.parquet`` or with tabs between columns, perhaps packed by gzip; by default ``tcga/counts.tsv`` in
+        a data folder.
+
+    Raises
+    ------
+    RequestError
+        If the file is not there or a column is headed by something else.
+    """
+    (file,) = brought("tcga", ["counts.tsv"], path, "the Genomic Data Commons or UCSC Xena, read counts of one project")
+    table = _gene_table(file)
+    codes = [_sample_type(name, file) for name in table.columns[1:]]
+    kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]
+    X = table[:, 1:].to_numpy().T[kept]
+    y = [1 if codes[i] in TUMOUR else -1 for i in kept]
+    patients = ["-".join(table.columns[1 + i].split("-")[:3]) for i in kept]
+    return X, np.array(y), {"groups": patients, "columns": table[:, 0].to_list()}
+
+
+def _gene_table(file: Path) -> Any:
+    import polars as pl
+
+    if file.suffix == ".parquet":
+        table = pl.read_parquet(file)
+    else:
+        table = pl.read_csv(file, separator="\t", infer_schema_length=None)
+    return table.filter(~pl.nth(0).str.starts_with("__"))
+
+
+def _sample_type(barcode: str, file: Path) -> int:
+    parts = barcode.split("-")
+    if len(parts) < 4 or not parts[3][:2].isdigit():
+        raise RequestError(
+            f"{file} has a column {barcode!r}, where a TCGA barcode such as 'TCGA-05-4244-01A' is expected: after the "
+            "names of the genes, each column must be a sample. Tables with a row for each sample: dataset=file."
+        )
+    return int(parts[3][:2])
