@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import IO
 
 import polars as pl
 
-NUMERIC = {"NUMERIC", "REAL", "INTEGER"}
+NUMERIC = ("NUMERIC", "REAL", "INTEGER")
 
 
 def read_arff(stream: IO[bytes]) -> pl.DataFrame:
@@ -18,6 +17,6 @@ def read_arff(stream: IO[bytes]) -> pl.DataFrame:
     """
     from sklearn.externals import _arff
 
-    content = _arff.load(io.TextIOWrapper(stream, encoding="utf-8"), return_type=_arff.DENSE)
+    content = _arff.load(map(bytes.decode, stream), return_type=_arff.DENSE)
     types = {name: pl.Float64 if kind in NUMERIC else pl.String for name, kind in content["attributes"]}
     return pl.DataFrame(content["data"], schema=types, orient="row")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import IO, Any
+from typing import IO
 
 import polars as pl
 from polars import selectors as cs
@@ -42,13 +42,15 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
+    has_header = not all(map(_is_number, fields)) if header is None else header
     frame = pl.read_csv(
         stream,
         separator=sign,
-        has_header=not all(map(_is_number, fields)) if header is None else header,
+        has_header=has_header,
         null_values=MISSING,
         infer_schema_length=None,  # else a column is taken for whole numbers by its first 100
     )
+    frame.columns = _named(frame.columns if has_header else [""] * frame.width)
     return _stripped(frame)
 
 
@@ -80,18 +82,18 @@ def _one_column(first: str, sign: str, best: str) -> str:
 
 
 def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Take off the spaces around names and words, and make columns numbers that only spaces or plus signs hid."""
-    frame = frame.rename(dict(zip(frame.columns, _distinct(frame.columns), strict=True)))
+    """Take off the spaces around words, and make columns numbers that only spaces or plus signs hid."""
     bare = cs.string().str.strip_chars()
     frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
-    return frame.with_columns(_numbers_or_words(series) for series in frame.select(cs.string()))
+    return frame.with_columns(_numbers_or_words(column) for column in frame.select(cs.string()))
 
 
-def _distinct(names: list[str]) -> list[str]:
-    bare = [name.strip() for name in names]
-    return bare if len(set(bare)) == len(bare) else names
-
-
-def _numbers_or_words(words: pl.Series) -> Any:
+def _numbers_or_words(words: pl.Series) -> pl.Series:
     parsed = words.str.strip_prefix("+").cast(pl.Float64, strict=False)
     return parsed if parsed.null_count() == words.null_count() else words
+
+
+def _named(names: list[str]) -> list[str]:
+    """Take off the spaces around names, and give columns without one their number, from 0."""
+    bare = [name.strip() or f"column_{i}" for i, name in enumerate(names)]
+    return bare if len(set(bare)) == len(bare) else names

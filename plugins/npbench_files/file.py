@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import polars as pl
 
 from npbench.errors import RequestError
+from npbench.values import is_whole
 from npbench_files.formats import OF_TABLES, Format, format_of
 from npbench_files.labels import signs
+from npbench_files.opening import is_packed, opened
 from npbench_files.tables import matrix, separate
-from npbench_files.wording import instead_of
-
-UNPACKED: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")
 
 
 def load_file(
@@ -68,6 +62,7 @@ def load_file(
     if path is None:
         raise RequestError("dataset.path has no value: name the file, as in dataset.path=table.csv.")
     settings = {
+        "format": format,
         "label": label,
         "group": group,
         "columns": columns,
@@ -78,9 +73,9 @@ def load_file(
         "n_features": n_features,
     }
     given = {name: value for name, value in settings.items() if value is not None}
-    file = Path(path).expanduser()
     try:
-        X, labels, more = _read(file, format, given)
+        _check(given)
+        X, labels, more = _read(Path(str(path)).expanduser(), given)
         y = signs(labels, positive, negative)
     except RequestError as error:
         raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
@@ -90,60 +85,34 @@ def load_file(
     return X[kept], y[kept], more
 
 
-def _read(file: Path, name: str | None, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def _check(given: dict[str, Any]) -> None:
+    """Refuse values of a kind that a setting cannot have."""
+    single = [
+        name for name in ("format", "label", "group", "features", "delimiter") if isinstance(given.get(name), list)
+    ]
+    faults = [f"dataset.{name} is {given[name]!r}: it must be a single name." for name in single]
+    if not isinstance(given.get("header", True), bool):
+        faults.append(f"dataset.header is {given['header']!r}: it must be true or false.")
+    if not is_whole(given.get("n_features", 1), at_least=1):
+        faults.append(f"dataset.n_features is {given['n_features']!r}: it must be a whole number, 1 or more.")
+    if faults:
+        raise RequestError(*faults)
+
+
+def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Return the features, the labels as they are, and what else there is."""
-    _check_there(file)
-    packing = UNPACKED.get(file.suffix.lower())
-    kind = format_of(file.with_suffix("") if packing else file, name)
-    if alien := [key for key in given if key not in kind.settings]:
-        known = ", ".join(f"dataset.{key}" for key in kind.settings)
-        raise RequestError(
-            f"{', '.join(f'dataset.{key}' for key in alien)} means nothing for {kind.title} files, which know {known}: "
-            "leave it out."
-        )
-    of_reader = {key: value for key, value in given.items() if key in kind.of_reader}
-    with file.open("rb") as stream:
-        content = _parsed(_unpacked(stream, packing), kind, of_reader)
+    kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
+    if alien := [f"dataset.{name}" for name in given if name not in kind.settings]:
+        known = ", ".join(f"dataset.{name}" for name in kind.settings)
+        raise RequestError(f"{kind.title} files know {known}, but not {', '.join(alien)}: leave it out.")
+    with opened(file) as stream:
+        content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.of_reader})
     if not kind.is_table:
         return (*content, {})
-    table, labels, groups = separate(content, **{key: value for key, value in given.items() if key in OF_TABLES})
+    table, labels, groups = separate(content, **{name: value for name, value in given.items() if name in OF_TABLES})
     X, categorical = matrix(table)
     more = {"columns": table.columns, "categorical": categorical}
     return X, labels, more if groups is None else more | {"groups": groups.to_numpy()}
-
-
-def _check_there(file: Path) -> None:
-    if file.is_dir():
-        raise RequestError("this is a folder: name a file in it.")
-    if not file.exists():
-        siblings = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
-        raise RequestError(f"there is no such file in {file.parent.resolve()}: {instead_of(file.name, siblings)}.")
-
-
-def _unpacked(stream: IO[bytes], packing: Callable[[IO[bytes]], Any] | None) -> IO[bytes]:
-    """Return the file itself, or, as parsers read by leaps, all that it holds."""
-    _refuse_pages(stream)
-    if packing is None:
-        return stream
-    try:
-        content = io.BytesIO(packing(stream).read())
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise RequestError(
-            f"it cannot be unpacked ({error}): it is not complete, or not packed as its name says."
-        ) from error
-    _refuse_pages(content)
-    return content
-
-
-def _refuse_pages(stream: IO[bytes]) -> None:
-    start = stream.read(512).lstrip().lower()
-    stream.seek(0)
-    if not start:
-        raise RequestError("the file is empty.")
-    if start.startswith(PAGES):
-        raise RequestError(
-            "it is a web page and no data, perhaps the error or the licence page of a server: get the file itself."
-        )
 
 
 def _parsed(stream: IO[bytes], kind: Format, settings: dict[str, Any]) -> Any:
@@ -151,7 +120,7 @@ def _parsed(stream: IO[bytes], kind: Format, settings: dict[str, Any]) -> Any:
         return kind.read(stream, **settings)
     except RequestError:
         raise
-    except Exception as error:  # each library has its own
+    except (Exception, pl.exceptions.PanicException) as error:  # each library has its own
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
         raise RequestError(
             f"it cannot be read as {kind.title} ({reason}): it is damaged, not complete, or of another format, which "

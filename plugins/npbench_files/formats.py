@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,8 @@ def read_arrow(stream: IO[bytes]) -> pl.DataFrame:
     """Return the table in an Arrow file, or in a recorded Arrow stream, which lacks the magic word."""
     is_file = stream.read(6) == b"ARROW1"
     stream.seek(0)
-    return pl.read_ipc(stream) if is_file else pl.read_ipc_stream(stream)
+    # Polars goes on reading a stream where the file underneath is, which has been read ahead.
+    return pl.read_ipc(stream) if is_file else pl.read_ipc_stream(io.BytesIO(stream.read()))
 
 
 FORMATS = {

@@ -30,7 +30,8 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
     Raises
     ------
     RequestError
-        If a row has no label, a label that is asked for does not occur, or what is asked for does not make two classes.
+        If there are no rows, one of them has no label, a label that is asked for does not occur, or what is asked for
+        does not make two classes.
 
     Examples
     --------
@@ -39,6 +40,8 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
     >>> signs(pl.Series([1, 2, 3]), positive=3, negative=1)
     array([-1,  0,  1], dtype=int8)
     """
+    if labels.is_empty():
+        raise RequestError("there are no rows.")
     labels = _plain(labels)
     if missing := labels.null_count():
         raise RequestError(f"{missing} of {len(labels)} rows have no label: give them one, or remove them.")

@@ -10,6 +10,7 @@ import polars as pl
 from scipy import sparse
 
 from npbench.errors import RequestError
+from npbench_files.tables import EXACT
 from npbench_files.wording import absent, listed
 
 MANY = 10**6  # features that an SVMLight file has only if the user says so: a slip in one index makes as many
@@ -125,6 +126,8 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
         raise RequestError(
             f"{features} has {X.shape[0]} rows, and {label} {len(y)} labels: there must be a row for each label."
         )
+    if X.dtype.kind in "ui" and X.size and abs(X.astype(np.float64)).max() >= EXACT:
+        raise RequestError(f"{features} holds whole numbers of 2^53 and more, not all of which float64 tells apart.")
     return (sparse.csr_array(X) if sparse.issparse(X) else X), y
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ from polars import selectors as cs
 
 from npbench.errors import RequestError
 from npbench_files.labels import spelled
-from npbench_files.wording import absent, listed
+from npbench_files.wording import SHOWN, absent, listed
 
 EXACT = 2**53  # from here on not every whole number is a float64
-FEW = 20  # categories that a column may have however short it is
+FEW = 20  # rows, or categories, of which nothing can be concluded
 WORDS = cs.string() | cs.categorical() | cs.enum()
 
 
@@ -55,9 +56,14 @@ def separate(
     if unknown := [absent(f"dataset.{key}", name, "column", frame.columns) for key, name in named if name not in known]:
         raise RequestError(*unknown)
     left_out = {*asked["label"], *asked["group"], *asked["drop"]}
-    features = [name for name in asked["columns"] or frame.columns if name not in left_out]
+    features = [name for name in dict.fromkeys(asked["columns"] or frame.columns) if name not in left_out]
     if not features:
         raise RequestError(f"no column is left for the features. There are: {listed(frame.columns)}.")
+    if columns is None and (counting := _counting(frame.select(features))):
+        raise RequestError(
+            f"{_columns(counting)} the numbers of the rows, from 0 or 1 on, which are no feature: "
+            f"{_leave_out(counting)}, or name all features by dataset.columns."
+        )
     return frame.select(features), frame[asked["label"][0]], frame[asked["group"][0]] if group is not None else None
 
 
@@ -65,6 +71,18 @@ def _names(given: Any) -> list[str]:
     """Return column names as a list of words: YAML takes some for numbers."""
     several = [] if given is None else given if isinstance(given, list) else [given]
     return [spelled(name) for name in several]
+
+
+def _counting(frame: pl.DataFrame) -> list[str]:
+    """Return the columns that number the rows of a table which is long enough for that to be no accident."""
+    if len(frame) < FEW:
+        return []
+    numbers = pl.int_range(len(frame), eager=True)
+    return [
+        c.name
+        for c in frame.select(cs.numeric())
+        if not c.has_nulls() and ((c - c[0]) == numbers).all() and c[0] in (0, 1)
+    ]
 
 
 def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +146,11 @@ def _not_repeating(words: pl.DataFrame) -> list[str]:
 
 
 def _leave_out(names: Sequence[str]) -> str:
-    return f"leave them out by dataset.drop=[{','.join(names)}]"
+    """Say what to type so that columns are no features; names with spaces and the like are quoted."""
+    more = ",..." if len(names) > SHOWN else ""
+    if all(re.fullmatch(r"[\w.-]+", name) for name in names[:SHOWN]):
+        return f"leave out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
+    return f'leave out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
 
 
 def _columns(names: Sequence[str]) -> str:

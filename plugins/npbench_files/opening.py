@@ -1,0 +1,90 @@
+"""From a path to the bytes of a file, unpacked; or to a sentence where there are none worth parsing."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from npbench.errors import RequestError
+from npbench_files.wording import instead_of
+
+UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PAGES = (b"<!doctype", b"<html", b"<head", b"<?xml")
+BOM = b"\xef\xbb\xbf"
+
+
+def is_packed(file: Path) -> bool:
+    """Return whether the end of its name says that the file is compressed.
+
+    Examples
+    --------
+    >>> is_packed(Path("a.csv.gz")), is_packed(Path("a.csv"))
+    (True, False)
+    """
+    return file.suffix.lower() in UNPACK
+
+
+def opened(file: Path) -> IO[bytes]:
+    """Return the content of a file as a binary stream that can be read from anywhere.
+
+    A compressed file is unpacked into memory, as parsers of tables read by leaps.
+
+    Raises
+    ------
+    RequestError
+        If it cannot be opened or unpacked, is empty, or is a web page.
+    """
+    stream = _opened(file)
+    try:
+        _refuse_pages(stream)
+        if not is_packed(file):
+            return stream
+        with stream:
+            content = _unpacked(stream, UNPACK[file.suffix.lower()])
+        _refuse_pages(content)
+    except RequestError:
+        stream.close()
+        raise
+    return content
+
+
+def _opened(file: Path) -> IO[bytes]:
+    if file.is_dir():
+        raise RequestError("this is a folder: name a file in it.")
+    try:
+        return file.open("rb")
+    except FileNotFoundError as error:
+        siblings = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
+        raise RequestError(
+            f"there is no such file in {file.parent.resolve()}: {instead_of(file.name, siblings)}."
+        ) from error
+    except OSError as error:
+        raise RequestError(f"it cannot be opened: {error.strerror or error}.") from error
+
+
+def _unpacked(stream: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
+    try:
+        return io.BytesIO(unpack(stream).read())
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = str(error).rstrip(".")
+        raise RequestError(
+            f"it cannot be unpacked ({reason}): it is damaged, not complete, or not packed as its name says."
+        ) from error
+
+
+def _refuse_pages(stream: IO[bytes]) -> None:
+    start = stream.read(512).removeprefix(BOM).lstrip()
+    stream.seek(0)
+    if not start:
+        raise RequestError("the file is empty.")
+    if start.lower().startswith(PAGES):
+        shown = start.splitlines()[0][:40].decode("utf-8", errors="replace")
+        raise RequestError(
+            f"it begins with {shown!r}, as web pages and errors of servers do, and is no data: get the file itself."
+        )

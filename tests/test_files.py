@@ -1,0 +1,428 @@
+import bz2
+import gzip
+import lzma
+import re
+import stat
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from npbench import load_dataset
+from npbench.data.sources import cache_folder
+from npbench.errors import RequestError
+from npbench_files import formats
+
+X = np.array([[0.5, 3.0], [-1.25, 0.0], [1e-300, 7.0], [0.1 + 0.2, -2.0]])
+WORDS = ["no", "yes", "no", "yes"]
+SIGNS = np.array([-1, 1, -1, 1])
+
+
+def frame_of(matrix, labels):
+    columns = {f"x{i}": column for i, column in enumerate(np.asarray(matrix, dtype=float).T)}
+    return pl.DataFrame({**columns, "class": labels})
+
+
+def arff(matrix, labels):
+    names = [f"@attribute x{i} numeric" for i in range(matrix.shape[1])]
+    rows = [",".join([*map(repr, row), label]) for row, label in zip(matrix.tolist(), labels, strict=True)]
+    return "\n".join(
+        ["@relation 'a table'", *names, f"@attribute class {{{','.join(sorted(set(labels)))}}}", "@data", *rows]
+    )
+
+
+def svmlight(matrix, labels):
+    """Every number, zeros too, as many readers and writers of this format round."""
+    rows = (" ".join(f"{i}:{value!r}" for i, value in enumerate(row, 1)) for row in np.asarray(matrix, float).tolist())
+    return "".join(f"{label:d} {row}\n" for label, row in zip(labels, rows, strict=True))
+
+
+def write_all(folder, matrix, labels):
+    """Write one table in every format, and return the settings that it is read back by."""
+    table = frame_of(matrix, labels)
+    text = table.write_csv().encode()
+    files = {
+        "t.csv": text,
+        "t.csv.gz": gzip.compress(text),
+        "t.csv.bz2": bz2.compress(text),
+        "t.data.xz": lzma.compress(text),
+        "t.tsv": table.write_csv(separator="\t").encode(),
+        "semicolons.csv": table.write_csv(separator=";").encode(),
+        "crlf.csv": b"\xef\xbb\xbf" + table.write_csv(line_terminator="\r\n").encode(),
+        "spaces.csv": text.replace(b",", b" , "),
+        "t.arff": arff(matrix, labels).encode(),
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    table.write_parquet(folder / "t.parquet")
+    table.with_columns(pl.col("class").cast(pl.Categorical)).write_parquet(folder / "categorical.parquet")
+    table.write_ipc(folder / "t.arrow")
+    table.write_ipc_stream(folder / "stream.arrow")
+    scipy.io.savemat(folder / "t.mat", {"class": labels, "x": matrix, "about": "a table"})
+    scipy.io.savemat(folder / "cells.mat", {"class": np.array(labels, dtype=object), "x": matrix})
+    np.savez(folder / "t.npz", x=matrix, **{"class": np.array(labels)})
+    matrices = ["t.mat", "cells.mat", "t.npz"]
+    return [*files, "t.parquet", "categorical.parquet", "t.arrow", "stream.arrow", *matrices]
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
+tables = hnp.arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 3)), elements=numbers)
+
+
+@given(matrix=tables)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_one_table_in_every_format_is_the_same_data(matrix, tmp_path):
+    labels = [WORDS[i % 2] for i in range(len(matrix))]
+    hashes = {
+        name: load_dataset("file", path=str(tmp_path / name), label="class", positive="yes").sha256
+        for name in write_all(tmp_path, matrix, labels)
+    }
+    assert set(hashes.values()) == {hashes["t.csv"]}, hashes
+    data = load_dataset("file", path=str(tmp_path / "t.csv"), label="class", positive="yes")
+    assert np.array_equal(data.X, matrix)
+    assert np.array_equal(data.y, np.resize([-1, 1], len(matrix)))
+
+
+@given(matrix=tables)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_sparse_formats_hold_the_same_data_as_each_other(matrix, tmp_path):
+    signs = np.resize([1, -1], len(matrix))
+    text = svmlight(matrix, signs).encode()
+    for name, content in {
+        "t.svm": text,
+        "t.libsvm.bz2": bz2.compress(text),
+        "t.svmlight.gz": gzip.compress(text),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    scipy.io.savemat(tmp_path / "t.mat", {"x": sparse.csc_array(matrix), "y": signs})
+    d = matrix.shape[1]
+    loaded = [
+        load_dataset("file", path=str(tmp_path / n), n_features=d) for n in ("t.svm", "t.libsvm.bz2", "t.svmlight.gz")
+    ]
+    loaded.append(load_dataset("file", path=str(tmp_path / "t.mat"), label="y"))
+    assert len({data.sha256 for data in loaded}) == 1
+    for data in loaded:
+        assert data.X.format == "csr"
+        assert np.array_equal(data.X.toarray(), matrix)
+        assert np.array_equal(data.y, signs)
+
+
+def written(name, content):
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def loaded(name, content, **params):
+    return load_dataset("file", path=written(name, content), **params)
+
+
+def refused(name, content, **params):
+    with pytest.raises(RequestError) as caught:
+        loaded(name, content, **params)
+    assert not (cache_folder() / "arrays").exists()
+    for fault in caught.value.faults:
+        assert fault.startswith(f"{name}: ")
+        assert fault.endswith((".", "]"))
+        assert "Report it to the authors" not in fault
+    return "\n".join(caught.value.faults)
+
+
+TABLE = "age,site,score,class\n1.5,left,3,a\n2.5,right,?,b\n, left ,5,a\n4.5,NA,6,b\n"
+
+
+def test_words_are_categories_in_alphabetical_order_and_marks_are_missing():
+    data = loaded("t.csv", TABLE, label="class", positive="b")
+    assert np.array_equal(data.X, [[1.5, 0, 3], [2.5, 1, np.nan], [np.nan, 0, 5], [4.5, np.nan, 6]], equal_nan=True)
+    assert data.categorical.tolist() == [False, True, False]
+    assert data.columns == ("age", "site", "score")
+    assert data.y.tolist() == [-1, 1, -1, 1]
+
+
+def test_categories_have_the_same_codes_in_every_format(tmp_path):
+    table = pl.read_csv(TABLE.encode(), null_values=["?", "", "NA"]).with_columns(pl.col("site").str.strip_chars())
+    table.with_columns(pl.col("site").cast(pl.Enum(["right", "left"]))).write_parquet(tmp_path / "t.parquet")
+    table.with_columns(pl.col("site").cast(pl.Categorical)).write_ipc(tmp_path / "t.feather")
+    text = TABLE.partition("\n")[2].replace("\n,", "\n?,").replace("NA", "?").replace(" ", "")
+    names = "@attribute age real\n@attribute site {right,left}\n@attribute score integer\n@attribute class {a,b}\n"
+    (tmp_path / "t.arff").write_text(f"@relation t\n{names}@data\n{text}")
+    hashes = {
+        load_dataset("file", path=name, label="class", positive="b").sha256
+        for name in ("t.parquet", "t.feather", "t.arff")
+    }
+    assert hashes == {loaded("t.csv", TABLE, label="class", positive="b").sha256}
+
+
+def test_columns_are_chosen_or_dropped_by_name():
+    assert loaded("t.csv", TABLE, label="class", positive="b", columns=["score", "age"]).columns == ("score", "age")
+    assert loaded("t.csv", TABLE, label="class", positive="b", drop=["site"]).columns == ("age", "score")
+    assert loaded("t.csv", TABLE, label="class", positive="b", drop="site").columns == ("age", "score")
+
+
+def test_rows_of_a_group_stay_together_and_the_group_is_no_feature():
+    data = loaded(
+        "t.csv", "patient,x,y\np,1,0\nq,2,1\np,3,1\nr,4,2\n", label="y", group="patient", positive=1, negative=0
+    )
+    assert data.columns == ("x",)
+    assert data.groups.tolist() == [0, 1, 0]
+
+
+def test_a_first_line_of_numbers_is_no_header_unless_told_so():
+    text = "1,2,0\n3,4,1\n5,6,1\n"
+    data = loaded("t.csv", text, label="column_2")
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert data.columns == ("column_0", "column_1")
+    data = loaded("t.csv", text.replace("1,2,0", "1,2,3").replace("5,6,1", "5,6,0"), label=3, header=True)
+    assert data.X.tolist() == [[3, 4], [5, 6]]
+    assert data.columns == ("1", "2")
+
+
+def test_delimiters_are_found_or_named():
+    for sign, name in {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}.items():
+        text = TABLE.replace(",", sign)
+        assert loaded("t.txt", text, label="class", positive="b").n_features == 3
+        assert loaded("t.txt", text, label="class", positive="b", delimiter=name).n_features == 3
+    assert loaded("t.txt", "a b y\n1 2 0\n3 4 1\n", label="y", delimiter=" ").X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_booleans_and_decimals_are_numbers(tmp_path):
+    table = pl.DataFrame({"a": [True, False], "b": ["1.5", "2.5"], "y": [True, False]})
+    table.with_columns(pl.col("b").cast(pl.Decimal(10, 2))).write_parquet(tmp_path / "t.parquet")
+    data = load_dataset("file", path="t.parquet", label="y")
+    assert data.X.tolist() == [[1, 1.5], [0, 2.5]]
+    assert data.y.tolist() == [1, -1]
+
+
+def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
+    (tmp_path / "deeper").mkdir()
+    written("t.csv", TABLE)
+    monkeypatch.chdir(tmp_path / "deeper")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for path in ("../t.csv", "~/t.csv"):
+        assert load_dataset("file", path=path, label="class", positive="b").n_samples == 4
+
+
+def test_indices_far_apart_do_no_harm_when_they_are_meant():
+    text = "1 1:2 1000000:3\n-1 2:1\n"
+    fault = refused("t.svm", text)
+    assert "numbered up to 1000000, and 3 of them occur" in fault
+    assert "dataset.n_features=1000000" in fault
+    data = loaded("t.svm", text, n_features=10**6)
+    assert data.X.shape == (2, 10**6)
+    assert data.X.nnz == 3
+
+
+PARQUET, ARROW, NPZ, MAT = "t.parquet", "t.arrow", "t.npz", "t.mat"
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.data.xz", PARQUET, ARROW, NPZ, MAT, "t.arff"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.98])
+def test_a_file_that_was_cut_off_is_told(name, share, tmp_path):
+    many = np.random.default_rng(0).normal(size=(400, 3))
+    write_all(tmp_path, many, [WORDS[i % 2] for i in range(400)])
+    content = (tmp_path / name).read_bytes()
+    fault = refused(name, content[: int(share * len(content))], label="class", positive="yes")
+    assert "not complete" in fault
+
+
+def test_a_damaged_file_is_told_whatever_its_parser_does_of_it(monkeypatch):
+    def panic(_):
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setitem(formats.FORMATS, "parquet", formats.Format("Parquet", (".parquet",), panic))
+    assert "cannot be read as Parquet (index out of bounds): it is damaged" in refused("t.parquet", b"PAR1")
+
+
+PAGE = "\ufeff \n<!DOCTYPE html><html><body>404 Not Found</body></html>"
+
+
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.csv.gz", "t.tsv", PARQUET, ARROW, NPZ, MAT, "t.arff", "t.svm", "t.svm.bz2"]
+)
+def test_a_web_page_in_place_of_data_is_told(name):
+    assert "it begins with '<!DOCTYPE html>" in refused(name, PAGE)
+    assert "get the file itself" in refused(
+        "t.csv.gz", gzip.compress(b"<?xml version='1.0'?><Error>AccessDenied</Error>")
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.csv.gz", "t.tsv", PARQUET, ARROW, NPZ, MAT, "t.arff", "t.svm", "t.svm.bz2"]
+)
+def test_an_empty_file_is_told(name):
+    assert "the file is empty" in refused(name, b"")
+    assert "the file is empty" in refused("t.csv.xz", lzma.compress(b""))
+
+
+ONE_COLUMN = "there is one column only, as no"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "params", "words"),
+    [
+        ("t.csv", "a b y\n1 2 0\n", {}, "as none of comma, semicolon, tab, bar is in the first line, 'a b y'"),
+        (
+            "t.csv",
+            "a;b;y\n1;2;0\n",
+            {"delimiter": "comma"},
+            f"{ONE_COLUMN} comma .* dataset.delimiter=semicolon makes 3",
+        ),
+        (
+            "t.csv",
+            TABLE,
+            {"delimiter": "commas"},
+            "dataset.delimiter is 'commas': it must be comma, semicolon, tab, bar",
+        ),
+        ("t.csv", TABLE, {"header": "no"}, "dataset.header is 'no': it must be true or false"),
+        ("t.csv", TABLE, {"label": ["age", "class"]}, r"dataset.label is \['age', 'class'\]: it must be a single name"),
+        ("t.csv", TABLE, {}, "dataset.label has no value: .* There are: age, site, score, class"),
+        ("t.csv", TABLE, {"label": "clas"}, "dataset.label is 'clas', .*: did you mean 'class'?"),
+        ("t.csv", TABLE, {"label": "class", "drop": ["sit"]}, "dataset.drop is 'sit', .*: did you mean 'site'?"),
+        ("t.csv", TABLE, {"label": "class", "columns": ["class"]}, "no column is left for the features"),
+        (
+            "t.csv",
+            TABLE,
+            {"label": "class", "positive": "c"},
+            r"'c', a label that no row has. There are 'a' \(2 rows\), 'b'",
+        ),
+        ("t.csv", TABLE, {"label": "site", "positive": "left"}, "1 of 4 rows have no label"),
+        ("t.csv", "a,y\n1,0\n2,1,3\n", {"label": "y"}, "cannot be read as CSV .found more fields"),
+        ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, r"cannot be read as CSV \(invalid utf-8"),
+        ("t.csv", "a,y\n", {"label": "y"}, "there are no rows"),
+        ("t.csv", TABLE, {"features": "x"}, "CSV files know dataset.label, .*, but not dataset.features: leave it out"),
+        ("t.svm", "1 1:2\n", {"label": "y"}, "SVMLight files know dataset.n_features, but not dataset.label"),
+        (
+            "t.svm",
+            "1 1:2 3:1\n-1 1:1\n",
+            {"n_features": 2},
+            "dataset.n_features is 2, but features are numbered up to 3",
+        ),
+        ("t.svm", "1 1:2 3:1\n-1 1:1\n", {"n_features": "many"}, "dataset.n_features is 'many': it must be a whole"),
+        ("t.svm", "1 1:2 99999999999:3\n-1 2:1\n", {}, "an index of a feature is beyond 2.31"),
+        ("t.svm", "1 1:2 3\n-1 2:1\n", {}, "cannot be read as SVMLight"),
+        ("t.svm", TABLE, {}, "cannot be read as SVMLight"),
+        ("t.arff", TABLE, {"label": "y"}, "cannot be read as ARFF .Invalid layout of the ARFF file, at line 5"),
+        (
+            "t.xlsx",
+            b"PK",
+            {},
+            "the end of its name, '.xlsx', says nothing of its format: choose dataset.format=csv|tsv",
+        ),
+        ("t.csv", TABLE, {"format": "cvs"}, "Unknown dataset.format 'cvs': did you mean 'csv'"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_sentence(name, content, params, words):
+    assert re.search(words, refused(name, content, **params))
+
+
+def test_a_missing_path_is_told():
+    with pytest.raises(
+        RequestError, match=r"^dataset.path has no value: name the file, as in dataset.path=table.csv.$"
+    ):
+        load_dataset("file")
+
+
+def test_a_file_that_is_not_there_is_told_with_its_likes(tmp_path):
+    written("table.csv", TABLE)
+    with pytest.raises(
+        RequestError, match=r"^tabel.csv: there is no such file in .*: did you mean 'table.csv'\? There"
+    ):
+        load_dataset("file", path="tabel.csv")
+    with pytest.raises(RequestError, match=r"there is no such file in .*: there are: none\.$"):
+        load_dataset("file", path="no/such/table.csv")
+    with pytest.raises(RequestError, match="this is a folder"):
+        load_dataset("file", path=str(tmp_path), format="csv")
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path):
+    path = tmp_path / written("t.csv", TABLE)
+    path.chmod(0)
+    try:
+        path.read_bytes()
+    except PermissionError:
+        with pytest.raises(RequestError, match="it cannot be opened: Permission denied"):
+            load_dataset("file", path="t.csv")
+    else:
+        pytest.skip("this user may read everything")
+    finally:
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53) - 1, 10**30])
+def test_whole_numbers_that_float64_cannot_tell_apart_are_refused(number, tmp_path):
+    fault = refused("t.csv", f"id number,a,y\n{number},1,0\n1,2,1\n", label="y")
+    assert "the column 'id number' holds whole numbers of 2^53 and more" in fault
+    assert "\"dataset.drop=['id number']\"" in fault
+    if number < 2**63:
+        np.savez(tmp_path / "t.npz", X=np.array([[number], [1]]), y=[0, 1])
+        with pytest.raises(RequestError, match=r"X holds whole numbers of 2\^53 and more"):
+            load_dataset("file", path="t.npz", label="y")
+
+
+def test_words_that_identify_rows_are_refused():
+    rows = "".join(f"patient {i},{i % 7},{i % 2}\n" for i in range(60))
+    fault = refused("t.csv", f"name,x,y\n{rows}", label="y")
+    assert "the column 'name' holds words that hardly repeat, such as 'patient 0'" in fault
+    assert "dataset.drop=[name]" in fault
+    assert loaded("t.csv", f"name,x,y\n{rows}", label="y", drop=["name"]).n_features == 1
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_rows_are_no_feature_unless_named(first):
+    rows = "".join(f"{i + first},{i % 7},{i % 2}\n" for i in range(60))  # as pandas writes a table
+    fault = refused("t.csv", f",x,y\n{rows}", label="y")
+    assert "the column 'column_0' holds the numbers of the rows" in fault
+    assert loaded("t.csv", f",x,y\n{rows}", label="y", drop=["column_0"]).columns == ("x",)
+    assert loaded("t.csv", f",x,y\n{rows}", label="y", columns=["column_0", "x"]).n_features == 2
+
+
+def test_dates_and_lists_are_refused_by_name(tmp_path):
+    table = pl.DataFrame({"when": ["2020-01-02", "2020-01-03"], "many": [[1], [2]], "x": [1, 2], "y": [0, 1]})
+    table.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(RequestError) as caught:
+        load_dataset("file", path="t.parquet", label="y")
+    (fault,) = caught.value.faults
+    assert "the columns 'when', 'many' hold neither numbers nor words, but Date, List(Int64)" in fault
+    assert load_dataset("file", path="t.parquet", label="y", drop=["when", "many"]).n_features == 1
+
+
+@pytest.mark.parametrize("save", [scipy.io.savemat, lambda path, arrays: np.savez(path, **arrays)])
+def test_variables_are_named_where_they_are_not_plain(save, tmp_path):
+    path = tmp_path / ("t.mat" if save is scipy.io.savemat else "t.npz")
+    save(path, {"train": X, "test": X + 1, "y": np.array([0, 1, 0, 1])})
+
+    def fault(**params):
+        with pytest.raises(RequestError) as caught:
+            load_dataset("file", path=path.name, **params)
+        return str(caught.value)
+
+    assert "dataset.label has no value: name the variable with the labels" in fault()
+    assert "dataset.features has no value" in fault(label="y")
+    assert "dataset.features is 'trian', and there is no such variable: did you mean 'train'" in fault(
+        label="y", features="trian"
+    )
+    assert "test (4 x 2)" in fault(label="y")
+    assert load_dataset("file", path=path.name, label="y", features="test").X.tolist() == (X + 1).tolist()
+    save(path, {"x": X.T, "y": np.array([0, 1, 0, 1])})
+    assert "x has 2 rows, and y 4 labels" in fault(label="y")
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return open, (str(tmp_path / "sprung"), "w")
+
+    np.savez(tmp_path / "t.npz", X=X, y=np.array([Trap()], dtype=object))
+    with pytest.raises(RequestError, match="the array 'y' holds Python objects, which are not read"):
+        load_dataset("file", path="t.npz", label="y")
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_matlab_files_of_the_hdf5_kind_are_told():
+    header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
+    assert "version 7.3: save it anew with save(..., '-v7')" in refused("t.mat", header, label="y")
