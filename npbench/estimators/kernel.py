@@ -106,10 +106,13 @@ class KernelClassifier(BinaryClassifier):
 
     def _gram(self, X: Any) -> Gram:
         """Settle the kernel on a training sample and return its Gram matrix."""
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square Gram matrix in fit; its shape is {X.shape}.")
+        self._require_square(X)
         self._kernel = self.resolved_kernel(X)
         return Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
+
+    def _require_square(self, X: Any) -> None:
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square Gram matrix in fit; its shape is {X.shape}.")
 
     def _keep_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
         """Keep the expansion with multipliers ``x`` over the training sample, and the intercept ``b``."""

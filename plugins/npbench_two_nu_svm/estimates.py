@@ -1,0 +1,109 @@
+"""Estimates of the error rates of the 2nu-SVM under one kernel, by leaving one out or by folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from npbench.numerics.rates import rates
+from npbench.numerics.reduced_hulls import Caps, ReducedHulls
+from npbench.split import Fold
+
+
+class Rates(NamedTuple):
+    """Estimated rates of a candidate.
+
+    Parameters
+    ----------
+    p_fa, p_nd : float
+        Shares of false alarms and of misses; where hulls meet, f = 0 and a sample is an error.
+    certain : bool
+        Whether every fit met its tolerance, and the sign of every margin is beyond doubt.
+    """
+
+    p_fa: float
+    p_nd: float
+    certain: bool
+
+
+class Estimate(Protocol):
+    """Error rates as a function of the caps, each computed from the solutions for the caps before."""
+
+    @property
+    def counts(self) -> Sequence[tuple[int, int]]:
+        """Numbers of positives and negatives: of the sample, then of the parts that are left where some are left out."""
+
+    def __call__(self, caps: Caps) -> Rates:
+        """Return the rates under these caps."""
+
+
+class LeaveOneOut:
+    """Each sample is scored by the classifier of all others, exactly.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Gram matrix.
+    y : array of shape (n,)
+        Labels in {-1, +1}, two of each.
+    tol : float
+        Duality gap of a fit, relative to its objective.
+    """
+
+    def __init__(self, K: np.ndarray, y: np.ndarray, tol: float) -> None:
+        n_pos, n_neg = count(y)
+        self.counts = [(n_pos, n_neg), (n_pos - 1, n_neg), (n_pos, n_neg - 1)]
+        self._y, self._hulls = y, ReducedHulls(K, y, tol)
+
+    def __call__(self, caps: Caps) -> Rates:
+        """Return the rates under these caps."""
+        left_out = self._hulls.leave_one_out(caps)
+        p_nd, p_fa = rates(self._y, self._y * left_out.margins)
+        doubtful = (np.abs(left_out.margins) <= left_out.doubt) & (left_out.doubt > 0)
+        return Rates(p_fa, p_nd, not doubtful.any())
+
+
+class Folds:
+    """Each validation part is scored by a classifier of its fit part; rates are those of all parts together.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Gram matrix of all rows.
+    y : array of shape (n,)
+        Labels in {-1, +1}.
+    folds : sequence of (fit rows, validation rows)
+        Indices into ``y``, with both classes in each fit part.
+    tol : float
+        Duality gap of a fit, relative to its objective.
+    """
+
+    def __init__(self, K: np.ndarray, y: np.ndarray, folds: Sequence[Fold], tol: float) -> None:
+        parts = [fit for fit, _ in folds]
+        self.counts = [count(y[part]) for part in (np.unique(np.concatenate(parts)), *parts)]
+        self._y = np.concatenate([y[validate] for _, validate in folds])
+        self._hulls = [ReducedHulls(K[np.ix_(part, part)], y[part], tol) for part in parts]
+        self._validation = [K[np.ix_(validate, fit)] for fit, validate in folds]
+
+    def __call__(self, caps: Caps) -> Rates:
+        """Return the rates under these caps."""
+        solutions = [hulls.solve(caps) for hulls in self._hulls]
+        scores = [K @ found.x + found.b for K, found in zip(self._validation, solutions, strict=True)]
+        p_nd, p_fa = rates(self._y, np.concatenate(scores))
+        return Rates(p_fa, p_nd, all(found.converged for found in solutions))
+
+
+def count(y: np.ndarray) -> tuple[int, int]:
+    """Return the numbers of positives and of negatives."""
+    return int(np.sum(y > 0)), int(np.sum(y < 0))
+
+
+def leave_out_one_each(folds: Sequence[Fold]) -> bool:
+    """Return whether every row is validated on once, alone, by a fit to all others."""
+    if any(len(validate) != 1 for _, validate in folds):
+        return False
+    rows = np.sort(np.concatenate([validate for _, validate in folds]))
+    distinct = bool(np.all(np.diff(rows) > 0))
+    return distinct and all(np.array_equal(rows, np.sort(np.concatenate(fold))) for fold in folds)

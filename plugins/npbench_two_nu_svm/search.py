@@ -1,0 +1,136 @@
+"""The search over kernels: a strategy under each, then the best of what they found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbench.estimators.kernel import KernelClassifier
+from npbench.estimators.kernel_sample import KernelSample
+from npbench.numerics.gram import Kernel
+from npbench.split import Fold
+from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank
+from npbench_two_nu_svm.estimates import Estimate, Folds, LeaveOneOut, count
+from npbench_two_nu_svm.strategies import Strategy
+
+
+class Visited(NamedTuple):
+    """A point that a search estimated.
+
+    Parameters
+    ----------
+    seconds : float
+        Since the search began.
+    gamma, nu_pos, nu_neg : float
+        The point.
+    p_fa, p_nd : float
+        Its rates as they were counted, never smoothed.
+    """
+
+    seconds: float
+    gamma: float
+    nu_pos: float
+    nu_neg: float
+    p_fa: float
+    p_nd: float
+
+
+class Found(NamedTuple):
+    """What a search came to.
+
+    Parameters
+    ----------
+    best : Candidate
+        With the rates that it was chosen for, smoothed where the strategy smooths them.
+    trace : list of Visited
+        What was estimated, kernel by kernel.
+    n_uncertain : int
+        Points with a fit that missed its tolerance, or left the sign of a margin in doubt.
+    """
+
+    best: Candidate
+    trace: list[Visited]
+    n_uncertain: int
+
+
+def search(
+    kernels: Sequence[KernelClassifier],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold] | None,
+    grid: Grid,
+    strategy: Strategy,
+    rank: Rank,
+    tol: float,
+    n_threads: int = 1,
+) -> Found:
+    """Return the best candidate under any of some kernels.
+
+    Those that are the same kernel on the sample, as very small bandwidths are, are searched once, as the first of them.
+
+    Parameters
+    ----------
+    kernels : sequence of KernelClassifier
+        Whose kernels are tried.
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Samples.
+    y : array of shape (n_samples,)
+        Labels in {-1, +1}.
+    folds : sequence of (fit rows, validation rows), or None
+        What rates are estimated from; None for leave-one-out.
+    grid : Grid
+        Of nu_pos and nu_neg.
+    strategy, rank : callable
+        How the grid is searched, and by what.
+    tol : float
+        Duality gap of a fit, relative to its objective.
+    n_threads : int
+        Kernels that are worked on at a time.
+
+    Raises
+    ------
+    ValueError
+        If a class has too few samples to leave some out.
+    """
+    _require_both_classes(y, folds)
+    sample, start = KernelSample(X, kernels), time.perf_counter()
+
+    def work(kernel: KernelClassifier) -> Found:
+        trace: list[Visited] = []
+        uncertain: list[Candidate] = []
+
+        def note(one: Candidate, certain: bool) -> None:
+            trace.append(Visited(time.perf_counter() - start, *one))
+            if not certain:
+                uncertain.append(one)
+
+        K = sample.gram(kernel)
+        estimate: Estimate = LeaveOneOut(K, y, tol) if folds is None else Folds(K, y, folds, tol)
+        plane = Plane(estimate, grid, kernel.resolved_kernel(X).gamma, note)
+        return Found(strategy(plane, rank), trace, len(uncertain))
+
+    first: dict[Kernel, KernelClassifier] = {}
+    for kernel in kernels:
+        first.setdefault(sample.kernel(kernel), kernel)
+    with ThreadPoolExecutor(n_threads) as pool:
+        found = list(pool.map(work, first.values()))
+    return Found(
+        min((one.best for one in found), key=rank),
+        [visited for one in found for visited in one.trace],
+        sum(one.n_uncertain for one in found),
+    )
+
+
+def _require_both_classes(y: np.ndarray, folds: Sequence[Fold] | None) -> None:
+    parts = [y] if folds is None else [y[fit] for fit, _ in folds]
+    fewest = np.min([count(part) for part in parts], axis=0)
+    for n_samples, name in zip(fewest, ("positive", "negative"), strict=True):
+        if n_samples < (2 if folds is None else 1):
+            raise ValueError(
+                f"There are too few {name} samples to estimate error rates without some of them. Give nu_pos, nu_neg "
+                "and gamma as numbers, so that nothing is searched, or use more data."
+            )

@@ -1,0 +1,90 @@
+"""Searches for (nu_pos, nu_neg) under one kernel (Davenport, Baraniuk and Scott 2006, sections 3.1 to 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from npbench.numerics.reduced_hulls import Nu
+from npbench_two_nu_svm.candidates import Candidate, Line, Plane, Rank
+from npbench_two_nu_svm.windows import as_counted, one_by_three, three_by_three
+
+StrategyName = Literal["bs", "bbs", "gs", "wgs", "cd", "wcd"]
+Strategy = Callable[[Plane, Rank], Candidate]
+Window = Callable[[np.ndarray], np.ndarray]
+
+
+def bias_shifting(plane: Plane, rank: Rank) -> Candidate:
+    """Return the best nu-SVM, with nu from the grid of nu_pos (section 3.1).
+
+    It is told as the 2nu-SVM that it is: ``nu n / (2 n_c)`` for the n_c samples of each class. Values of nu that are
+    infeasible for the sample, or for a part of it that rates are estimated from, are passed over.
+
+    Raises
+    ------
+    ValueError
+        If all are.
+    """
+    most = min(2 * min(counts) / sum(counts) for counts in plane.counts)
+    feasible = [nu for nu in plane.grid.nu_pos.tolist() if nu <= most]
+    n_pos, n_neg = plane.counts[0]
+    if not feasible:
+        raise ValueError(
+            f"No value of nu is feasible for {n_pos} positives and {n_neg} negatives, one or more of them left out: it "
+            f"must not exceed {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
+        )
+    half = 0.5 * (n_pos + n_neg)
+    return min((plane.visit(nu * half / n_pos, nu * half / n_neg, Nu(nu)) for nu in feasible), key=rank)
+
+
+def balanced_bias_shifting(plane: Plane, rank: Rank) -> Candidate:
+    """Return the best point with nu_pos = nu_neg, from the grid of nu_pos (section 3.1)."""
+    return min((plane.visit(nu, nu) for nu in plane.grid.nu_pos.tolist()), key=rank)
+
+
+def grid_search(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
+    """Return the best point of the grid (section 3.2), its rates seen through a window (section 3.4)."""
+    points = plane.grid.points
+    return plane.least(points, window(plane.rates(points)), rank)
+
+
+def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
+    """Return the best point of the last of several lines, each orthogonal to the one before (section 3.3).
+
+    The first are nu_pos = 1/2 and nu_neg = 1/2, or the values of the grid nearest to it; the search goes on from the
+    better one. It ends where the next line is one that was searched already, hence always. Without a window, that is
+    where nothing changes: the point is the best of both lines that cross there.
+    """
+
+    def best_on(line: Line) -> Candidate:
+        points = plane.grid.on(line)
+        return plane.least(points, window(plane.rates(points)), rank)
+
+    first = [Line("nu_pos", _nearest_half(plane.grid.nu_pos)), Line("nu_neg", _nearest_half(plane.grid.nu_neg))]
+    searched = set(first)
+    best, line = min(((best_on(line), line) for line in first), key=lambda found: rank(found[0]))
+    while (line := line.orthogonal(best)) not in searched:
+        searched.add(line)
+        best = best_on(line)
+    return best
+
+
+def _nearest_half(values: np.ndarray) -> float:
+    return float(values[np.argmin(np.abs(values - 0.5))])
+
+
+BIAS_SHIFTED = ("bs", "bbs")  # chosen by the probability of error; the intercept is set afterwards
+STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
+    {
+        "bs": bias_shifting,
+        "bbs": balanced_bias_shifting,
+        "gs": grid_search,
+        "wgs": partial(grid_search, window=three_by_three),
+        "cd": coordinate_descent,
+        "wcd": partial(coordinate_descent, window=one_by_three),
+    }
+)

@@ -1,0 +1,55 @@
+"""Low-pass filters for rates estimated over a grid (Davenport, Baraniuk and Scott 2006, sections 3.4 and 5)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+
+def as_counted(rates: np.ndarray) -> np.ndarray:
+    """Return the rates: no window."""
+    return rates
+
+
+def one_by_three(rates: np.ndarray) -> np.ndarray:
+    """Return means along the lines: of each rate and its two neighbours, with weights 1 and exp(-1/2).
+
+    That is a Gaussian window whose standard deviation is one grid step. At the ends of a line, where a neighbour is
+    missing, the weights of the others are scaled to sum to one.
+
+    Parameters
+    ----------
+    rates : array of shape (n_lines, n_points, ...)
+        Values on lines of a grid.
+
+    Returns
+    -------
+    array
+        Of the same shape.
+
+    Examples
+    --------
+    >>> one_by_three(np.array([[0.0, 0.0, 1.0, 0.0]])).round(3).tolist()
+    [[0.0, 0.274, 0.452, 0.378]]
+    """
+    return _smooth(rates, axis=1)
+
+
+def three_by_three(rates: np.ndarray) -> np.ndarray:
+    """Return means over squares of nine: the window of :func:`one_by_three` along the lines, then across them.
+
+    Weights are 1, exp(-1/2) and, in the corners, exp(-1), scaled to sum to one where neighbours are missing.
+
+    Examples
+    --------
+    >>> three_by_three(np.array([[0.0, 1.0], [0.0, 0.0]])).round(3).tolist()
+    [[0.235, 0.388], [0.143, 0.235]]
+    """
+    return _smooth(_smooth(rates, axis=1), axis=0)
+
+
+def _smooth(rates: np.ndarray, axis: int) -> np.ndarray:
+    window = partial(gaussian_filter1d, sigma=1.0, axis=axis, radius=1, mode="constant")
+    return window(rates) / window(np.ones_like(rates))
