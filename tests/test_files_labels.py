@@ -1,0 +1,99 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from npbench.errors import RequestError
+from npbench_files.labels import signs, spelled
+
+VALUES = st.one_of(
+    st.lists(st.integers(-3, 3), min_size=1),
+    st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=1),
+    st.lists(st.sampled_from(["a", "b", "rest", "+1"]), min_size=1),
+    st.lists(st.booleans(), min_size=1),
+)
+
+
+@given(VALUES, st.data())
+def test_one_label_against_the_rest(values, data):
+    positive = data.draw(st.sampled_from(values))
+    assume(len(set(values)) > 1)
+    assume("rest" not in values)
+    expected = [1 if value == positive else -1 for value in values]
+    assert signs(pl.Series(values), positive, "rest").tolist() == expected
+    assert signs(pl.Series(values), spelled(positive), "rest").tolist() == expected
+
+
+@given(VALUES, st.data())
+def test_one_label_against_another_leaves_out_the_others(values, data):
+    assume(len(set(values)) > 1)
+    positive, negative = data.draw(st.lists(st.sampled_from(values), min_size=2, max_size=2, unique=True))
+    expected = [1 if value == positive else -1 if value == negative else 0 for value in values]
+    assert signs(pl.Series(values), positive, negative).tolist() == expected
+    assert signs(pl.Series(values), [positive], [negative]).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 1, 1],
+        [-1, 1, 1],
+        [0.0, 1.0, 1.0],
+        ["0", "1", "1"],
+        ["-1", "1", "1"],
+        [False, True, True],
+        ["False", "True", "True"],
+    ],
+)
+def test_the_second_of_a_usual_pair_is_positive_unasked(values):
+    assert signs(pl.Series(values)).tolist() == [-1, 1, 1]
+    assert signs(pl.Series(values), positive=values[0]).tolist() == [1, -1, -1]
+
+
+@pytest.mark.parametrize("values", [[1, 2], ["no", "yes"], [0.0, 0.5], [-1, 0]])
+def test_of_any_other_pair_the_positive_one_must_be_named(values):
+    first, second = map(spelled, values)
+    with pytest.raises(RequestError) as caught:
+        signs(pl.Series([*values, values[1]]))
+    assert str(caught.value) == (
+        f"dataset.positive has no value: name the label that is +1. There are {first!r} (1 rows), {second!r} (2 rows)."
+    )
+    assert signs(pl.Series(values), positive=first).tolist() == [1, -1]
+
+
+def test_labels_are_spelled_as_yaml_reads_them():
+    assert signs(pl.Series([1.0, 2.0]), positive=2).tolist() == [-1, 1]
+    assert signs(pl.Series(["1", "2"]), positive=2).tolist() == [-1, 1]
+    assert signs(pl.Series(["True", "False"]), positive=True).tolist() == [1, -1]
+    assert signs(pl.Series(["a", "b"], dtype=pl.Categorical), positive="b").tolist() == [-1, 1]
+    assert signs(pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"])), positive="b").tolist() == [-1, 1]
+
+
+def test_a_label_that_is_called_rest_is_itself():
+    assert signs(pl.Series(["a", "rest", "c"]), "a", "rest").tolist() == [1, -1, 0]
+
+
+def test_several_labels_make_a_class():
+    assert signs(pl.Series([1, 2, 3, 4]), [1, 2], [4]).tolist() == [1, 1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("values", "asked", "sentence"),
+    [
+        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 rows), '2' (1 rows), '3' (2 rows): say which is -1"),
+        ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 rows), '2' (1 rows)."),
+        ([1, 2], (1, 3), "dataset.negative is '3', a label that no row has."),
+        ([1, 2], ([1, 2],), "dataset.positive names every label there is"),
+        ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: decide for one."),
+        ([1, 1], (), "every row has the label '1' (2 rows): two classes are needed."),
+        ([1, None, 2], (1,), "1 of 3 rows have no label"),
+        ([1.0, np.nan, 2.0], (1,), "1 of 3 rows have no label"),
+        ([], (), "there are no rows."),
+        (list(range(50)), (), "'8' (1 rows), '9' (1 rows) and 40 more."),
+    ],
+)
+def test_what_makes_no_two_classes_is_told(values, asked, sentence):
+    with pytest.raises(RequestError) as caught:
+        signs(pl.Series(values), *asked)
+    assert sentence in str(caught.value)
