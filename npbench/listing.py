@@ -53,8 +53,8 @@ def _solvers() -> Iterator[Entry]:
 
 def _datasets() -> Iterator[Entry]:
     for data in registry.installed().datasets.values():
-        size = f"{data.n_samples} x {data.n_features}; " if data.n_samples and data.n_features else ""
-        yield data.name, [data.title, data.source, f"{size}{_from('dataset', data.name)}"]
+        size = f"{data.n_samples} x {data.n_features}" if data.n_samples and data.n_features else ""
+        yield data.name, [data.title, "; ".join(filter(None, [size, data.source, _from("dataset", data.name)]))]
 
 
 def _metrics() -> Iterator[Entry]:
