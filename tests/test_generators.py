@@ -17,6 +17,11 @@ SMALL = {
     "qvalue_mixture": {"n_pos": 60, "n_neg": 40},
     "covertype_like": {"n_pos": 60, "n_neg": 40},
     "rcv1_like": {"n_pos": 60, "n_neg": 40, "n_features": 1000, "density": 0.01},
+    "negative_binomial": {"n_pos": 60, "n_neg": 40, "n_features": 30},
+    **{
+        name: {"n_pos": 60, "n_neg": 40}
+        for name in ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
+    },
 }
 
 
@@ -43,6 +48,42 @@ def test_draws_follow_their_seed(name):
             ["n_neg is 0", "n_features is 1", "density is 0.5", "separation is 'far'"],
         ),
         ("rcv1_like", {"n_features": 101, "density": 0.001}, ["n_features is 101", "density is 0.001"]),
+        *(
+            (name, {"n_pos": 0, "n_neg": -3, "seed": 0.5}, ["n_pos is 0", "n_neg is -3", "seed is 0.5"])
+            for name in ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
+        ),
+        (
+            "negative_binomial",
+            {
+                "psi": 0,
+                "share_changed": 1.5,
+                "offset": -1,
+                "median_count": 1e9,
+                "expression_spread": 0,
+                "depth_spread": 1,
+            },
+            [
+                "psi is 0",
+                "share_changed is 1.5",
+                "offset is -1",
+                "median_count is 1000000000.0",
+                "expression_spread is 0",
+                "depth_spread is 1",
+            ],
+        ),
+        (
+            "scalable",
+            {"n_samples": 1, "n_features": 0, "density": 1.1, "imbalance": 0, "separation": np.nan, "seed": True},
+            [
+                "n_samples is 1",
+                "n_features is 0",
+                "density is 1.1",
+                "imbalance is 0",
+                "separation is nan",
+                "seed is True",
+            ],
+        ),
+        ("scalable", {"n_samples": 10, "imbalance": 20, "density": 0.001}, ["density is 0.001", "imbalance is 20"]),
     ],
 )
 def test_all_values_out_of_range_are_told(name, values, expected):
@@ -52,7 +93,7 @@ def test_all_values_out_of_range_are_told(name, values, expected):
     assert len(found) == len(expected)
     for fault, start in zip(found, expected, strict=True):
         assert fault.startswith(start)
-        assert "it must be" in fault or "raise it" in fault
+        assert "it must be" in fault or "raise it" in fault or "lower it" in fault
 
 
 def test_synthetic_classes_have_the_documented_moments():
@@ -76,7 +117,7 @@ def test_synthetic_is_as_hard_as_documented():
     assert 1 / (m @ w) - 1 / (w @ positive.cov @ w) == pytest.approx(-1.07, abs=0.005)
 
 
-@pytest.mark.parametrize("name", ["synthetic", "qvalue_mixture"])
+@pytest.mark.parametrize("name", SMALL.keys() - {"covertype_like", "rcv1_like"})
 def test_more_samples_of_one_class_leave_the_other_as_it_was(name):
     few, many = (load_dataset(name, seed=1, n_pos=80, n_neg=n_neg) for n_neg in (40, 90))
     assert np.array_equal(few.X[few.y > 0], many.X[many.y > 0])

@@ -9,7 +9,7 @@ from npbench_datasets.ranges import refuse, whole
 from npbench_datasets.two_classes import two_classes
 
 SYNTHETIC = Gaussian((1.5, 1.5), ((1.0, -0.5), (-0.5, 0.5))), Gaussian((0.0, 0.0), ((1.0, 0.5), (0.5, 1.25)))
-GAUSSIANS = Gaussian((1.75, 1.75), ((2.0, 0.75), (0.75, 2.5))), Gaussian((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5)))
+GAUSSIANS = Gaussian((1.75, 1.75), ((1.75, 0.75), (0.75, 2.5))), Gaussian((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5)))
 _WIDE = ((1.5625, 0.0), (0.0, 1.5625))
 MIXTURES = (
     Mixture((Gaussian((-2.0, 3.0)), Gaussian((0.0, -3.0)))),
@@ -59,8 +59,8 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
 
     ::
 
-        positive: mean (1.75, 1.75), covariance [[2, 0.75], [0.75, 2.5]]
-        negative: mean (0, 0),       covariance [[2, 0],    [0,    1.5]]
+        positive: mean (1.75, 1.75), covariance [[1.75, 0.75], [0.75, 2.5]]
+        negative: mean (0, 0),       covariance [[2,    0],    [0,    1.5]]
 
     The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to have the numbers that
     it prints: ``A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) = 0.12`` with m the difference of the
