@@ -1,4 +1,4 @@
-"""The command line: a Hydra application, or a word first (list, plan, report).
+"""The command line: a Hydra application, or a word first (list, data, plan, report).
 
 Hydra composes the settings, explains and completes. Running is npbench's own: all combinations of a sweep are one run,
 and each is composed by itself, so that a sweep may set what its solvers know and the default solver does not.
@@ -110,7 +110,13 @@ def _experiment_as_setting(words: Sequence[str]) -> list[str]:
     return [*words[:at], f"+experiment={''.join(words[at + 1 : at + 2])}", *words[at + 2 :]]
 
 
-WORDS = {"list": _list, "plan": _plan, "report": _report}
+def _data(words: Sequence[str]) -> int:
+    from npbench.data.command import run
+
+    return run(words)
+
+
+WORDS = {"data": _data, "list": _list, "plan": _plan, "report": _report}
 
 
 def _hydra(words: Sequence[str]) -> int:

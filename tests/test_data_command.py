@@ -1,0 +1,330 @@
+"""``npbench data``: what it says and with which code it ends, on data sets and folders of the test's own."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import fields
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from npbench import cli, registry
+from npbench.contracts import DataFile, Dataset, Original
+from npbench.data import BinaryData, download, share, sources
+
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "polars", "pyarrow", "hydra", "requests")
+NOTHING = "http://127.0.0.1:9"
+PLUGIN = registry.Provider("npbench_toys", "npbench-toys", "3.1")
+
+
+def described(name, content=b"1,2\n", url=NOTHING):
+    sha256 = hashlib.sha256(content).hexdigest()
+    return DataFile(path=f"toys/{name}", sha256=sha256, size=len(content), url=f"{url}/{name}")
+
+
+def put(folder, name, content=b"1,2\n"):
+    path = folder / "raw" / "toys" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """One data folder and a cache."""
+    for name in ("data", "cache"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.001)
+    return tmp_path
+
+
+@pytest.fixture
+def known(folders, monkeypatch):
+    """Return a function that makes its arguments all the data sets there are."""
+
+    def install(*datasets):
+        table = registry.Registry(
+            datasets={dataset.name: dataset for dataset in datasets},
+            providers={("dataset", dataset.name): PLUGIN for dataset in datasets},
+        )
+        monkeypatch.setattr(registry, "installed", lambda: table)
+
+    return install
+
+
+@pytest.fixture
+def server(folders):
+    """Serve ``1,2`` under any name, but for ``missing``."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            if self.path == "/missing":
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", "4")
+            self.end_headers()
+            self.wfile.write(b"1,2\n")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def ended(capsys):
+    """Return a function that carries out ``npbench data ...`` and returns its code and what it printed."""
+
+    def command(*words):
+        with pytest.raises(SystemExit) as end:
+            cli.main(["data", *words])
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return command
+
+
+def line_of(name, text):
+    (line,) = (line for line in text.splitlines() if line.startswith(f"  {name} "))
+    return " ".join(line.split())
+
+
+def test_the_list_says_what_is_here_and_what_can_be_had(folders, known, ended):
+    original = Original(load="toys:original", files=(described("original", bytes(9)),))
+    known(
+        Dataset(name="here", load="toys:a", files=(described("a"),), n_samples=7, n_features=3),
+        Dataset(name="part", load="toys:b", files=(described("a"), described("b", bytes(2_000_000)))),
+        Dataset(name="absent", load="toys:c", files=(described("c", bytes(3_000)),), original=original),
+        Dataset(name="cut", load="toys:d", files=(described("d"),)),
+        Dataset(name="drawn", load="toys:e", source="drawn by us"),
+    )
+    put(folders / "data", "a")
+    cut = put(folders / "cache", "d", b"1,")
+    code, out, _ = ended("list")
+    assert code == 0
+    assert line_of("here", out) == "here 7 x 3 4 bytes here"
+    assert line_of("part", out) == "part 2.0 MB in part 1 of 2 files"
+    assert line_of("absent", out) == "absent 3.0 kB to fetch original is not here"
+    assert line_of("cut", out).startswith("cut 4 bytes WRONG")
+    assert str(cut)[-20:] in "".join(out.split())
+    assert line_of("drawn", out) == "drawn drawn by us"
+    assert out.splitlines()[-1] == "2.0 MB are not here and can be fetched."
+    put(folders / "data", "original")
+    assert line_of("absent", ended("list")[1]).endswith("original is here and read instead")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_nothing_is_wider_than_the_terminal(ended, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, _ = ended("list")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_info_says_all_that_is_described(folders, known, ended):
+    toy = Dataset(
+        name="toy",
+        load="toys:toy",
+        title="Toys in a box",
+        positive="red ones",
+        source="the attic",
+        licence="CC0",
+        citation="Nobody (1999)",
+        files=(described("a", b"right"), described("b"), described("c", bytes(12_345))),
+        original=Original(load="toys:original", files=(described("original", bytes(9)),)),
+        n_samples=11,
+        n_features=22,
+        n_positive=33,
+        test_rows=(44, 55),
+        n_train=66,
+    )
+    known(toy)
+    right, wrong = put(folders / "data", "a", b"right"), put(folders / "cache", "b", b"9,9\n")
+    also = put(folders / "cache", "a", b"right")
+    code, out, _ = ended("info", "toy")
+    assert code == 0
+    text = " ".join(out.split())
+    for field in fields(Dataset):
+        value = getattr(toy, field.name)
+        assert value, f"{field.name} is not looked for"
+        if field.name not in ("files", "original"):
+            assert str(value) in text
+    for file in (*toy.files, *toy.original.files):
+        assert f"{file.path}" in text
+        assert f"{file.size} bytes" in text
+        assert file.sha256 in text
+        assert file.url in text
+    assert f"here {right}, hash right here {also}, hash right" in text
+    assert f"WRONG {wrong} is not the file" in text
+    assert text.count("in none of the data folders") == 2
+    assert "npbench_toys (npbench-toys 3.1)" in text
+
+
+def test_info_shows_the_settings_with_their_explanations(ended):
+    code, out, _ = ended("info", "synthetic")
+    assert code == 0
+    assert "# Two Gaussians in the plane, drawn afresh for each seed.\nname: synthetic\nn_pos: 1250\n" in out
+
+
+def test_path_prints_the_folders_and_nothing_else(folders, ended):
+    assert ended("path") == (0, f"{folders / 'data'}\n{folders / 'cache'}\n", "")
+
+
+def test_a_folder_that_is_none_is_the_requests_fault(folders, ended, monkeypatch):
+    monkeypatch.setenv("NPBENCH_DATA", str(folders / "nowhere"))
+    for word in ("list", "path", "verify"):
+        code, _, err = ended(word)
+        assert code == 2
+        assert err.startswith(f"npbench: NPBENCH_DATA names {folders / 'nowhere'}, which is not a folder")
+
+
+def test_verify_looks_at_every_copy_once(folders, known, ended):
+    known(
+        Dataset(name="one", load="toys:a", files=(described("a"), described("b"))),
+        Dataset(name="two", load="toys:a", files=(described("a"), described("c"))),
+    )
+    copies = [put(folders / place, name) for name in ("a", "b") for place in ("data", "cache")]
+    code, out, _ = ended("verify")
+    assert (code, out.splitlines()) == (
+        0,
+        [*(f"right  {path}" for path in copies), "4 right, 0 wrong; 1 of 3 files are not here."],
+    )
+    code, out, _ = ended("verify", "two")
+    assert code == 0
+    assert "absent toys/c" in out
+
+
+def test_verify_ends_with_1_if_a_copy_is_wrong_even_a_second_one(folders, known, ended):
+    known(Dataset(name="one", load="toys:a", original=Original(load="toys:b", files=(described("a"),))))
+    put(folders / "data", "a")
+    wrong = put(folders / "cache", "a", b"1,3\n")
+    code, out, _ = ended("verify")
+    assert code == 1
+    assert f"WRONG  {wrong} is not the file" in out
+    assert out.splitlines()[-1] == "1 right, 1 wrong; 0 of 1 files are not here."
+
+
+def test_fetch_brings_what_is_absent_and_names_what_is_there(folders, known, ended, server):
+    known(Dataset(name="toy", load="toys:a", files=(described("a"), described("b", url=server))))
+    here = put(folders / "data", "a")
+    brought = folders / "cache" / "raw" / "toys" / "b"
+    for _ in range(2):
+        assert ended("fetch", "toy") == (0, f"toy: {here} (4 bytes)\ntoy: {brought} (4 bytes)\n", "")
+    assert brought.read_bytes() == b"1,2\n"
+
+
+def test_fetch_goes_on_after_a_failure_and_ends_with_1(folders, known, ended, server):
+    known(
+        Dataset(name="gone", load="toys:a", files=(described("missing", url=server),)),
+        Dataset(name="there", load="toys:a", files=(described("b", url=server),)),
+    )
+    code, out, err = ended("fetch", "gone", "there", "gone")
+    assert code == 1
+    assert out == f"there: {folders / 'cache' / 'raw' / 'toys' / 'b'} (4 bytes)\n"
+    assert err.startswith("npbench: toys/missing lies in none of the data folders")
+    assert "404" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_an_original_is_fetched_only_when_asked_for(folders, known, ended, server):
+    original = Original(load="toys:b", files=(described("original", url=server),))
+    known(
+        Dataset(name="toy", load="toys:a", files=(described("a", url=server),), original=original),
+        Dataset(name="plain", load="toys:a", files=(described("a"),)),
+    )
+    assert ended("fetch", "toy")[0] == 0
+    assert next(sources.copies(original.files[0]), None) is None
+    assert ended("fetch", "--original", "toy")[0] == 0
+    assert next(sources.copies(original.files[0])) == folders / "cache" / "raw" / "toys" / "original"
+    code, _, err = ended("fetch", "--original", "plain")
+    assert (code, err) == (
+        2,
+        "npbench: Nothing is read in place of the files of 'plain': leave out --original.\n",
+    )
+
+
+def test_sets_without_files_are_loaded_if_they_are_known_and_left_alone_if_drawn(known, ended):
+    breast = registry.installed().datasets["breast"]
+    known(breast, Dataset(name="drawn", load="no_such_module:draw", source="drawn by us"))
+    code, out, _ = ended("fetch", "breast", "drawn")
+    assert code == 0
+    assert out.splitlines() == [f"breast: 569 x 30; {breast.source}", "drawn: needs no file; drawn by us"]
+
+
+def test_clean_says_what_it_threw_away(folders, ended):
+    data = BinaryData.checked([[1.0], [2.0]], [1, -1])
+    folder = folders / "cache" / "arrays" / data.sha256
+    share(data)
+    code, out, _ = ended("clean")
+    assert (code, out.split(",")[0]) == (0, "0 data sets and unfinished downloads thrown away")
+    assert folder.is_dir()
+    code, out, _ = ended("clean", "--unused-for", "0")
+    assert (code, out.split(",")[0]) == (0, "1 data sets and unfinished downloads thrown away")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["fetsh", "pima"], "Unknown command of npbench data 'fetsh': did you mean 'fetch'?"),
+        (["info", "pimma"], "Unknown dataset 'pimma': did you mean 'pima'?"),
+        (["fetch", "pimma"], "Unknown dataset 'pimma'"),
+        (["verify", "pimma"], "Unknown dataset 'pimma'"),
+        (["clean", "--unused-for=-1"], "--unused-for is -1"),
+        (["clean", "--unused-for=nan"], "--unused-for is nan"),
+    ],
+)
+def test_one_fault_is_one_line(ended, words, expected):
+    code, out, err = ended(*words)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(f"npbench: {expected}")
+
+
+@pytest.mark.parametrize("words", [["fetch"], ["info"], ["list", "pima"], ["clean", "--all"], ["--everything"]])
+def test_what_the_parser_refuses(ended, words):
+    code, out, err = ended(*words)
+    assert (code, out) == (2, "")
+    assert "usage: npbench data" in err
+
+
+def test_without_a_command_it_explains_itself(ended):
+    for words in ([], ["--help"]):
+        code, out, _ = ended(*words)
+        assert code == 0
+        for word in ("list", "info", "fetch", "verify", "path", "clean", "Exit code"):
+            assert word in out
+    assert "--original" in ended("fetch", "--help")[1]
+
+
+@pytest.mark.parametrize("words", [["list"], ["info", "banana"], ["path"], ["verify", "pima"]])
+def test_no_numerics_are_imported(words):
+    code = (
+        "import sys, npbench.cli\n"
+        f"try: npbench.cli.main(['data', *{words}])\n"
+        f"except SystemExit as end: sys.exit(end.code or ', '.join(m for m in {HEAVY} if m in sys.modules) or None)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout
+
+
+def test_the_command_as_it_is_typed(folders):
+    environment = {**os.environ, "NPBENCH_DATA": str(folders / "data"), "NPBENCH_CACHE": str(folders / "cache")}
+    for words, code in ((["path"], 0), (["verify", "nothing_like_it"], 2)):
+        ended = subprocess.run(
+            [sys.executable, "-m", "npbench", "data", *words], capture_output=True, check=False, env=environment
+        )
+        assert ended.returncode == code
