@@ -42,7 +42,7 @@ def load_openml(
     except RequestError as error:
         raise RequestError(*(f"OpenML data set {id}: {fault}" for fault in error.faults)) from error
     names = bunch.feature_names
-    more = {"columns": names, "categorical": np.array([name in bunch.categories for name in names])}
+    more = {"columns": names, "categorical": np.isin(names, list(bunch.categories))}
     return bunch.data[y != 0], y[y != 0], more
 
 
@@ -53,14 +53,23 @@ def _fetched(id: int, target: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of second attempts; the last one's failure is told
             return fetch_openml(data_id=id, target_column=target, as_frame=False, parser="liac-arff", n_retries=1)
+    except KeyError as error:
+        raise RequestError(f"dataset.label is {target!r}, and there is no such column.") from error
     except (OSError, HTTPException) as error:
         raise RequestError(
             f"it is not in scikit-learn's data folder, {get_data_home()}, and could not be downloaded from "
-            f"https://www.openml.org: {error}. Get its file by other means, as Parquet or ARFF, and read it with "
-            "dataset=file dataset.path=..."
+            f"https://www.openml.org ({error}). {_otherwise(id)}"
         ) from error
-    except Exception as error:  # an ARFF file can be wrong in many ways, and a column absent
-        raise RequestError(f"it cannot be read ({str(error).strip().rstrip('.') or type(error).__name__}).") from error
+    except Exception as error:  # the file can be wrong in many ways
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise RequestError(f"what OpenML sent cannot be read ({reason}). {_otherwise(id)}") from error
+
+
+def _otherwise(id: int) -> str:
+    return (
+        f"Get its file from https://www.openml.org/d/{id} by other means, and read it with dataset=file "
+        "dataset.path=..., which can also drop columns."
+    )
 
 
 def _labels(target: Any) -> pl.Series:

@@ -1,0 +1,174 @@
+import gzip
+import hashlib
+import io
+import json
+import socket
+from email.message import Message
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+import pytest
+
+from npbench import load_dataset
+from npbench.errors import RequestError
+
+ARFF = """@relation toy
+@attribute id numeric
+@attribute age numeric
+@attribute site {right,left}
+@attribute class {no,yes,maybe}
+@data
+1,1.5,left,no
+2,?,right,yes
+3,3.5,?,no
+4,4.5,left,maybe
+"""
+FULL = ARFF.replace("3,3.5,?,no", "3,3.5,right,no")
+SITE = "https://www.openml.org/"
+PAGE = b"<!DOCTYPE html><html><body>Service unavailable</body></html>"
+
+
+def feature(index, name, kind, **flags):
+    told = {"is_target": "false", "is_ignore": "false", "is_row_identifier": "false", **flags}
+    return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **told}
+
+
+def described(arff=ARFF, features=None):
+    """Return what OpenML answers at each address for the data set 7."""
+    features = features or [
+        feature(0, "id", "numeric", is_row_identifier="true"),
+        feature(1, "age", "numeric"),
+        feature(2, "site", "nominal"),
+        feature(3, "class", "nominal", is_target="true"),
+    ]
+    description = {
+        "id": "7",
+        "name": "toy",
+        "version": "1",
+        "format": "ARFF",
+        "status": "active",
+        "description": "",
+        "url": f"{SITE}data/v1/download/70/toy.arff",
+        "md5_checksum": hashlib.md5(arff.encode()).hexdigest(),
+    }
+    qualities = [{"name": "NumberOfInstances", "value": str(len(arff.partition("@data\n")[2].splitlines()))}]
+    answers = {
+        "api/v1/json/data/7": {"data_set_description": description},
+        "api/v1/json/data/features/7": {"data_features": {"feature": features}},
+        "api/v1/json/data/qualities/7": {"data_qualities": {"quality": qualities}},
+    }
+    return {path: json.dumps(answer).encode() for path, answer in answers.items()} | {
+        "data/v1/download/70/toy.arff": arff.encode()
+    }
+
+
+class Answer(io.BytesIO):
+    def info(self):
+        return {"Content-Encoding": "gzip"}
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """Return the answers of a server in place of OpenML's, to be changed, and an empty data folder."""
+    answers, asked = described(), []
+
+    def opened(request, *_, **__):
+        path = request.full_url.removeprefix(SITE)
+        asked.append(path)
+        answer = answers.get(path, HTTPError(request.full_url, 412, "no such data set", Message(), io.BytesIO()))
+        if isinstance(answer, Exception):
+            raise answer
+        return Answer(gzip.compress(answer))
+
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", opened)
+    monkeypatch.setattr("sklearn.datasets._openml.time.sleep", lambda _: None)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit_learn_data"))
+    answers["asked"] = asked
+    return answers
+
+
+def refused(**params):
+    with pytest.raises(RequestError) as caught:
+        load_dataset("openml", **{"id": 7, **params})
+    (fault,) = caught.value.faults
+    return fault
+
+
+def test_numbers_and_categories_are_read_and_what_identifies_rows_is_left_out(server):
+    data = load_dataset("openml", id=7, positive="yes", negative="rest")
+    assert np.array_equal(data.X, [[1.5, 1], [np.nan, 0], [3.5, np.nan], [4.5, 1]], equal_nan=True)
+    assert data.y.tolist() == [-1, 1, -1, -1]
+    assert data.columns == ("age", "site")
+    assert data.categorical.tolist() == [False, True]
+
+
+def test_it_is_downloaded_once(server):
+    first = load_dataset("openml", id=7, positive="yes", negative="no")
+    n_asked = len(server["asked"])
+    assert load_dataset("openml", id=7, positive="yes", negative="no").sha256 == first.sha256
+    assert len(server["asked"]) == n_asked == 4
+    assert first.y.tolist() == [-1, 1, -1]
+
+
+def test_the_label_may_be_another_column(server):
+    server.update(described(FULL))
+    data = load_dataset("openml", id=7, label="site", positive="left")
+    assert data.columns == ("age", "class")
+    assert data.y.tolist() == [1, -1, -1, 1]
+
+
+def test_labels_are_told_and_asked_for_as_those_of_files(server):
+    assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 rows), 'no' (2 rows)")
+    assert "dataset.positive is 'oui', a label that no row has" in refused(positive="oui")
+    assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', and there is no such column."
+
+
+def test_a_data_set_without_labels_is_told(server):
+    columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal")]
+    server.update(described(features=[*columns, feature(3, "class", "nominal")]))
+    assert "OpenML names no column of labels for it: name one by dataset.label" in refused()
+
+
+def test_several_columns_of_labels_are_told(server):
+    target = {"is_target": "true"}
+    columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal", **target)]
+    server.update(described(FULL, features=[*columns, feature(3, "class", "nominal", **target)]))
+    assert "OpenML names several columns of labels for it: name one by dataset.label" in refused()
+
+
+@pytest.mark.parametrize("number", [None, "credit-g", 0, True, 1.5])
+def test_what_is_no_number_is_told(number):
+    assert f"dataset.id is {number!r}: it must be the number of a data set, as in openml.org/d/37." == refused(
+        id=number
+    )
+
+
+def test_a_number_that_openml_does_not_know_is_told(server):
+    assert "Dataset with data_id 8 not found" in refused(id=8)
+
+
+@pytest.mark.parametrize("error", [URLError(socket.gaierror("Name or service not known")), TimeoutError("timed out")])
+def test_without_a_network_what_to_do_is_told(error, server, tmp_path):
+    server["api/v1/json/data/7"] = error
+    fault = refused()
+    assert str(error) in fault
+    assert str(tmp_path / "scikit_learn_data") in fault
+    assert "Get its file from https://www.openml.org/d/7 by other means, and read it with dataset=file" in fault
+
+
+@pytest.mark.parametrize("path", ["api/v1/json/data/7", "api/v1/json/data/features/7", "data/v1/download/70/toy.arff"])
+@pytest.mark.parametrize("sent", [PAGE, ARFF[:-40].encode()])
+def test_what_is_no_data_is_told_and_gone_when_asked_for_again(path, sent, server):
+    right = server[path]
+    server[path] = sent
+    assert "what OpenML sent cannot be read (" in refused(positive="yes", negative="rest")
+    server[path] = right
+    assert load_dataset("openml", id=7, positive="yes", negative="rest").n_samples == 4
+
+
+def test_free_text_is_told_and_what_can_be_done(server):
+    columns = [feature(0, "id", "string"), feature(1, "age", "numeric"), feature(2, "site", "nominal")]
+    server.update(described(features=[*columns, feature(3, "class", "nominal", is_target="true")]))
+    fault = refused()
+    assert "STRING attributes are not supported" in fault
+    assert "dataset=file dataset.path=..., which can also drop columns" in fault
