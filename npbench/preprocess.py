@@ -41,7 +41,7 @@ def fitted(
         Maps a matrix with the same columns to a new one of the same kind; ``preprocess="none"`` may map it to itself.
     """
     scale = PREPROCESSORS[preprocess]
-    encoded = categorical is not None and categories == "one_hot"
+    encoded = categories == "one_hot" and categorical is not None and categorical.any()
     by_row = scale is unit_norm
     steps: list[Fit] = []
     if missing == "impute":
@@ -77,7 +77,8 @@ def standardize(train: Any) -> Transform:
     from scipy import sparse
     from sklearn.preprocessing import StandardScaler
 
-    return _scaled(train, StandardScaler(with_mean=not sparse.issparse(train)))
+    scaler = StandardScaler(with_mean=not sparse.issparse(train)).fit(train)
+    return _scaled(train, scaler.mean_, scaler.scale_)
 
 
 def unit_range(train: Any) -> Transform:
@@ -101,10 +102,12 @@ def unit_range(train: Any) -> Transform:
     array([[0.5, 0. ],
            [1.5, 0. ]])
     """
+    import numpy as np
     from scipy import sparse
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
-    return _scaled(train, MaxAbsScaler() if sparse.issparse(train) else MinMaxScaler())
+    low, high = _dense(train.min(axis=0)), _dense(train.max(axis=0))
+    # scikit-learn's scalers of this kind take a range below 2e-15 for none, whatever the unit.
+    return _scaled(train, low, np.maximum(high, -low) if sparse.issparse(train) else high - low)
 
 
 def unit_norm(train: Any) -> Transform:
@@ -192,7 +195,12 @@ def one_hot(train: Any, categorical: Any, scale: Fit) -> Transform:
 
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(train[:, categorical])
     scaled = none(train) if categorical.all() else scale(train[:, ~categorical])
-    return lambda part: np.hstack([scaled(part[:, ~categorical]), encoder.transform(part[:, categorical])])
+
+    def encoded(part: np.ndarray) -> np.ndarray:
+        numbers, codes = scaled(part[:, ~categorical]), encoder.transform(part[:, categorical])
+        return np.ascontiguousarray(np.hstack([numbers, codes]))  # columns taken by a mask lie in Fortran's order
+
+    return encoded
 
 
 def _in_turn(steps: list[Fit], train: Any) -> Transform:
@@ -205,23 +213,27 @@ def _in_turn(steps: list[Fit], train: Any) -> Transform:
     return lambda part: reduce(lambda features, transform: transform(features), transforms, part)
 
 
-def _scaled(train: Any, scaler: Any) -> Transform:
-    """Return the transform of a scaler fitted on ``train``, with features that are constant there set to 0."""
+def _scaled(train: Any, shift: Any, scale: Any) -> Transform:
+    """Return the map that subtracts ``shift``, unless CSR, and divides by ``scale``; 0 where ``train`` is constant."""
+    import numpy as np
     from scipy import sparse
 
-    scaler.fit(train)
     constant = _dense(train.max(axis=0)) == _dense(train.min(axis=0))
+    scale = np.where(constant, 1.0, scale)
 
-    def scaled(part: Any) -> Any:
-        features = scaler.transform(part)
-        if not sparse.issparse(features):
-            features[:, constant] = 0.0
-        elif constant.any():
-            features.data[constant[features.indices]] = 0.0
-            features.eliminate_zeros()
-        return features
+    def shifted(part: np.ndarray) -> np.ndarray:
+        scaled = part - shift
+        scaled /= scale
+        scaled[:, constant] = 0.0
+        return scaled
 
-    return scaled
+    def unshifted(part: sparse.csr_array) -> sparse.csr_array:
+        scaled = part.copy()
+        scaled.data *= np.where(constant, 0.0, 1.0 / scale)[scaled.indices]
+        scaled.eliminate_zeros()
+        return scaled
+
+    return unshifted if sparse.issparse(train) else shifted
 
 
 def _dense(row: Any) -> Any:

@@ -46,7 +46,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "test_part": pl.String,  # drawn; fixed, by protocol.test_rows; published, the repeat's own that comes with the data
     "split_sha256": pl.String,  # of the rows trained on, tested on, and validated on in each fold
     "n_test_positive": pl.Int64,
-    "n_test_duplicates": pl.Int64,  # test rows with the features of a row that is not tested on
+    "n_test_duplicates": pl.Int64,  # test rows that equal, in features, one trained or validated on
     # What was chosen, and how the final fit ended
     "chosen_params": pl.String,  # JSON
     "selection_loss": pl.Float64,  # validation loss of the choice

@@ -212,7 +212,7 @@ def _print_duplicates(frame: pl.DataFrame, console: Console) -> None:
     spans = frame.group_by("dataset").agg(low=counts.min(), high=counts.max()).filter(pl.col("high") > 0)
     for dataset, low, high in spans.sort("dataset").rows():
         count = f"{high}" if low == high else f"{low} to {high}"
-        note = f"\nIn {dataset}, {count} test rows of a split have the features of a row that is not tested on."
+        note = f"\nIn {dataset}, {count} test rows of a split equal a row that is trained or validated on."
         console.print(note, style="dim", highlight=False)
 
 

@@ -173,7 +173,7 @@ def test_duplicates_are_told_once_for_each_data_set():
         for repeat, count in enumerate(of_repeats)
     ]
     told = [row for row in printed(records, width=120).splitlines() if "test rows of a split" in row]
-    assert [row.split(" have")[0] for row in told] == [
+    assert [row.split(" equal")[0] for row in told] == [
         "In heart, 0 to 4 test rows of a split",
         "In pima, 3 test rows of a split",
         "In thyroid, 2 to 5 test rows of a split",

@@ -1,0 +1,89 @@
+"""Missing values are refused in a sentence, or their rows are left out, before anything is divided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from npbench.data import BinaryData
+from npbench.data.missing import without_missing
+from npbench.errors import RequestError
+
+NAN = np.nan
+X = np.array([[1.0, NAN, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0], [9.0, NAN, NAN], [0.0, 0.0, 0.0]])
+Y = np.array([1, -1, 1, -1, 1])
+
+
+def data(**optional):
+    return BinaryData.checked(X, Y, "toy", **optional)
+
+
+def test_missing_values_are_refused_with_where_they_are_and_what_to_do():
+    with pytest.raises(RequestError) as caught:
+        without_missing(data(), "refuse")
+    assert str(caught.value) == (
+        "Data set 'toy' has 3 missing values, in columns 1, 2 and rows 0, 3 (counted from 0), 2 of 5 rows: add "
+        "missing=impute to fill them in by medians and most frequent categories of each training part, or "
+        "missing=drop to leave these rows out."
+    )
+    with pytest.raises(RequestError, match="in columns age, weight and rows 0, 3"):
+        without_missing(data(columns=["size", "weight", "age"]), "refuse")
+
+
+@pytest.mark.parametrize("missing", ["refuse", "drop", "impute"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_complete_data_stay_as_they_are(kind, missing):
+    whole = BinaryData.checked(kind(np.nan_to_num(X)), Y)
+    assert without_missing(whole, missing) is whole
+
+
+def test_values_to_be_imputed_stay():
+    assert np.isnan(without_missing(data(), "impute").X).sum() == 3
+
+
+def test_incomplete_rows_are_left_out():
+    named = data(categorical=[2], groups=list("abbca"), columns=["size", "weight", "age"])
+    kept = without_missing(named, "drop")
+    assert kept.X.tolist() == X[[1, 2, 4]].tolist()
+    assert kept.y.tolist() == [-1, 1, 1]
+    assert kept.groups.tolist() == [0, 0, 1]
+    assert kept.categorical.tolist() == [False, False, True]
+    assert (kept.name, kept.columns) == (named.name, named.columns)
+    same = BinaryData.checked(X[[1, 2, 4]], Y[[1, 2, 4]], groups=[5, 5, 3], categorical=[2])
+    assert kept.sha256 == same.sha256 != named.sha256
+
+
+@pytest.mark.parametrize(
+    ("faulty", "words"),
+    [
+        (data(published=[[0, 1]]), "comes with divisions of all its rows"),
+        (BinaryData.checked(X, [1, 1, 1, -1, 1], "toy"), "has 3 of 5 rows without missing values, not of both classes"),
+        (BinaryData.checked(np.full((2, 1), NAN), [1, -1], "toy"), "has 0 of 2 rows without missing values"),
+    ],
+)
+def test_rows_that_cannot_be_left_out_are_told(faulty, words):
+    with pytest.raises(RequestError) as caught:
+        without_missing(faulty, "drop")
+    assert words in str(caught.value)
+    assert str(caught.value).endswith("use missing=impute in place of missing=drop.")
+
+
+@given(
+    arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(1, 3)), elements=st.sampled_from([NAN, 0.0, 1.0])),
+    st.data(),
+)
+def test_what_is_left_is_complete_or_nothing_is(features, draw):
+    labels = draw.draw(arrays(np.int8, len(features), elements=st.sampled_from([-1, 1])))
+    labels[:2] = [1, -1]
+    complete = [not np.isnan(row).any() for row in features]
+    try:
+        kept = without_missing(BinaryData.checked(features, labels), "drop")
+    except RequestError:
+        assert len(set(labels[complete])) < 2
+    else:
+        assert kept.X.tolist() == features[complete].tolist()
+        assert kept.y.tolist() == labels[complete].tolist()
