@@ -89,7 +89,7 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """What a data set is read from instead of its own files, where data folders hold it; it is never downloaded.
+    """What a data set is read from instead of its own files, where data folders hold it; it is not downloaded unasked.
 
     For a file that brings the divisions of the literature and need not be had: without it, the data set has the same
     samples, and divisions are drawn.

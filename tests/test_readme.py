@@ -83,7 +83,7 @@ def needs_absent_data(line):
 def rehearsed(line):
     """Return the line with a run, or the report of one, replaced by its plan."""
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
-    run = re.match(r"npbench (?!list|plan|-s|--)|npbench$", line)
+    run = re.match(r"npbench (?!list|data |plan|-s|--)|npbench$", line)
     return line.replace("npbench", "npbench plan", 1) if run else line
 
 
