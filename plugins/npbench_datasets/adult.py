@@ -32,7 +32,7 @@ FEATURES = [name for name in COLUMNS if name not in {"education", "income"}]
 
 
 def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return 48842 x 13 features and labels, +1 for an income above 50,000 dollars, the training part first.
+    """Return 48842 x 13 features and labels, +1 for an income of up to 50,000 dollars, the training part first.
 
     Of the 14 columns ``education`` is left out: ``education-num`` has the same in numbers. That leaves as many as Bach
     et al. (2006) have; which one they left out they do not say. A word is coded by its place in the alphabet among
@@ -48,7 +48,7 @@ def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[st
     table = table.drop_nulls().select(pl.all().str.strip_chars(" ."))
     coded = (pl.col(name).rank("dense") - 1 if name in WORDS else pl.col(name).cast(pl.Float64) for name in FEATURES)
     X = table.select(coded).to_numpy()
-    y = np.where(table["income"].to_numpy() == ">50K", 1, -1)
+    y = np.where(table["income"].to_numpy() == "<=50K", 1, -1)
     return X, y, {"categorical": [FEATURES.index(name) for name in sorted(WORDS)], "columns": FEATURES}
 
 

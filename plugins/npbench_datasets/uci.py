@@ -30,9 +30,9 @@ def load_dermatology(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 351 x 33 features and labels, +1 for a bad return (class b); the second column, always 0, is left out."""
+    """Return 351 x 33 features and labels, +1 for a good return (class g); the second column, always 0, is left out."""
     table = _complete(path)
-    return np.delete(table[:, :-1].to_numpy(), 1, axis=1), _labels(table[:, -1] == "b")
+    return np.delete(table[:, :-1].to_numpy(), 1, axis=1), _labels(table[:, -1] == "g")
 
 
 def load_letter(path: Path, positive: str = "H") -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
         licence="none needed",
         citation="sizes after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Table I",
+        n_features=54,
     ),
     Dataset(
         name="gaussians",
@@ -23,6 +24,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=f"after {_BACH}, Fig. 7",
+        n_features=2,
     ),
     Dataset(
         name="mixtures",
@@ -32,6 +34,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=f"after {_BACH}, Fig. 4",
+        n_features=2,
     ),
     Dataset(
         name="negative_binomial",
@@ -69,6 +72,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=f"{_BREIMAN}; {_BACH}, section 4.3",
+        n_features=2,
     ),
     Dataset(
         name="ringnorm20",
@@ -78,6 +82,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=_BREIMAN,
+        n_features=20,
     ),
     Dataset(
         name="scalable",
@@ -96,6 +101,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation="after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 5.1 and Fig. 2",
+        n_features=2,
     ),
     Dataset(
         name="twonorm",
@@ -105,6 +111,7 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=f"{_BREIMAN}; {_BACH}, section 4.3",
+        n_features=2,
     ),
     Dataset(
         name="twonorm20",
@@ -114,5 +121,6 @@ GENERATED = (
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
         citation=_BREIMAN,
+        n_features=20,
     ),
 )

@@ -8,7 +8,8 @@ UCI_MEDICAL = (
         name="breast_w",
         load="npbench_datasets.uci:load_breast_w",
         title="Wisconsin breast cancer by nine grades, the original set",
-        positive="class 4, malignant, the minority, our choice (Bach et al. 2006 name none); negative: class 2, benign",
+        positive="class 4, malignant, the minority, with which Table 2 of Bach et al. (2006) agrees; negative: "
+        "class 2, benign",
         source="UCI data set 15; 16 of 699 rows, incomplete, and the sample number are left out; 234 rows occur again",
         licence="CC BY 4.0",
         citation="Wolberg (1990), Breast Cancer Wisconsin (Original), UCI, doi:10.24432/C5HP4Z",
@@ -49,7 +50,7 @@ UCI_MEDICAL = (
         name="liver",
         load="npbench_datasets.uci:load_liver",
         title="Blood tests and drinking: the selector of the BUPA liver disorders",
-        positive="selector 1, the minority, our choice (Bach et al. 2006 name none); negative: selector 2",
+        positive="selector 1, the minority, with which Table 2 of Bach et al. (2006) agrees; negative: selector 2",
         source="UCI data set 60; the label marks a train and a test part, not a diagnosis, but it is what makes the "
         "paper's 6 features; 4 rows occur again",
         licence="CC BY 4.0",
@@ -70,7 +71,8 @@ UCI_MEDICAL = (
         name="pima",
         load="npbench_datasets.uci:load_pima",
         title="Diabetes among Pima women",
-        positive="class 0, no diabetes, the majority (Gasso et al. 2011); negative: class 1, diabetes",
+        positive="class 0, no diabetes, the majority (Gasso et al. 2011; Table 2 of Bach et al. 2006 agrees with the "
+        "other); negative: class 1, diabetes",
         source="a copy of the UCI file, which UCI no longer serves; zeros stand for missing in several columns",
         licence="listed as public by OpenML (data set 37)",
         citation="Smith, Everhart, Dickson, Knowler, Johannes (1988), Using the ADAP learning algorithm to "
