@@ -9,8 +9,10 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
 import polars as pl
@@ -96,11 +98,17 @@ def solvers(folder: str) -> None:
 
 
 def datasets() -> None:
-    """Write where the data sets come from."""
-    cog.outl("\n| data set | source | positive class | licence |\n|---|---|---|---|")
+    """Write how large the data sets are, where they come from and which class is positive."""
+    cog.outl("\n| data set | size | source | positive class | licence |\n|---|---|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
-        cog.outl(f"| `{name}` | {dataset.source} | {dataset.positive} | {dataset.licence} |")
+        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.source} | {dataset.positive} | {dataset.licence} |")
     cog.outl("")
+
+
+def _size(dataset: contracts.Dataset) -> str:
+    known = [str(n) if n else "any" for n in (dataset.n_samples, dataset.n_features)]
+    positive = f", {dataset.n_positive} +" if dataset.n_positive else ""
+    return "" if known == ["any", "any"] else f"{' x '.join(known)}{positive}"
 
 
 def descriptions() -> None:
@@ -123,8 +131,30 @@ def fields(name: str) -> None:
     cog.outl("")
 
 
-def _fields(description: type) -> None:
-    parameters = (inspect.getdoc(description) or "").partition("----------\n")[2]
+def generators() -> None:
+    """Write the density and the parameters of each data set that is drawn, from the docstring of what draws it."""
+    for name, dataset in sorted(registry.installed().datasets.items()):
+        if dataset.source.startswith("drawn"):
+            loader = contracts.resolve(dataset.load)
+            cog.outl(f"\n## {name}\n")
+            cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
+            cog.outl(f"\nReference: {dataset.citation}. Positive: {dataset.positive}.")
+            _fields(loader)
+    cog.outl("")
+
+
+def _markdown(docstring: str) -> str:
+    """Return the text of a docstring with its formulas fenced."""
+
+    def fence(block: re.Match[str]) -> str:
+        lead = f"{block[1]}:\n\n" if block[1] else ""
+        return f"{lead}```text\n{textwrap.dedent(block[2]).strip()}\n```\n\n"
+
+    return _plain(re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, docstring, flags=re.MULTILINE))
+
+
+def _fields(description: Any) -> None:
+    parameters = (inspect.getdoc(description) or "").partition("----------\n")[2].partition("\nReturns\n")[0]
     cog.outl("\n| field | type | |\n|---|---|---|")
     for names, kind, meaning in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE):
         called = ", ".join(f"`{name}`" for name in names.split(", "))
@@ -132,8 +162,12 @@ def _fields(description: type) -> None:
 
 
 def _escaped(text: str) -> str:
-    plain = re.sub(r":\w+:`([^`]*)`", r"`\1`", text)
-    return plain.replace("``", "`").replace("|", r"\|")
+    return _plain(text).replace("|", r"\|")
+
+
+def _plain(text: str) -> str:
+    """Return the text with its roles and literals in the marks of Markdown."""
+    return re.sub(r":\w+:`([^`]*)`", r"`\1`", text).replace("``", "`")
 
 
 def record_columns() -> None:
