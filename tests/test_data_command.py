@@ -239,6 +239,15 @@ def test_fetch_goes_on_after_a_failure_and_ends_with_1(folders, known, ended, se
     assert len(err.splitlines()) == 1
 
 
+def test_fetch_replaces_no_copy_that_is_wrong(folders, known, ended, server):
+    known(Dataset(name="toy", load="toys:a", files=(described("a", url=server),)))
+    wrong = put(folders / "cache", "a", b"1,3\n")
+    code, out, err = ended("fetch", "toy")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"npbench: {wrong} is not the file")
+    assert wrong.read_bytes() == b"1,3\n"
+
+
 def test_an_original_is_fetched_only_when_asked_for(folders, known, ended, server):
     original = Original(load="toys:b", files=(described("original", url=server),))
     known(
