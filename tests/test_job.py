@@ -214,6 +214,18 @@ def test_more_repeats_than_published_divisions_are_refused_before_any_work():
         check_split(dataclasses.replace(request, repeats=3), data)
 
 
+def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
+    groups = [7, 7, 7, 1, 0, 3, 2, 7, 6, 3, 4, 4, 7, 0, 3, 5]
+    y = [-1, -1, -1, -1, 1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, 1]
+    data = BinaryData.checked(np.zeros((16, 1)), y, "toy", groups=groups)
+    protocol = CrossValidation(test_size=0.5, folds=2)
+    assert [divides(protocol, data, 0, repeat) for repeat in range(3)] == [True, False, True]
+    request = dataclasses.replace(REQUEST, protocol=protocol, seed=0)
+    check_split(dataclasses.replace(request, repeats=1), data)
+    with pytest.raises(RequestError, match=r"^Data set 'toy': As rows of one group stay together"):
+        check_split(dataclasses.replace(request, repeats=3), data)
+
+
 def divides(protocol, data, seed, repeat):
     try:
         protocol.split(data, seed, repeat)

@@ -188,6 +188,54 @@ def test_standardising_uses_the_training_part_alone():
     np.testing.assert_allclose(np.sort(X, axis=0), np.sort((train - train.mean(axis=0)) / train.std(axis=0), axis=0))
 
 
+def of_all_kinds() -> BinaryData:
+    """Numbers, some of them missing, and words for a third of the rows each."""
+    plain = samples()
+    X = np.column_stack([plain.X, np.arange(80) % 3])
+    X[::7, 0] = np.nan
+    return BinaryData.checked(X, plain.y, "kinds", categorical=[2])
+
+
+@pytest.mark.parametrize("preprocess", ["standardize", "unit_range", "unit_norm", "none"])
+def test_the_rows_of_the_test_part_change_nothing_that_the_solver_sees(preprocess):
+    data = of_all_kinds()
+    test = CrossValidation().split(data, 0, 0).test
+    altered = data.X.copy()
+    altered[test] = [1e9, -1e9, 7.0]
+    for X in (data.X, altered):
+        changed = BinaryData.checked(X, data.y, "kinds", categorical=[2])
+        record = measurement.run(planned(changed, preprocess=preprocess, missing="impute"), changed)
+        assert record["status"] == "ok", record["traceback"]
+    (_, one, y), (_, other, same) = Threshold.seen
+    assert one.shape == (60, 5)
+    assert np.isfinite(one).all()
+    assert np.array_equal(one, other)
+    assert np.array_equal(y, same)
+
+
+def test_categories_may_be_left_as_codes():
+    data = of_all_kinds()
+    measurement.run(planned(data, missing="impute", categories="codes"), data)
+    ((_, X, _),) = Threshold.seen
+    assert set(X[:, 2]) == {0.0, 1.0, 2.0}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Permutations(n_train=30, folds=2)])
+def test_test_rows_that_the_solver_knows_are_counted(protocol, kind):
+    plain = samples()
+    features = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
+    data = BinaryData.checked(kind(features), plain.y, "alike")
+    split = protocol.split(data, 3, 1)
+    record = measurement.run(planned(data, protocol=protocol, seed=3, repeat=1), data)
+    others = {tuple(features[row]) for row in set(range(80)) - set(split.test)}
+    expected = sum(tuple(features[row]) in others for row in split.test)
+    assert 0 < expected < len(split.test) or len(others) == 27
+    assert record["n_test_duplicates"] == expected
+    assert record["split_sha256"] == split.sha256
+    assert measurement.run(planned(plain), plain)["n_test_duplicates"] == 0
+
+
 def test_what_the_solver_left_is_recorded():
     record = measurement.run(planned(samples()), samples())
     expected = {
