@@ -136,7 +136,7 @@ def generators() -> None:
     for name, dataset in sorted(registry.installed().datasets.items()):
         if dataset.source.startswith("drawn"):
             loader = contracts.resolve(dataset.load)
-            cog.outl(f"\n## {name}\n")
+            cog.outl(f"\n### {name}\n")
             cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
             cog.outl(f"\nReference: {dataset.citation}. Positive: {dataset.positive}.")
             _fields(loader)
@@ -150,7 +150,7 @@ def _markdown(docstring: str) -> str:
         lead = f"{block[1]}:\n\n" if block[1] else ""
         return f"{lead}```text\n{textwrap.dedent(block[2]).strip()}\n```\n\n"
 
-    return _plain(re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, docstring, flags=re.MULTILINE))
+    return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, _plain(docstring), flags=re.MULTILINE)
 
 
 def _fields(description: Any) -> None:

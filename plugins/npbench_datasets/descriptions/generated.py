@@ -91,7 +91,7 @@ GENERATED = (
         positive="the class shifted by separation; negative: the one around 0",
         source="drawn by npbench; parameters n_samples, n_features, density, imbalance, separation, seed",
         licence="none needed",
-        citation="of npbench",
+        citation="made for npbench",
     ),
     Dataset(
         name="synthetic",
