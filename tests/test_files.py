@@ -182,6 +182,20 @@ def test_a_first_line_of_numbers_is_no_header_unless_told_so():
     assert data.columns == ("1", "2")
 
 
+def test_a_first_line_of_words_and_numbers_is_asked_about():
+    text = "39,State-gov,<=50K\n50,Private,>50K\n"
+    assert "words and numbers, '39', 'State-gov', '<=50K': say by dataset.header=true" in refused("t.csv", text)
+    assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
+
+
+def test_empty_lines_are_no_rows():
+    text = TABLE.replace("\n", "\n\n") + "\n\n"
+    assert (
+        loaded("t.csv", text, label="class", positive="b").sha256
+        == loaded("t.csv", TABLE, label="class", positive="b").sha256
+    )
+
+
 def test_delimiters_are_found_or_named():
     for sign, name in {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}.items():
         text = TABLE.replace(",", sign)
@@ -290,7 +304,7 @@ ONE_COLUMN = "there is one column only, as no"
             {"label": "class", "positive": "c"},
             r"'c', a label that no row has. There are 'a' \(2 rows\), 'b'",
         ),
-        ("t.csv", TABLE, {"label": "site", "positive": "left"}, "1 of 4 rows have no label"),
+        ("t.csv", TABLE, {"label": "site", "positive": "left"}, "labels are missing in 1 row of 4"),
         ("t.csv", "a,y\n1,0\n2,1,3\n", {"label": "y"}, "cannot be read as CSV .found more fields"),
         ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, r"cannot be read as CSV \(invalid utf-8"),
         ("t.csv", "a,y\n", {"label": "y"}, "there are no rows"),

@@ -57,7 +57,7 @@ def test_of_any_other_pair_the_positive_one_must_be_named(values):
     with pytest.raises(RequestError) as caught:
         signs(pl.Series([*values, values[1]]))
     assert str(caught.value) == (
-        f"dataset.positive has no value: name the label that is +1. There are {first!r} (1 rows), {second!r} (2 rows)."
+        f"dataset.positive has no value: name the label that is +1. There are {first!r} (1 row), {second!r} (2 rows)."
     )
     assert signs(pl.Series(values), positive=first).tolist() == [1, -1]
 
@@ -81,16 +81,16 @@ def test_several_labels_make_a_class():
 @pytest.mark.parametrize(
     ("values", "asked", "sentence"),
     [
-        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 rows), '2' (1 rows), '3' (2 rows): say which is -1"),
-        ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 rows), '2' (1 rows)."),
+        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): say which is -1"),
+        ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 row), '2' (1 row)."),
         ([1, 2], (1, 3), "dataset.negative is '3', a label that no row has."),
         ([1, 2], ([1, 2],), "dataset.positive names every label there is"),
         ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: decide for one."),
         ([1, 1], (), "every row has the label '1' (2 rows): two classes are needed."),
-        ([1, None, 2], (1,), "1 of 3 rows have no label"),
-        ([1.0, np.nan, 2.0], (1,), "1 of 3 rows have no label"),
+        ([1, None, 2], (1,), "labels are missing in 1 row of 3"),
+        ([1.0, np.nan, 2.0], (1,), "labels are missing in 1 row of 3"),
         ([], (), "there are no rows."),
-        (list(range(50)), (), "'8' (1 rows), '9' (1 rows) and 40 more."),
+        (list(range(50)), (), "'8' (1 row), '9' (1 row) and 40 more."),
     ],
 )
 def test_what_makes_no_two_classes_is_told(values, asked, sentence):

@@ -118,7 +118,7 @@ def test_the_label_may_be_another_column(server):
 
 
 def test_labels_are_told_and_asked_for_as_those_of_files(server):
-    assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 rows), 'no' (2 rows)")
+    assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 row), 'no' (2 rows)")
     assert "dataset.positive is 'oui', a label that no row has" in refused(positive="oui")
     assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', and there is no such column."
 
@@ -136,11 +136,15 @@ def test_several_columns_of_labels_are_told(server):
     assert "OpenML names several columns of labels for it: name one by dataset.label" in refused()
 
 
-@pytest.mark.parametrize("number", [None, "credit-g", 0, True, 1.5])
+@pytest.mark.parametrize("number", ["credit-g", 0, True, 1.5])
 def test_what_is_no_number_is_told(number):
     assert f"dataset.id is {number!r}: it must be the number of a data set, as in openml.org/d/37." == refused(
         id=number
     )
+
+
+def test_a_missing_number_is_told():
+    assert refused(id=None) == "dataset.id has no value: give the number of a data set, as in openml.org/d/37."
 
 
 def test_a_number_that_openml_does_not_know_is_told(server):

@@ -9,6 +9,7 @@ import polars as pl
 from polars import selectors as cs
 
 from npbench.errors import RequestError
+from npbench_files.wording import listed
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
@@ -26,12 +27,13 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
         "comma", "semicolon", "tab", "bar" or a single sign; by default the first of these that makes the most columns
         of the first line.
     header : bool, optional
-        Whether the first line holds the names of the columns; by default it does unless it is all numbers.
+        Whether the first line holds the names of the columns; by default it does where it is all words, and does not
+        where it is all numbers.
 
     Raises
     ------
     RequestError
-        If there is one column only, or ``delimiter`` is no sign.
+        If there is one column only, ``delimiter`` is no sign, or the first line holds words as well as numbers.
     """
     first = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
     stream.seek(0)
@@ -42,7 +44,7 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
-    has_header = not all(map(_is_number, fields)) if header is None else header
+    has_header = _is_header(fields) if header is None else header
     frame = pl.read_csv(
         stream,
         separator=sign,
@@ -51,18 +53,30 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
         infer_schema_length=None,  # else a column is taken for whole numbers by its first 100
     )
     frame.columns = _named(frame.columns if has_header else [""] * frame.width)
-    return _stripped(frame)
+    return _stripped(frame).filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
 
 
 def _fields(line: str, sign: str) -> list[str]:
     return next(csv.reader([line], delimiter=sign), [])
 
 
+def _is_header(fields: list[str]) -> bool:
+    """Return whether there are words only in a line; refuse to guess where there are numbers too."""
+    told = [field for field in fields if field.strip() not in MISSING]
+    numbers = [field for field in told if _is_number(field)]
+    if 0 < len(numbers) < len(told):
+        raise RequestError(
+            f"the first line holds words and numbers, {listed(map(repr, fields))}: say by dataset.header=true or "
+            "dataset.header=false whether these are the names of the columns."
+        )
+    return not numbers
+
+
 def _is_number(field: str) -> bool:
     try:
         float(field)
     except ValueError:
-        return field.strip() in MISSING
+        return False
     return True
 
 

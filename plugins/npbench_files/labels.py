@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from npbench.errors import RequestError
-from npbench_files.wording import listed
+from npbench_files.wording import counted, listed
 
 CODED = ({"-1", "1"}, {"0", "1"}, {"false", "true"})  # pairs of which the second is taken for +1 unasked
 REST = "rest"
@@ -44,7 +44,9 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
         raise RequestError("there are no rows.")
     labels = _plain(labels)
     if missing := labels.null_count():
-        raise RequestError(f"{missing} of {len(labels)} rows have no label: give them one, or remove them.")
+        raise RequestError(
+            f"labels are missing in {counted(missing)} of {len(labels)}: fill them in, or remove the rows."
+        )
     counts = dict(labels.value_counts(name="count").sort(labels.name).iter_rows())
     if len(counts) == 1:
         raise RequestError(f"every row has the label {_told(counts)}: two classes are needed.")
@@ -111,5 +113,5 @@ def _named(setting: str, wanted: Any, counts: Mapping[Any, int]) -> list[Any]:
 
 
 def _told(counts: Mapping[Any, int]) -> str:
-    rows: Iterable[str] = (f"{spelled(value)!r} ({count} rows)" for value, count in counts.items())
+    rows: Iterable[str] = (f"{spelled(value)!r} ({counted(count)})" for value, count in counts.items())
     return listed(rows)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from npbench.errors import RequestError
+from npbench.values import is_whole
 from npbench_files.labels import signs
 
 
@@ -34,7 +35,9 @@ def load_openml(
     RequestError
         If it is not there and cannot be downloaded, or does not hold what is asked for.
     """
-    if not isinstance(id, int) or isinstance(id, bool) or id < 1:
+    if id is None:
+        raise RequestError("dataset.id has no value: give the number of a data set, as in openml.org/d/37.")
+    if not is_whole(id, at_least=1):
         raise RequestError(f"dataset.id is {id!r}: it must be the number of a data set, as in openml.org/d/37.")
     try:
         bunch = _fetched(id, "default-target" if label is None else label)

@@ -21,6 +21,17 @@ def listed(items: Iterable[str]) -> str:
     return ", ".join(every[:SHOWN]) + more
 
 
+def counted(n_rows: int) -> str:
+    """Say how many rows.
+
+    Examples
+    --------
+    >>> counted(1), counted(2)
+    ('1 row', '2 rows')
+    """
+    return "1 row" if n_rows == 1 else f"{n_rows} rows"
+
+
 def instead_of(name: str, names: Sequence[str]) -> str:
     """Say which of the ``names`` is like one that is not among them, and what there are.
 
