@@ -158,6 +158,13 @@ def test_covertype_is_spruce_and_fir_against_krummholz(covertype_file):
     assert np.array_equal(data.y, np.where(kept[:, -1] == 1, 1, -1))
 
 
+def test_covertype_pine_is_lodgepole_pine_against_all_others(covertype_file):
+    table, dataset = covertype_file
+    data = load(dataclasses.replace(DATASETS["covertype_pine"], files=dataset.files, n_samples=60, n_positive=10))
+    assert np.array_equal(data.X, table[:, :-1])
+    assert np.array_equal(data.y > 0, table[:, -1] == 2)
+
+
 def test_covertype_without_a_copy_or_a_network_says_what_to_get_and_where_to_put_it(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "data_folders", lambda: [tmp_path])
     (file,) = DATASETS["covertype"].files

@@ -12,7 +12,7 @@ from npbench.data import sources
 from npbench_datasets.libsvm import read
 
 loaded = functools.cache(load_dataset)
-TABLE_3 = {"a9a": (48842, 123), "ijcnn1": (141691, 22), "letter": (20000, 16)}
+TABLE_3 = {"a9a": (48842, 123), "ijcnn1": (141691, 22), "letter": (20000, 16), "covertype_pine": (581012, 54)}
 
 
 @pytest.mark.parametrize("name", TABLE_3)

@@ -30,7 +30,9 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     RequestError
         If the files are not there or differ in length.
     """
-    features, info = brought("kddcup08", ("Features.txt", "Info.txt"), path, "the KDD Cup 2008, training_data.zip")
+    features, info = brought(
+        "kddcup08", ("Features.txt", "Info.txt"), path, "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
+    )
     X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
     if len(X) != len(about):
         raise RequestError(
@@ -56,7 +58,9 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     RequestError
         If the files are not there or labels are unknown.
     """
-    files = brought("kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "the KDD Cup 2006 at kdd.org")
+    files = brought(
+        "kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
+    )
     table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
     if (labels < 0).any():

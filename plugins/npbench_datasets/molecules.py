@@ -37,7 +37,7 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.impute import SimpleImputer
 
     names = ("dipsPosPair.feature", "dipsRandpairSub23w.feature")
-    files = brought("ppi", names, path, "the supplement of Qi, Bar-Joseph, Klein-Seetharaman (2006)")
+    files = brought("ppi", names, path, "https://www.cs.cmu.edu/~qyj/papers_sulp/proteins05_pages/features.html")
     parts = [
         pl.read_csv(file, has_header=False, infer_schema_length=None).cast(pl.Float64).to_numpy() for file in files
     ]
@@ -109,7 +109,7 @@ def load_tcga(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str
     RequestError
         If the file is not there or a column is headed by something else.
     """
-    (file,) = brought("tcga", ["counts.tsv"], path, "the Genomic Data Commons or UCSC Xena, read counts of one project")
+    (file,) = brought("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
     table = _gene_table(file)
     codes = [_sample_type(name, file) for name in table.columns[1:]]
     kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]
