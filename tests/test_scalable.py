@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.stats import binom, kstest, norm
 
 from npbench import load_dataset
+from npbench.errors import RequestError
 from npbench_datasets.scalable import Scalable, load_scalable
 
 ENDLESS = {
@@ -147,3 +148,9 @@ def test_memory_beside_the_rows_is_bounded(parameters):
 def test_few_rows(n_samples, density):
     data = load_dataset("scalable", n_samples=n_samples, density=density)
     assert (data.n_samples, data.n_positive) == (n_samples, n_samples // 2)
+
+
+@pytest.mark.parametrize("density", [1.0, 0.1])
+def test_more_rows_than_memory_are_refused(density):
+    with pytest.raises(RequestError, match=r"n_samples is 10000000000000: .* GB, more than there is. Lower it"):
+        load_scalable(10**13, density=density)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from npbench.errors import RequestError
 from npbench_datasets.ranges import between, refuse, whole
 
 # Drawn at once: 1 MB of X, which stays in a processor's cache. Another number would draw other rows.
@@ -61,12 +62,12 @@ def load_scalable(
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a sentence for each parameter out of range, or where X is larger than the memory.
 
     Notes
     -----
-    Time in proportion to the entries. Memory for X once, 8 bytes an entry or 12 if it is sparse, and less than 20 MB
-    beside it. :class:`Scalable` gives any rows without the others, where X is larger than the memory.
+    Time in proportion to the entries. Memory for X once, 8 bytes an entry or 12 if it is sparse, and beside it less
+    than 20 MB, or a few rows. :class:`Scalable` gives any rows without the others, where X is larger than the memory.
     """
     refuse(
         whole(2, n_samples=n_samples)
@@ -77,7 +78,14 @@ def load_scalable(
         + whole(0, seed=seed)
     )
     refuse(_size_faults(n_samples, n_features, density, imbalance))
-    return Scalable(n_features, density, imbalance, separation, seed).rows(0, n_samples)
+    try:
+        return Scalable(n_features, density, imbalance, separation, seed).rows(0, n_samples)
+    except MemoryError as error:
+        size = n_samples * n_features * density * (8 if density == 1 else 12) / 1e9
+        raise RequestError(
+            f"dataset.n_samples is {n_samples}: with {n_features} features X takes {size:.0f} GB, more than there is. "
+            "Lower it, or draw a part at a time with npbench_datasets.scalable.Scalable."
+        ) from error
 
 
 def _size_faults(n_samples: int, n_features: int, density: float, imbalance: float) -> list[str]:
