@@ -131,7 +131,7 @@ class Dataset:
     original : Original, optional
         What it is read from instead, where that is at hand.
     n_samples, n_features, n_positive : int, optional
-        What the literature says, checked after loading; None for generators.
+        What the literature says, checked after loading; None where a parameter decides it.
     test_rows : (int, int), optional
         First row of the test part that the literature fixes, and the row after its last, for ``protocol=official``.
     n_train : int, optional
