@@ -18,6 +18,7 @@ from npbench import load_dataset
 from npbench.data.sources import cache_folder
 from npbench.errors import RequestError
 from npbench_files import formats
+from npbench_files.delimited import SCANNED
 
 X = np.array([[0.5, 3.0], [-1.25, 0.0], [1e-300, 7.0], [0.1 + 0.2, -2.0]])
 WORDS = ["no", "yes", "no", "yes"]
@@ -186,6 +187,15 @@ def test_a_first_line_of_words_and_numbers_is_asked_about():
     text = "39,State-gov,<=50K\n50,Private,>50K\n"
     assert "words and numbers, '39', 'State-gov', '<=50K': say by dataset.header=true" in refused("t.csv", text)
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
+
+
+@pytest.mark.parametrize(("last", "expected"), [("1.5", [1.5, 1.5]), ("", [np.nan, np.nan]), ("word", [3, 0])])
+def test_types_of_columns_follow_from_all_rows(last, expected):
+    n = SCANNED + 1
+    rows = "".join(f"{i % 3},,{i % 2}\n" for i in range(n))
+    X = loaded("t.csv", f"a,b,y\n{rows}{last},{last},1\n", label="y").X
+    assert np.array_equal(X[:n], np.column_stack([np.resize([0, 1, 2], n), np.full(n, np.nan)]), equal_nan=True)
+    assert np.array_equal(X[n], expected, equal_nan=True)
 
 
 def test_empty_lines_are_no_rows():

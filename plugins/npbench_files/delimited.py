@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
 from typing import IO
 
 import polars as pl
@@ -13,6 +14,7 @@ from npbench_files.wording import listed
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
+SCANNED = 10_000  # rows that types of columns are first taken from; to look at all doubles the time
 AT_MOST = 60  # signs of a line that an error shows
 
 
@@ -45,15 +47,18 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
     has_header = _is_header(fields) if header is None else header
-    frame = pl.read_csv(
-        stream,
-        separator=sign,
-        has_header=has_header,
-        null_values=MISSING,
-        infer_schema_length=None,  # else a column is taken for whole numbers by its first 100
-    )
+    frame = _parsed(stream, sign, has_header)
     frame.columns = _named(frame.columns if has_header else [""] * frame.width)
     return _stripped(frame).filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
+
+
+def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
+    read = partial(pl.read_csv, separator=sign, has_header=has_header, null_values=MISSING)
+    try:
+        return read(stream, infer_schema_length=SCANNED)
+    except pl.exceptions.ComputeError:  # a number with a point in a column taken for whole numbers, a word, ...
+        stream.seek(0)
+        return read(stream, infer_schema_length=None)
 
 
 def _fields(line: str, sign: str) -> list[str]:
