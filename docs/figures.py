@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from npbench.report.rates import plot
 from npbench.report.settings import SITUATION
-from npbench.store import RecordStore
+from npbench.store import RecordStore, conformed
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
@@ -37,7 +37,8 @@ def published() -> pl.DataFrame:
 
 def of_experiment(name: str) -> pl.DataFrame:
     """Return the published records of an experiment, as much of them as its figure shows."""
-    frame = pl.read_parquet(ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet")
+    path = ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet"
+    frame = conformed(pl.read_parquet(path))
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
     return frame.select(*dict.fromkeys(shown), "repeat", "rho").sort(pl.all())
 

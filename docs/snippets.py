@@ -24,7 +24,7 @@ from npbench import contracts, hookspecs, registry, schema
 from npbench.configs import config_dir
 from npbench.experiment import load
 from npbench.report.experiment import print_experiment
-from npbench.store import RecordStore
+from npbench.store import RecordStore, conformed
 from npbench.summary import print_summary
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,8 @@ def experiment(name: str) -> None:
     """Write the tables of an experiment, made of the published records."""
     with initialize_config_dir(str(config_dir()), version_base="1.3"):
         what = load(GlobalHydra.instance().config_loader(), name)
-    frame = pl.read_parquet(ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet")
+    path = ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet"
+    frame = conformed(pl.read_parquet(path))
     console = Console(file=io.StringIO(), width=100)
     print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
     assert isinstance(console.file, io.StringIO)

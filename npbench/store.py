@@ -103,7 +103,7 @@ class RecordStore:
             for path in fresh:
                 try:
                     part = pl.read_parquet(path, columns=columns)
-                    yield part if columns else _conformed(part)
+                    yield part if columns else conformed(part)
                 except FileNotFoundError:
                     continue
                 except (pl.exceptions.PolarsError, OSError) as error:
@@ -147,11 +147,14 @@ def _require_writable(folder: Path) -> None:
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
     # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
-    return _conformed(pl.DataFrame(rows, infer_schema_length=None, strict=False))
+    return conformed(pl.DataFrame(rows, infer_schema_length=None, strict=False))
 
 
-def _conformed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with every column of the schema, in its type and order; refuse what has no records."""
+def conformed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with every column of the schema, in its type and order; refuse what has no records.
+
+    Columns that records of an older version lack get what :mod:`npbench.schema` says of them.
+    """
     core = [
         pl.col(name).cast(dtype)
         if name in (*frame.columns, *ESSENTIAL)
