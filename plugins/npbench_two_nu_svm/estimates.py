@@ -33,7 +33,7 @@ class Estimate(Protocol):
 
     @property
     def counts(self) -> Sequence[tuple[int, int]]:
-        """Numbers of positives and negatives: of the sample, then of the parts that are left where some are left out."""
+        """Numbers of positives and negatives: of the sample, then of each part that is left when some are out."""
 
     def __call__(self, caps: Caps) -> Rates:
         """Return the rates under these caps."""

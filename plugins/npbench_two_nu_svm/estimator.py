@@ -327,8 +327,8 @@ class TwoNuSVM(KernelClassifier):
             self._require_square(X)
         elif 8 * n**2 > self.cache_size * MEGABYTE:
             raise ValueError(
-                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.0f} MB, more than cache_size="
-                f"{self.cache_size:g}: the 2nu-SVM needs all of it. Raise cache_size, or fit fewer samples."
+                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
+                f"{self.cache_size:g}, and the 2nu-SVM needs all of it. Raise cache_size, or fit fewer samples."
             )
 
     def _explanation(self) -> str:

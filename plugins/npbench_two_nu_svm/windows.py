@@ -45,7 +45,7 @@ def three_by_three(rates: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> three_by_three(np.array([[0.0, 1.0], [0.0, 0.0]])).round(3).tolist()
-    [[0.235, 0.388], [0.143, 0.235]]
+    [[0.235, 0.387], [0.143, 0.235]]
     """
     return _smooth(_smooth(rates, axis=1), axis=0)
 
