@@ -9,14 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.io
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from npbench import load_dataset
-from npbench.data.sources import cache_folder
+import npbench_files
+from npbench import cli, load_dataset
 from npbench.errors import RequestError
+from npbench.signature import signature
 from npbench_files import formats
 from npbench_files.delimited import SCANNED
 
@@ -126,7 +128,6 @@ def loaded(name, content, **params):
 def refused(name, content, **params):
     with pytest.raises(RequestError) as caught:
         loaded(name, content, **params)
-    assert not (cache_folder() / "arrays").exists()
     for fault in caught.value.faults:
         assert fault.startswith(f"{name}: ")
         assert fault.endswith((".", "]"))
@@ -450,3 +451,54 @@ def test_objects_are_never_unpickled(tmp_path):
 def test_matlab_files_of_the_hdf5_kind_are_told():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
     assert "version 7.3: save it anew with save(..., '-v7')" in refused("t.mat", header, label="y")
+
+
+@pytest.mark.parametrize("dataset", npbench_files.npbench_datasets(), ids=lambda dataset: dataset.name)
+def test_the_configuration_names_every_setting(dataset):
+    (package,) = npbench_files.npbench_config_packages()
+    folder = Path(npbench_files.__file__).parent / package.removeprefix("npbench_files.") / "dataset"
+    node = yaml.safe_load((folder / f"{dataset.name}.yaml").read_text(encoding="utf-8"))
+    assert node == {"name": dataset.name, **signature(dataset.load).defaults}
+
+
+def run(path, capfd):
+    """Run a solver on a file from the command line, and return the exit code and what was printed."""
+    settings_ = ["dataset=file", f"dataset.path={path}", "dataset.label=class", "dataset.positive=yes"]
+    with pytest.raises(SystemExit) as left:
+        cli.main([*settings_, "solver=gen_linear", "repeats=1"])
+    return left.value.code, "".join(capfd.readouterr())
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own."""
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_run_on_a_file_goes_by_its_content_whatever_it_is_called(tmp_path, cache, capfd):
+    table = frame_of(np.random.default_rng(0).normal(size=(80, 2)), [WORDS[i % 2] for i in range(80)])
+    table.write_csv(tmp_path / "t.csv")
+    table.write_parquet(tmp_path / "moved.parquet")
+    code, told = run("t.csv", capfd)
+    assert code == 0
+    assert "from before" not in told
+    code, told = run("moved.parquet", capfd)
+    assert code == 0
+    assert "1 of them from before" in told
+    assert len(list((cache / "arrays").iterdir())) == 1
+    table[:-1].write_csv(tmp_path / "t.csv")
+    code, told = run("t.csv", capfd)
+    assert code == 0
+    assert "from before" not in told
+
+
+def test_nothing_is_kept_of_a_file_that_is_refused(tmp_path, cache, capfd):
+    frame_of(X, WORDS).write_parquet(tmp_path / "t.parquet")
+    written("cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-20])
+    for path, words in {"no.csv": "there is no such file", "cut.parquet": "cannot be read as Parquet"}.items():
+        code, told = run(path, capfd)
+        assert code == 2
+        assert words in told
+        assert not cache.exists()
+        assert not Path("results").exists()

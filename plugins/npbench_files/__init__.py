@@ -14,7 +14,7 @@ def npbench_datasets() -> list[Dataset]:
             load="npbench_files.file:load_file",
             title="A file of yours: CSV, TSV, Parquet, Arrow, SVMLight, ARFF, .mat or .npz",
             positive=positive,
-            source="dataset.path",
+            source="the path in dataset.path",
             licence="yours to know",
             citation="yours to know",
         ),

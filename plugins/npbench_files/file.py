@@ -38,21 +38,31 @@ def load_file(
     path : str
         The file; a relative path starts in the current folder. Ending in .gz, .bz2 or .xz, it is unpacked.
     label : str
-        Column of the labels; for .mat and .npz, the variable. SVMLight files need none.
-    positive, negative : value or list of values, optional
-        See :func:`npbench_files.labels.signs`.
-    group : str, optional
+        Column of the labels; for .mat and .npz, the variable that holds them. SVMLight files need none.
+    positive : value or list of values
+        Labels of the rows that are +1. Not needed where there are but 0 and 1, -1 and 1, or false and true: the second
+        is +1.
+    negative : value or list of values
+        Labels of the rows that are -1; rows of other labels are left out. ``rest``: all that are not positive. Not
+        needed where there are two labels.
+    group : str
         Column of a table that is the same for rows which must not be divided, such as those of one patient.
-    columns, drop : list of str, optional
-        The features, or what is no feature, of a table; by default all columns but the label are.
-    format : str, optional
-        A key of :data:`npbench_files.formats.FORMATS`; by default the end of the name tells.
-    delimiter, header
-        See :func:`npbench_files.delimited.read_delimited`.
-    features : str, optional
+    columns : list of str
+        Names of the features of a table; by default all columns that the other settings leave.
+    drop : list of str
+        Names of columns that are no features.
+    format : {"csv", "tsv", "parquet", "arrow", "svmlight", "arff", "mat", "npz"}
+        By default the end of the name tells.
+    delimiter : {"comma", "semicolon", "tab", "bar"} or a sign
+        What separates the columns of a text; by default the first of these that makes the most columns of the first
+        line.
+    header : bool
+        Whether the first line of a text holds names; by default it does where it is all words, and does not where it
+        is all numbers. Without names the columns are ``column_0``, ``column_1``, ...
+    features : str
         Variable of the features in .mat and .npz; by default the only matrix there is.
-    n_features : int, optional
-        See :func:`npbench_files.matrices.read_svmlight`.
+    n_features : int
+        Number of features in an SVMLight file; by default the largest that occurs, which must be below a million.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def load_openml(
     label : str, optional
         Column of the labels; by default the one that OpenML says.
     positive, negative : value or list of values, optional
-        See :func:`npbench_files.labels.signs`.
+        As in :func:`npbench_files.file.load_file`.
 
     Raises
     ------
