@@ -129,7 +129,7 @@ def test_ppi_leaves_out_features_with_gaps_and_fills_the_others(tmp_path):
     interacting = [[0.5, 1, gap, 7.5], [gap, 0, gap, 7.5]]
     drawn = [[0.25, 1, 3, 7.5], [0.25, 1, gap, 7.5], [1.0, gap, 3, 7.5]]
     for name, table, label in (("dipsPosPair", interacting, 1), ("dipsRandpairSub23w", drawn, 0)):
-        lines = [",".join(map(str, [*row, label])) for row in table]
+        lines = [",".join(map(str, [*row, *[gap] * 158, label])) for row in table]
         (tmp_path / f"{name}.feature").write_text("\n".join(lines) + "\n")
     data = load(small("ppi", 5, 3, 2), path=str(tmp_path))
     assert data.y.tolist() == [1, 1, -1, -1, -1]
@@ -195,3 +195,31 @@ def test_nothing_is_written_where_the_files_are(kddcup08):
     before = content()
     load(small("kddcup08", 8), path=str(folder))
     assert content() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("chemo", ["chemo.svm"]),
+        ("cod_rna", ["cod-rna", "cod-rna.t", "cod-rna.r"]),
+        ("kddcup06", ["KDDPETrain.txt", "KDDPETest.txt"]),
+        ("kddcup08", ["Features.txt", "Info.txt"]),
+        ("ppi", ["dipsPosPair.feature", "dipsRandpairSub23w.feature"]),
+        ("tcga", ["counts.tsv"]),
+    ],
+)
+@pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<html>404</html>\n", "1;2;3\n4;5;6\n", ""])
+def test_files_in_another_format_are_refused_with_the_format_that_is_read(name, files, text, tmp_path):
+    for file in files:
+        (tmp_path / file).write_text(text)
+    with pytest.raises(RequestError) as caught:
+        load(DATASETS[name], path=str(tmp_path))
+    (fault,) = caught.value.faults
+    assert str(tmp_path / files[0]) in fault
+    assert "authors of its plugin" not in fault
+
+
+def test_a_bit_beyond_the_fingerprint_is_refused(tmp_path):
+    (tmp_path / "chemo.svm").write_text("+1 1:1\n-1 1000000:1\n")
+    with pytest.raises(RequestError, match=r"cannot be read as lines in the format of LIBSVM.* from 1 to 1021"):
+        load(DATASETS["chemo"], path=str(tmp_path))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from npbench.data.sources import data_folders
@@ -42,3 +43,31 @@ def brought(dataset: str, names: Sequence[str], path: str | None, origin: str) -
         f"{lacking} {', '.join(map(str, searched))}. Get them from {origin}, and put them there, or say where they are "
         "with dataset.path=..."
     )
+
+
+@contextmanager
+def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
+    """Tell what files should be like where a library cannot read them: nobody has checked what a user brings.
+
+    Parameters
+    ----------
+    form : str
+        What they should be: the end of a sentence.
+    files : sequence of Path
+        Those that are read.
+
+    Raises
+    ------
+    RequestError
+        In place of any other exception.
+    """
+    try:
+        if empty := [file.name for file in files if not file.stat().st_size]:
+            raise ValueError(f"{empty[0]} is empty")
+        yield
+    except Exception as error:  # each library has its own
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise RequestError(
+            f"{', '.join(map(str, files))} cannot be read as {form}: {reason}. Bring files in this format, or read "
+            "yours with dataset=file."
+        ) from error

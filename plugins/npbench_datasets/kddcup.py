@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbench.errors import RequestError
-from npbench_datasets.brought import brought
+from npbench_datasets.brought import brought, read_as
 
 STUDY = 4  # column of Info.txt
 
@@ -33,7 +33,8 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     features, info = brought(
         "kddcup08", ("Features.txt", "Info.txt"), path, "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
     )
-    X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
+    with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
+        X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
     if len(X) != len(about):
         raise RequestError(
             f"{features} has {len(X)} rows and {info} {len(about)}: one each for a region, both of the training data."
@@ -61,7 +62,8 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     files = brought(
         "kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
     )
-    table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
+    with read_as("118 numbers a row with blanks between them", files):
+        table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
     if (labels < 0).any():
         raise RequestError(
