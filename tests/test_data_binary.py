@@ -99,6 +99,20 @@ def test_the_hash_tells_different_data_apart():
     assert len({data.sha256 for data in different}) == len(different)
 
 
+@pytest.mark.parametrize(
+    ("features", "published", "sha256"),
+    [
+        (X, None, "11ae40a9546843fff1802c86d9af8c18ae5593ef3c9857d6d757e47909b4d8c5"),
+        (X, [[0, 1], [2, 0]], "3626b18b66d7cbdaaff4336eee0170c3da86a795956f2c5e955048577111a2e5"),
+        (sparse.csr_array(X), None, "805c3499fc5cf9ad342e26b496b6a8ce3ec84c105d5479deab04dc7068c73859"),
+        (sparse.csr_array(X), [[0, 1], [2, 0]], "da0e6b0f3566da67f23a5aa3798049f4ae98ada711c9f7d3f83b35812f0173b1"),
+    ],
+)
+def test_the_hash_is_that_of_records_which_are_published(features, published, sha256):
+    # Computed before data could have categories, groups and missing values.
+    assert BinaryData.checked(features, Y, published=published).sha256 == sha256
+
+
 def test_names_take_no_part_in_the_hash():
     hashes = {BinaryData.checked(X, Y, name, columns=columns).sha256 for name in "ab" for columns in (None, "xyz")}
     assert len(hashes) == 1
