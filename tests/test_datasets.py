@@ -65,6 +65,12 @@ def test_descriptions_are_complete(name):
         assert file.url.startswith("https://")
 
 
+def test_descriptions_import_nothing_that_reads_or_draws():
+    for path in (Path(npbench_datasets.__file__).parent / "descriptions").glob("*.py"):
+        modules = re.findall(r"^\s*(?:from|import) (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(modules) <= {"npbench.contracts", "npbench_datasets.descriptions"}, path.name
+
+
 @pytest.mark.parametrize("name", ["pima", "spambase"])
 def test_files_are_read_number_by_number(name, raw_dataset):
     (file,) = raw_dataset(name).files
