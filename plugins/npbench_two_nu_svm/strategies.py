@@ -38,7 +38,8 @@ def bias_shifting(plane: Plane, rank: Rank) -> Candidate:
             f"must not exceed {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
         )
     half = 0.5 * (n_pos + n_neg)
-    return min((plane.visit(nu * half / n_pos, nu * half / n_neg, Nu(nu)) for nu in feasible), key=rank)
+    points = {nu: (min(1.0, nu * half / n_pos), min(1.0, nu * half / n_neg)) for nu in feasible}  # 1 up to rounding
+    return min((plane.visit(*point, Nu(nu)) for nu, point in points.items()), key=rank)
 
 
 def balanced_bias_shifting(plane: Plane, rank: Rank) -> Candidate:
