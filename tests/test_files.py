@@ -215,6 +215,24 @@ def test_delimiters_are_found_or_named():
     assert loaded("t.txt", "a b y\n1 2 0\n3 4 1\n", label="y", delimiter=" ").X.tolist() == [[1, 2], [3, 4]]
 
 
+def test_decimal_commas_are_read_where_they_are_announced():
+    text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
+    assert "the column 'a' holds numbers with commas, such as '1,5': say dataset.decimal=comma" in refused(
+        "t.csv", text
+    )
+    X = loaded("t.csv", text, label="y", decimal="comma").X
+    assert np.array_equal(X, [[1.5, 2], [-2.25, 3], [np.nan, 4]], equal_nan=True)
+    assert "dataset.decimal is ',': it must be point or comma" in refused("t.csv", text, decimal=",")
+
+
+def test_a_table_may_have_a_line_as_long_as_it_likes():
+    names = [f"gene{i}" for i in range(16_000)]
+    rows = "".join(",".join([str(k)] * len(names)) + f",{k % 2}\n" for k in range(3))
+    data = loaded("t.csv", ",".join([*names, "y"]) + f"\n{rows}", label="y")
+    assert data.X.shape == (3, 16_000)
+    assert data.columns[-1] == "gene15999"
+
+
 def test_booleans_and_decimals_are_numbers(tmp_path):
     table = pl.DataFrame({"a": [True, False], "b": ["1.5", "2.5"], "y": [True, False]})
     table.with_columns(pl.col("b").cast(pl.Decimal(10, 2))).write_parquet(tmp_path / "t.parquet")
@@ -361,7 +379,7 @@ def test_a_file_that_is_not_there_is_told_with_its_likes(tmp_path):
     with pytest.raises(RequestError, match=r"there is no such file in .*: there are: none\.$"):
         load_dataset("file", path="no/such/table.csv")
     with pytest.raises(RequestError, match="this is a folder"):
-        load_dataset("file", path=str(tmp_path), format="csv")
+        load_dataset("file", path=str(tmp_path))
 
 
 def test_a_file_that_may_not_be_read_is_told(tmp_path):
@@ -428,10 +446,11 @@ def test_variables_are_named_where_they_are_not_plain(save, tmp_path):
 
     assert "dataset.label has no value: name the variable with the labels" in fault()
     assert "dataset.features has no value" in fault(label="y")
-    assert "dataset.features is 'trian', and there is no such variable: did you mean 'train'" in fault(
-        label="y", features="trian"
+    assert "dataset.features is 'tain', and there is no such variable: did you mean 'train'" in fault(
+        label="y", features="tain"
     )
     assert "test (4 x 2)" in fault(label="y")
+    assert "dataset.label is '1', and there is no such variable: there are" in fault(label=1)
     assert load_dataset("file", path=path.name, label="y", features="test").X.tolist() == (X + 1).tolist()
     save(path, {"x": X.T, "y": np.array([0, 1, 0, 1])})
     assert "x has 2 rows, and y 4 labels" in fault(label="y")

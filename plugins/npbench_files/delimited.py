@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from functools import partial
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 from polars import selectors as cs
@@ -15,10 +15,13 @@ from npbench_files.wording import listed
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 SCANNED = 10_000  # rows that types of columns are first taken from; to look at all doubles the time
+LONGEST = 100_000  # bytes of the first line that are looked at, less than the csv module takes for one field
 AT_MOST = 60  # signs of a line that an error shows
 
 
-def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: bool | None = None) -> pl.DataFrame:
+def read_delimited(
+    stream: IO[bytes], *, delimiter: str | None = None, header: bool | None = None, decimal: str | None = None
+) -> pl.DataFrame:
     """Return the table in a text whose columns are separated by a sign.
 
     Parameters
@@ -31,13 +34,18 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
     header : bool, optional
         Whether the first line holds the names of the columns; by default it does where it is all words, and does not
         where it is all numbers.
+    decimal : {"point", "comma"}, optional
+        What numbers have before their decimals; a point by default.
 
     Raises
     ------
     RequestError
-        If there is one column only, ``delimiter`` is no sign, or the first line holds words as well as numbers.
+        If there is one column only, a setting has no such value, the first line holds words as well as numbers, or
+        numbers have commas without leave.
     """
-    first = stream.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    if decimal not in (None, "point", "comma"):
+        raise RequestError(f"dataset.decimal is {decimal!r}: it must be point or comma.")
+    first = stream.readline(LONGEST).decode("utf-8-sig", errors="replace").rstrip("\r\n")
     stream.seek(0)
     best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
     sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
@@ -47,18 +55,19 @@ def read_delimited(stream: IO[bytes], *, delimiter: str | None = None, header: b
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
     has_header = _is_header(fields) if header is None else header
-    frame = _parsed(stream, sign, has_header)
+    frame = _parsed(stream, separator=sign, has_header=has_header)
     frame.columns = _named(frame.columns if has_header else [""] * frame.width)
-    return _stripped(frame).filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
+    frame = _stripped(frame, decimal == "comma")
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
 
 
-def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
-    read = partial(pl.read_csv, separator=sign, has_header=has_header, null_values=MISSING)
+def _parsed(stream: IO[bytes], **options: Any) -> pl.DataFrame:
+    read = partial(pl.read_csv, stream, null_values=MISSING, **options)
     try:
-        return read(stream, infer_schema_length=SCANNED)
+        return read(infer_schema_length=SCANNED)
     except pl.exceptions.ComputeError:  # a number with a point in a column taken for whole numbers, a word, ...
         stream.seek(0)
-        return read(stream, infer_schema_length=None)
+        return read(infer_schema_length=None)
 
 
 def _fields(line: str, sign: str) -> list[str]:
@@ -100,16 +109,32 @@ def _one_column(first: str, sign: str, best: str) -> str:
     )
 
 
-def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Take off the spaces around words, and make columns numbers that only spaces or plus signs hid."""
+def _stripped(frame: pl.DataFrame, decimal_comma: bool) -> pl.DataFrame:
+    """Take off the spaces around words, and make columns numbers that spaces, plus signs or commas hid."""
     bare = cs.string().str.strip_chars()
     frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
-    return frame.with_columns(_numbers_or_words(column) for column in frame.select(cs.string()))
+    return frame.with_columns(_numbers_or_words(column, decimal_comma) for column in frame.select(cs.string()))
 
 
-def _numbers_or_words(words: pl.Series) -> pl.Series:
-    parsed = words.str.strip_prefix("+").cast(pl.Float64, strict=False)
-    return parsed if parsed.null_count() == words.null_count() else words
+def _numbers_or_words(words: pl.Series, decimal_comma: bool) -> pl.Series:
+    unsigned = words.str.strip_prefix("+")
+    if (with_point := _numbers(unsigned)) is not None:
+        return with_point
+    with_comma = _numbers(unsigned.str.replace(",", ".", literal=True))
+    if with_comma is None:
+        return words
+    if not decimal_comma:
+        example = words.filter(words.str.contains(",", literal=True))[0]
+        raise RequestError(
+            f"the column {words.name!r} holds numbers with commas, such as {example!r}: say dataset.decimal=comma if "
+            "these come before decimals; else write them without."
+        )
+    return with_comma
+
+
+def _numbers(words: pl.Series) -> pl.Series | None:
+    parsed = words.cast(pl.Float64, strict=False)
+    return parsed if parsed.null_count() == words.null_count() else None
 
 
 def _named(names: list[str]) -> list[str]:

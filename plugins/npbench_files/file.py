@@ -28,6 +28,7 @@ def load_file(
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    decimal: str | None = None,
     features: str | None = None,
     n_features: int | None = None,
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
@@ -59,6 +60,8 @@ def load_file(
     header : bool
         Whether the first line of a text holds names; by default it does where it is all words, and does not where it
         is all numbers. Without names the columns are ``column_0``, ``column_1``, ...
+    decimal : {"point", "comma"}
+        What numbers in a text have before their decimals; a point by default.
     features : str
         Variable of the features in .mat and .npz; by default the only matrix there is.
     n_features : int
@@ -79,6 +82,7 @@ def load_file(
         "drop": drop,
         "delimiter": delimiter,
         "header": header,
+        "decimal": decimal,
         "features": features,
         "n_features": n_features,
     }
@@ -97,9 +101,8 @@ def load_file(
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse values of a kind that a setting cannot have."""
-    single = [
-        name for name in ("format", "label", "group", "features", "delimiter") if isinstance(given.get(name), list)
-    ]
+    names = ("format", "label", "group", "features", "delimiter")
+    single = [name for name in names if isinstance(given.get(name), list)]
     faults = [f"dataset.{name} is {given[name]!r}: it must be a single name." for name in single]
     if not isinstance(given.get("header", True), bool):
         faults.append(f"dataset.header is {given['header']!r}: it must be true or false.")
@@ -111,11 +114,11 @@ def _check(given: dict[str, Any]) -> None:
 
 def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Return the features, the labels as they are, and what else there is."""
-    kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
-    if alien := [f"dataset.{name}" for name in given if name not in kind.settings]:
-        known = ", ".join(f"dataset.{name}" for name in kind.settings)
-        raise RequestError(f"{kind.title} files know {known}, but not {', '.join(alien)}: leave it out.")
     with opened(file) as stream:
+        kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
+        if alien := [f"dataset.{name}" for name in given if name not in kind.settings]:
+            known = ", ".join(f"dataset.{name}" for name in kind.settings)
+            raise RequestError(f"{kind.title} files know {known}, but not {', '.join(alien)}: leave it out.")
         content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.of_reader})
     if not kind.is_table:
         return (*content, {})

@@ -17,6 +17,8 @@ from npbench_files.matrices import read_mat, read_npz, read_svmlight
 
 OF_TABLES = ("label", "group", "columns", "drop")  # settings that choose among columns by their names
 
+OF_TEXTS = ("delimiter", "header", "decimal")
+
 
 @dataclass(frozen=True)
 class Format:
@@ -58,8 +60,8 @@ def read_arrow(stream: IO[bytes]) -> pl.DataFrame:
 
 
 FORMATS = {
-    "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, ("delimiter", "header")),
-    "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, ("delimiter", "header")),
+    "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, OF_TEXTS),
+    "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, OF_TEXTS),
     "parquet": Format("Parquet", (".parquet", ".pq"), pl.read_parquet),
     "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), read_arrow),
     "svmlight": Format("SVMLight", (".svmlight", ".svm", ".libsvm"), read_svmlight, ("n_features",), is_table=False),

@@ -10,6 +10,7 @@ import polars as pl
 from scipy import sparse
 
 from npbench.errors import RequestError
+from npbench_files.labels import spelled
 from npbench_files.tables import EXACT
 from npbench_files.wording import absent, listed
 
@@ -108,6 +109,7 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
     >>> X.shape, y.to_list()
     ((2, 2), [0, 1])
     """
+    label, features = (None if name is None else spelled(name) for name in (label, features))
     sizes = listed(f"{name} ({' x '.join(map(str, np.shape(array)))})" for name, array in arrays.items())
     if label is None:
         raise RequestError(f"dataset.label has no value: name the variable with the labels. There are: {sizes}.")

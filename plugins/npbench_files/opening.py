@@ -55,10 +55,10 @@ def opened(file: Path) -> IO[bytes]:
 
 
 def _opened(file: Path) -> IO[bytes]:
-    if file.is_dir():
-        raise RequestError("this is a folder: name a file in it.")
     try:
         return file.open("rb")
+    except IsADirectoryError as error:
+        raise RequestError("this is a folder: name a file in it.") from error
     except FileNotFoundError as error:
         siblings = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
         raise RequestError(

@@ -77,12 +77,9 @@ def _counting(frame: pl.DataFrame) -> list[str]:
     """Return the columns that number the rows of a table which is long enough for that to be no accident."""
     if len(frame) < FEW:
         return []
-    numbers = pl.int_range(len(frame), eager=True)
-    return [
-        c.name
-        for c in frame.select(cs.numeric())
-        if not c.has_nulls() and ((c - c[0]) == numbers).all() and c[0] in (0, 1)
-    ]
+    count = pl.int_range(len(frame), eager=True)
+    likely = [column for column in frame.select(cs.numeric()) if column[0] in (0, 1) and column[1] == column[0] + 1]
+    return [column.name for column in likely if (column - column[0]).eq_missing(count).all()]
 
 
 def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +104,7 @@ def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     if faults:
         raise RequestError(*faults)
     coded = frame.with_columns(_codes(column) for column in words)
-    return coded.cast(pl.Float64).to_numpy(), np.array([name in words.columns for name in frame.columns])
+    return coded.cast(pl.Float64).to_numpy(), np.isin(frame.columns, words.columns)
 
 
 def _codes(words: pl.Series) -> pl.Series:
@@ -124,7 +121,8 @@ def _neither(frame: pl.DataFrame) -> list[str]:
 
 def _not_exact(frame: pl.DataFrame) -> list[str]:
     whole = frame.select(cs.integer())
-    large = [column.name for column in whole if (column.cast(pl.Float64).abs() >= EXACT).any()]
+    inexact = (np.abs(whole.cast(pl.Float64).to_numpy()) >= EXACT).any(axis=0)
+    large = [name for name, beyond in zip(whole.columns, inexact, strict=True) if beyond]
     if not large:
         return []
     return [
