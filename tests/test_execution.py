@@ -118,6 +118,8 @@ def jobs(data: BinaryData, *params: dict, metrics: tuple[Metric, ...] = ()) -> l
             problem=NeymanPearson(0.1),
             protocol=CrossValidation(folds=2),
             preprocess="none",
+            missing="refuse",
+            categories="one_hot",
             metrics=metrics,
             seed=0,
             repeats=repeat + 1,
