@@ -147,8 +147,8 @@ def _leave_out(names: Sequence[str]) -> str:
     """Say what to type so that columns are no features; names with spaces and the like are quoted."""
     more = ",..." if len(names) > SHOWN else ""
     if all(re.fullmatch(r"[\w.-]+", name) for name in names[:SHOWN]):
-        return f"leave out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
-    return f'leave out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
+        return f"leave such columns out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
+    return f'leave such columns out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
 
 
 def _columns(names: Sequence[str]) -> str:
