@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 Fold = tuple[np.ndarray, np.ndarray]
 
 FINEST = 20  # a share of whole groups is a multiple of one part in so many, or fewer
-FEWER_PARTS = "Use fewer folds (protocol.folds=...), protocol=holdout, another seed, or data with more groups."
+FEWER_PARTS = (
+    "Use fewer folds (protocol.folds=...), a larger share (protocol.test_size=...), another seed, or data with more "
+    "groups."
+)
 
 
 @dataclass(frozen=True)
@@ -138,14 +141,17 @@ def _grouped(
 
 def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[np.ndarray]:
     assert data.groups is not None
-    groups = data.groups[rows]
-    n_groups = len(np.unique(groups))
-    if n_groups < n_folds:
-        raise RequestError(f"There are too few groups of rows, {n_groups}, to make {n_folds} parts. {FEWER_PARTS}")
+    y, groups = data.y[rows], data.groups[rows]
+    n_groups, n_most = len(np.unique(groups)), max(np.sum(y > 0), np.sum(y < 0))
+    if min(n_groups, n_most) < n_folds:
+        raise RequestError(
+            f"There are {len(rows)} rows in {n_groups} groups, too few for {n_folds} parts of whole groups. "
+            f"{FEWER_PARTS}"
+        )
     kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few members of a class: see _apart
-        return [rows[validate] for _, validate in kfold.split(rows, data.y[rows], groups)]
+        return [rows[validate] for _, validate in kfold.split(rows, y, groups)]
 
 
 def _apart(rows: np.ndarray, data: BinaryData, aside: np.ndarray, what: str) -> Fold:

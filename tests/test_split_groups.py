@@ -33,7 +33,7 @@ def divisions(split):
 
 @given(
     DRAWN,
-    st.lists(st.integers(0, 12), min_size=4, max_size=60),
+    st.lists(st.integers(0, 40), min_size=4, max_size=60),
     st.randoms(use_true_random=False),
     st.integers(0, 5),
     st.integers(0, 5),
@@ -111,12 +111,15 @@ def test_protocols_that_would_divide_groups_are_refused(protocol, words):
 def test_too_few_groups_are_told():
     y = np.tile([1, -1], 30)
     for n_groups, words in (
-        (3, "too few groups of rows, 3, to make 4 parts"),
-        (5, "too few groups of rows, 4, to mak"),
+        (3, "60 rows in 3 groups, too few for 4 parts"),
+        (5, "in 4 groups, too few for 5 parts"),
     ):
         data = BinaryData.checked(np.zeros((60, 1)), y, groups=np.arange(60) // (60 // n_groups))
         with pytest.raises(RequestError, match=words):
             CrossValidation(folds=5).split(data, 0, 0)
+    twentieth = BinaryData.checked(np.zeros((36, 1)), y[:36], groups=[0, 0, *range(1, 35)])
+    with pytest.raises(RequestError, match="36 rows in 35 groups, too few for 20 parts"):
+        CrossValidation(test_size=0.05, folds=2).split(twentieth, 0, 0)
     one_ill = BinaryData.checked(
         np.zeros((60, 1)), np.where(np.arange(60) < 20, 1, -1), groups=np.arange(60) // 20 * 20
     )
