@@ -66,6 +66,11 @@ def test_a_parameter_that_was_fixed_counts_as_chosen():
     assert surfaces(frame(fixed)).select("chosen_gamma", "chosen_nu_pos", "chosen_nu_neg").row(0) == (2.0, 1.0, None)
 
 
+def test_a_gamma_that_is_a_name_is_none_of_those_visited():
+    named = record("cd", visited(LINES), params='{"gamma":"scale"}', chosen_params="{}")
+    assert surfaces(frame(named))["chosen_gamma"].to_list() == [None] * 24
+
+
 def test_records_without_traces_have_no_rows():
     assert surfaces(frame(record("cd", None))).is_empty()
     assert surfaces(frame(record("cd", None)).clear()).is_empty()

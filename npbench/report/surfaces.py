@@ -91,7 +91,8 @@ def _chosen(records: pl.DataFrame) -> list[pl.Series]:
     """Return what each record's search chose, or had fixed."""
     texts = records.select("params", "chosen_params").rows()
     choices = [{**json.loads(params), **json.loads(chosen or "{}")} for params, chosen in texts]
-    return [pl.Series(f"chosen_{name}", [one.get(name) for one in choices], pl.Float64) for name in POINT]
+    # A gamma that was fixed may be a name.
+    return [pl.Series(f"chosen_{name}", [one.get(name) for one in choices], pl.Float64, strict=False) for name in POINT]
 
 
 def _panel(axes: Axes, search: pl.DataFrame, rate: str) -> Any:
