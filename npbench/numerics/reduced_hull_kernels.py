@@ -15,12 +15,13 @@ import numpy as np
 from numba import njit
 
 FAR = 1e300
-FIRST = 12  # pair steps before the first Newton step of a refit
 BETWEEN = 4  # pair steps between Newton steps, each of which may free two more weights
-PASSES = 100  # bounds that one Newton step may run into
-RIDGE = 1e-11  # added to the diagonal of Q_FF, which is singular for many free weights, in units of its scale
+PASSES = 300  # bounds that one Newton step may run into
+CONJUGATE = 20  # steps without a bound after which a Newton step that does not end had a poor inverse
+RIDGE = 1e-8  # added to the diagonal of Q_FF, which is singular for many free weights, in units of its scale
 FLOOR = 1e-8  # an objective below this, in the same units, is lost in rounding: the hulls meet
-DRIFT = 0.1  # a Newton step that leaves more than this share of its residual had a poor inverse
+REDUCTION = 0.1  # of the residual over the free weights, by a Newton step
+EXACT = 1e-12  # by which a sum of bounds may miss 1 and yet be it
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -66,7 +67,20 @@ def _transfer(Q, upper, u, G, donor, receiver, amount):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _shed(Q, first, end, upper, u, G, i):
-    """Give the weight of i, of the class ``first`` to ``end``, to those that take it at the least cost each time."""
+    """Give the weight of i, of the class ``first`` to ``end``, to the free ones, in proportion to their room.
+
+    A Newton step then corrects it at one go. Where they have not twice the room, it goes to those that take it at the
+    least cost each time.
+    """
+    room = 0.0
+    for k in range(first, end):
+        if k != i and 0.0 < u[k] < upper[k]:
+            room += upper[k] - u[k]
+    if 2.0 * u[i] < room:
+        share = u[i] / room
+        for k in range(first, end):
+            if k != i and 0.0 < u[k] < upper[k]:
+                _transfer(Q, upper, u, G, i, k, share * (upper[k] - u[k]))
     while u[i] > 0.0:
         best, receiver = FAR, -1
         for k in range(first, end):
@@ -112,34 +126,35 @@ def _add(G, amount, row):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def level(upper, u, G):
-    """Return the A that maximises ``A - sum_k upper_k (A - G_k)_+``: the middle of its interval, or its finite end."""
+    """Return the A that maximises ``A - sum_k upper_k (A - G_k)_+``: the middle of its interval, or its finite end.
+
+    It is a quantile of G. The weights only tell between which values to look; they do not decide it, as one that
+    rounding leaves short of its bound, or above 0, would take an end for the middle.
+    """
     low, high = FAR, -FAR  # least of those that may gain weight, most of those that may lose some
     for k in range(u.shape[0]):
-        if u[k] < upper[k] and G[k] < low:
-            low = G[k]
-        if u[k] > 0.0 and G[k] > high:
-            high = G[k]
-    if low == FAR:
-        return high
-    if high <= low:
-        return 0.5 * (low + high)
+        if u[k] < upper[k]:
+            low = min(low, G[k])
+        if u[k] > 0.0:
+            high = max(high, G[k])
+    low, high = min(low, high), max(high, low if low < FAR else high)
     inside = np.empty(u.shape[0], np.int64)
-    count, settled, beyond = 0, 0.0, FAR
+    count, settled, last, beyond = 0, 0.0, -FAR, FAR
     for k in range(u.shape[0]):
         if upper[k] > 0.0 and G[k] < low:
             settled += upper[k]
+            last = max(last, G[k])
         elif upper[k] > 0.0 and G[k] <= high:
             inside[count] = k
             count += 1
         elif upper[k] > 0.0:
             beyond = min(beyond, G[k])
-    inside = inside[:count][np.argsort(G[inside[:count]])]
-    for r in range(count):
-        settled += upper[inside[r]]
-        if settled >= 1.0 - 1e-9:
-            follower = G[inside[r + 1]] if r + 1 < count else beyond
-            return 0.5 * (G[inside[r]] + follower) if settled <= 1.0 + 1e-9 and follower < FAR else G[inside[r]]
-    return high
+    for k in inside[:count][np.argsort(G[inside[:count]])]:
+        if settled >= 1.0 - EXACT:
+            return 0.5 * (last + G[k]) if settled <= 1.0 + EXACT else last
+        settled += upper[k]
+        last = G[k]
+    return 0.5 * (last + beyond) if settled <= 1.0 + EXACT and beyond < FAR else last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -160,9 +175,7 @@ def _insert(inverse, size, column, diagonal):
     image = np.zeros(size)
     for k in range(size):
         _add(image, column[k], inverse[k, :size])
-    pivot = diagonal
-    for k in range(size):
-        pivot -= column[k] * image[k]
+    pivot = diagonal - np.dot(column[:size], image)
     for k in range(size):
         _add(inverse[k, :size], image[k] / pivot, image)
         inverse[k, size] = inverse[size, k] = -image[k] / pivot
@@ -188,9 +201,15 @@ def _remove(inverse, size, members, slot, place):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
-    """Bring the inverse up to date with which weights are free; return its size, or -1 where it has no room."""
+    """Bring the inverse up to date with which weights are free; return its size, 0 where it has no room."""
     n = u.shape[0]
     column = np.empty(inverse.shape[0])
+    left = 0
+    for k in range(size):
+        left += members[k] < n and not 0.0 < u[members[k]] < upper[members[k]]
+    if 2 * left > size:  # then it is cheaper to start anew
+        slot[:] = -1
+        size = 0
     for c, first, end in ((0, 0, p), (1, p, n)):
         n_free = 0
         for k in range(first, end):
@@ -198,7 +217,8 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
             n_free += is_free
             if slot[k] < 0 and is_free:
                 if size + 2 > inverse.shape[0]:
-                    return -1
+                    slot[:] = -1
+                    return 0
                 for r in range(size):
                     j = members[r]
                     column[r] = Q[k, j] if j < n else (1.0 if j == n + c else 0.0)
@@ -218,81 +238,107 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _residual(p, G, members, size, r):
-    """Write to r what the levels of the free weights miss their class's mean by; return the largest of it."""
-    n = G.shape[0]
+def _centre(p, n, members, size, v):
+    """Subtract from v its mean over the free weights of each class; borders get 0."""
     total, count = np.zeros(2), np.zeros(2)
     for k in range(size):
         if members[k] < n:
             c = 0 if members[k] < p else 1
-            total[c] += G[members[k]]
+            total[c] += v[k]
             count[c] += 1.0
-    largest = 0.0
     for k in range(size):
-        r[k] = 0.0
-        if members[k] < n:
-            c = 0 if members[k] < p else 1
-            r[k] = total[c] / count[c] - G[members[k]]
-            largest = max(largest, abs(r[k]))
-    return largest
+        c = 0 if members[k] < p else 1
+        v[k] = v[k] - total[c] / count[c] if members[k] < n else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _residual(p, G, members, size, r):
+    """Write to r what the levels of the free weights miss their class's mean by; return the largest of it."""
+    n = G.shape[0]
+    for k in range(size):
+        r[k] = -G[members[k]] if members[k] < n else 0.0
+    _centre(p, n, members, size, r)
+    return np.abs(r[:size]).max()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _direction(p, n, inverse, members, size, r):
-    """Return the Newton direction of the free weights, with sum zero in each class."""
+    """Return the inverse times r, with sum zero in each class whatever the rounding."""
     change = np.zeros(size)
     for k in range(size):
         _add(change, r[k], inverse[k, :size])
-    total, count = np.zeros(2), np.zeros(2)
-    for k in range(size):
-        if members[k] < n:
-            c = 0 if members[k] < p else 1
-            total[c] += change[k]
-            count[c] += 1.0
-    for k in range(size):  # rounding in the inverse must not change the sums
-        if members[k] < n:
-            c = 0 if members[k] < p else 1
-            change[k] -= total[c] / count[c]
+    _centre(p, n, members, size, change)
     return change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _advance(Q, upper, u, G, members, size, change):
+    """Go along a change of the free weights to the least objective or the first bound; return which member has met it.
+
+    It is -1 where none has, and -2 where the way leads uphill, which rounding in the inverse may do.
+    """
+    moved = np.flatnonzero(change[:size])  # no borders
+    image = np.zeros(u.shape[0])
+    slope = curvature = 0.0
+    for k in moved:
+        slope += change[k] * G[members[k]]
+        _add(image, change[k], Q[members[k]])
+    if slope >= 0.0:
+        return -2
+    for k in moved:
+        curvature += change[k] * image[members[k]]
+    share, hit = (-slope / curvature if curvature > 0.0 else FAR), -1
+    for k in moved:
+        i = members[k]
+        reach = (upper[i] - u[i] if change[k] > 0.0 else -u[i]) / change[k]
+        if reach < share:
+            share, hit = reach, int(k)
+    for k in moved:
+        i = members[k]
+        u[i] = min(max(u[i] + share * change[k], 0.0), upper[i])
+    if hit >= 0:
+        u[members[hit]] = upper[members[hit]] if change[hit] > 0.0 else 0.0
+    _add(G, share, image)
+    return hit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
-    """Go to the optimum over the free weights, fixing each that runs into a bound; return the inverse's size."""
-    n = u.shape[0]
-    r = np.empty(inverse.shape[0])
+    """Go towards the optimum over the free weights, fixing each that runs into a bound; return the inverse's size.
+
+    The steps are conjugate gradients that the inverse preconditions: one does where ridge and rounding do not matter,
+    and the objective falls whatever they do. Ends where the residual is below ``small``, or REDUCTION times its first.
+    """
+    room = inverse.shape[0]
+    r, last, change = np.zeros(room), np.zeros(room), np.zeros(room)
+    aim, power, steps = 0.0, 0.0, 0  # steps since the free weights were last others
     for _ in range(PASSES):
-        size = _follow(Q, p, upper, u, ridge, inverse, members, slot, size)
-        if size <= 0:
-            break
-        before = _residual(p, G, members, size, r)
-        change = _direction(p, n, inverse, members, size, r)
-        share, hit = 1.0, -1
-        for k in range(size):
-            if members[k] < n:
-                i = members[k]
-                if change[k] > 0.0 and share * change[k] > upper[i] - u[i]:
-                    share, hit = (upper[i] - u[i]) / change[k], k
-                elif change[k] < 0.0 and -share * change[k] > u[i]:
-                    share, hit = -u[i] / change[k], k
-        for k in range(size):
-            if members[k] < n:
-                i = members[k]
-                value = min(max(u[i] + share * change[k], 0.0), upper[i])
-                if k == hit:
-                    value = upper[i] if change[k] > 0.0 else 0.0
-                _add(G, value - u[i], Q[i])
-                u[i] = value
-        if hit < 0:
-            if _residual(p, G, members, size, r) > max(DRIFT * before, small):
+        if steps == 0:
+            size = _follow(Q, p, upper, u, ridge, inverse, members, slot, size)
+            if size == 0:
                 break
+        last[:size] = r[:size]
+        residual = _residual(p, G, members, size, r)
+        if steps == 0:
+            aim = max(REDUCTION * residual, small)
+        if residual <= (small if steps == 0 else aim):
             return size
-    slot[:] = -1  # no room, drifted, or no end: the inverse is built anew when it is asked for again
+        if steps == CONJUGATE:
+            break
+        direction = _direction(p, u.shape[0], inverse, members, size, r)
+        before, power = power, np.dot(direction, r[:size])
+        beta = max(0.0, (power - np.dot(direction, last[:size])) / before) if steps > 0 else 0.0
+        change[:size] = direction + beta * change[:size] if steps > 0 else direction
+        hit = _advance(Q, upper, u, G, members, size, change)
+        if hit == -2:
+            break
+        steps = steps + 1 if hit < 0 else 0
+    slot[:] = -1  # no room, a poor inverse, or no end: it is built anew when it is asked for again
     return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def settle(Q, p, upper, u, G, work, size, first, tol, scale, rounds, watch, radius):
+def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
     """Minimise u'Qu / 2 from the feasible u; return (levels, objective, gap, pair steps, size of the inverse).
 
     Stops at a gap of ``tol`` times the objective, at an objective of FLOOR times the ``scale`` of Q, after ``rounds``
@@ -307,9 +353,9 @@ def settle(Q, p, upper, u, G, work, size, first, tol, scale, rounds, watch, radi
             break
         if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
             break
-        if turn > 0:
+        if turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, 0.1 * tol * objective, inverse, members, slot, size)
-        steps += _descend(Q, p, upper, u, G, first if turn == 0 else (BETWEEN if size > 0 else u.shape[0]))
+        steps += _descend(Q, p, upper, u, G, BETWEEN if size > 0 else u.shape[0])
     return A, B, objective, gap, steps, size
 
 
@@ -319,7 +365,8 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
 
     ``caps[c]`` are the bounds of both classes when one of class c is left out; ``upper[c], u[c], G[c]`` the problem
     with these bounds and all samples, as it was solved last. That problem is solved first: where it gives i no weight,
-    leaving i out changes nothing; elsewhere a refit starts from it. Returns how many refits and pair steps there were.
+    leaving i out changes no weights (but the middle of the interval that a level may be in, where i is its end);
+    elsewhere a refit starts from it. Returns how many refits and pair steps there were.
     """
     n = u.shape[1]
     inverse, members, slot = work
@@ -331,32 +378,23 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         start(Q, p, upper[c], bounds, u[c], G[c])
         upper[c] = bounds
         slot[:] = -1
-        A, B, objective, gap, taken, size = settle(
-            Q, p, bounds, u[c], G[c], work, 0, n // 2, tol, scale, rounds, -1, 0.0
-        )
+        _, _, _, _, taken, size = settle(Q, p, bounds, u[c], G[c], work, 0, tol, scale, rounds, -1, 0.0)
         steps += taken
+        size = _follow(Q, p, bounds, u[c], RIDGE * scale, inverse, members, slot, size)
         base_inverse[:size, :size] = inverse[:size, :size]
-        base_members[:], base_slot[:] = members, slot
-        base_size = size
+        base_members[:], base_slot[:], base_size = members, slot, size
         for i in range(first, end):
-            margins[i] = G[c, i] - (A if c == 0 else B) + 0.5 * (A + B)
-            doubt[i] = np.sqrt(gap) * radii[i]
-            apart = objective > FLOOR * scale
-            if u[c, i] > 0.0 or abs(margins[i]) <= doubt[i]:
+            bounds[i] = 0.0
+            v[:], H[:], slot[:], size = u[c], G[c], -1, 0
+            if v[i] > 0.0:
                 refits += 1
-                v[:], H[:] = u[c], G[c]
                 inverse[:base_size, :base_size] = base_inverse[:base_size, :base_size]
-                members[:], slot[:] = base_members, base_slot
-                bounds[i] = 0.0
+                members[:], slot[:], size = base_members, base_slot, base_size
                 _shed(Q, first, end, bounds, v, H, i)
-                A_i, B_i, objective_i, gap_i, taken, size = settle(
-                    Q, p, bounds, v, H, work, base_size, FIRST, tol, scale, rounds, i, radii[i]
-                )
-                steps += taken
-                margins[i] = H[i] - (A_i if c == 0 else B_i) + 0.5 * (A_i + B_i)
-                doubt[i] = np.sqrt(gap_i) * radii[i]
-                apart = objective_i > FLOOR * scale
-                bounds[i] = caps[c, c]
-            if not apart:
-                margins[i] = doubt[i] = 0.0
+            A, B, objective, gap, taken, _ = settle(Q, p, bounds, v, H, work, size, tol, scale, rounds, i, radii[i])
+            steps += taken
+            bounds[i] = caps[c, c]
+            apart = objective > FLOOR * scale
+            margins[i] = H[i] - (A if c == 0 else B) + 0.5 * (A + B) if apart else 0.0
+            doubt[i] = np.sqrt(gap) * radii[i] if apart else 0.0
     return refits, steps

@@ -27,6 +27,7 @@ from npbench.numerics import reduced_hull_kernels as kernels
 
 Caps = Callable[[int, int], tuple[float, float]]
 
+BINDS_NOT = 2.0  # a cap above 1; with one of 1, a sample that has all the weight is at it, which widens its level
 MOST_FREE = 600  # free weights that Newton steps take on: their inverse has the square of it
 ROUNDS = 2000  # Newton steps of one problem
 REFIT_ROUNDS = 100  # of one refit; where they do not do, the hulls all but meet
@@ -60,8 +61,8 @@ class DualNu:
             raise ValueError(f"{name}={nu:g} is infeasible: {reason}. It must be in ]0, 1].")
 
     def __call__(self, n_pos: int, n_neg: int) -> tuple[float, float]:
-        """Return both caps; those of 1 and more bind nothing."""
-        return min(1.0, 1.0 / (self.nu_pos * n_pos)), min(1.0, 1.0 / (self.nu_neg * n_neg))
+        """Return both caps, at most BINDS_NOT."""
+        return min(BINDS_NOT, 1.0 / (self.nu_pos * n_pos)), min(BINDS_NOT, 1.0 / (self.nu_neg * n_neg))
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Nu:
     nu: float
 
     def __call__(self, n_pos: int, n_neg: int) -> tuple[float, float]:
-        """Return both caps.
+        """Return both caps, at most BINDS_NOT.
 
         Raises
         ------
@@ -89,7 +90,7 @@ class Nu:
             raise ValueError(
                 f"nu={self.nu:g} is infeasible for {n_pos} and {n_neg} samples: it must be in ]0, {most:g}]."
             )
-        cap = min(1.0, 2.0 / (self.nu * (n_pos + n_neg)))
+        cap = min(BINDS_NOT, 2.0 / (self.nu * (n_pos + n_neg)))
         return cap, cap
 
 
@@ -200,7 +201,7 @@ class ReducedHulls:
         kernels.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
         A, B, objective, gap, steps, _ = kernels.settle(
-            self._Q, self.n_pos, upper, u, G, self._work(), 0, len(u), self.tol, self._scale, ROUNDS, -1, 0.0
+            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, ROUNDS, -1, 0.0
         )
         meet = objective <= kernels.FLOOR * self._scale
         x, b = np.zeros(len(u)), 0.0
