@@ -1,0 +1,134 @@
+"""The 2nu-SVM beside NuSVC over a grid of both nu, and leave-one-out in units of full fits.
+
+The grid has every fourth line of 20 x 20; NPBENCH_WHOLE_GRID=1 takes all of them, which keeps NuSVC for a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import NuSVC
+
+from npbench.numerics.reduced_hulls import DualNu, ReducedHulls
+
+LINES = np.arange(1, 21)[:: 1 if os.environ.get("NPBENCH_WHOLE_GRID") else 4] / 20
+
+
+def bananas(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return two noisy arcs that interlock, in the plane, and features of noise beyond."""
+    random = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < 0.45 * n, 1.0, -1.0)
+    angle = np.pi * random.random(n)
+    X = random.normal(size=(n, d))
+    X[:, 0] = y * np.cos(angle) + 0.5 * (y > 0) + 0.3 * X[:, 0]
+    X[:, 1] = y * np.sin(angle) - 0.3 * (y > 0) + 0.3 * X[:, 1]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def rbf(X: np.ndarray, bandwidth: float) -> np.ndarray:
+    return np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2) / bandwidth**2)
+
+
+def grid() -> list[DualNu]:
+    """Return the grid, one nu at a time apart."""
+    lines = LINES[::-1]
+    return [DualNu(a, b) for k, a in enumerate(lines) for b in (lines[::-1] if k % 2 else lines)]
+
+
+def nu_svc(K: np.ndarray, y: np.ndarray, caps: DualNu, tol: float) -> float:
+    """Return NuSVC's objective of the same problem, in the weights' unit of reduced hulls."""
+    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+    share = caps.nu_neg * n_neg / (caps.nu_pos * n_pos + caps.nu_neg * n_neg)
+    nu = 2 * caps.nu_pos * caps.nu_neg / (caps.nu_pos + caps.nu_neg) * (1 - 1e-9)
+    model = NuSVC(nu=nu, kernel="precomputed", tol=tol).fit(K, y, sample_weight=np.where(y > 0, share, 1 - share))
+    x = np.zeros(len(y))
+    x[model.support_] = model.dual_coef_[0] * 2 / np.abs(model.dual_coef_).sum()
+    return 0.5 * float(x @ K @ x)
+
+
+@pytest.mark.parametrize("bandwidth", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_grid_beside_nu_svc(
+    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], bandwidth: float, tol: float
+) -> None:
+    X, y = bananas(400, 2)
+    K, points = rbf(X, bandwidth), grid()
+
+    def ours() -> list[Any]:
+        hulls = ReducedHulls(K, y)
+        return [hulls.solve(caps) for caps in points]
+
+    def theirs() -> list[float]:
+        return [nu_svc(K, y, caps, tol) for caps in points]
+
+    solutions = ours()
+    assert all(solution.converged for solution in solutions)
+    excess = [b / a.objective - 1 for a, b in zip(solutions, theirs(), strict=True) if not a.meet]
+    with capsys.disabled():
+        print(f"\nNuSVC's objectives are above ours by {np.median(excess):.1e} (median), {max(excess):.1e} (largest)")
+    side_by_side(ours, theirs, f"{len(points)} points of nu, n=400, bandwidth {bandwidth:g}, tol {tol:g}", rounds=1)
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0, 10.0])
+def test_leave_one_out_in_full_fits(benchmark: Any, capsys: pytest.CaptureFixture[str], bandwidth: float) -> None:
+    X, y = bananas(170, 13)
+    K = rbf(X, bandwidth)
+
+    def clocked(task: Callable[[], Any]) -> float:
+        seconds = []
+        for _ in range(3):
+            start = time.perf_counter()
+            task()
+            seconds.append(time.perf_counter() - start)
+        return min(seconds)
+
+    fits = np.array([clocked(lambda caps=caps: ReducedHulls(K, y).solve(caps)) for caps in grid()])
+    cold = np.array([clocked(lambda caps=caps: ReducedHulls(K, y).leave_one_out(caps)) for caps in grid()])
+    hulls = ReducedHulls(K, y)
+    warm = []
+    for caps in grid():
+        start = time.perf_counter()
+        hulls.leave_one_out(caps)
+        warm.append(time.perf_counter() - start)
+    benchmark.pedantic(lambda: ReducedHulls(K, y).leave_one_out(DualNu(0.5, 0.5)), rounds=5)
+    benchmark.extra_info |= {"full_fits": float(np.median(cold / fits))}
+    with capsys.disabled():
+        print(f"\nn=170, bandwidth {bandwidth:g}: a full fit takes {1e3 * np.median(fits):.2f} ms (median)")
+        for name, seconds in (("alone", cold), ("along the grid", np.array(warm))):
+            cost = seconds / fits
+            print(f"  leave-one-out {name}: {np.median(cost):.1f} full fits (median), {cost.max():.1f} (largest)")
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, 3.0])
+def test_leave_one_out_beside_separate_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
+    X, y = bananas(170, 13)
+    K, caps = rbf(X, bandwidth), DualNu(0.4, 0.6)
+
+    def theirs() -> None:
+        for i in range(len(y)):
+            others = np.delete(np.arange(len(y)), i)
+            ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps)
+
+    side_by_side(
+        lambda: ReducedHulls(K, y).leave_one_out(caps), theirs, f"leave-one-out, n=170, bandwidth {bandwidth:g}"
+    )
+
+
+@pytest.mark.parametrize("n", [2000, 5000])
+def test_one_fit_beside_nu_svc(side_by_side: Callable[..., float], n: int) -> None:
+    X, y = bananas(n, 2)
+    K, caps = rbf(X, 0.5), DualNu(0.3, 0.3)
+    ours = ReducedHulls(K, y).solve(caps)
+    assert ours.converged
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        side_by_side(
+            lambda: ReducedHulls(K, y).solve(caps), lambda: nu_svc(K, y, caps, 1e-6), f"one fit, n={n}", rounds=1
+        )
