@@ -110,7 +110,7 @@ def start(Q, p, before, upper, u, G):
             k = order[n - 1 - r] if excess > 0.0 else order[r]
             if first <= k < end:
                 change = min(excess, u[k]) if excess > 0.0 else max(excess, u[k] - upper[k])
-                u[k] -= change
+                u[k] = min(u[k] - change, upper[k])
                 excess -= change
     G[:] = 0.0
     for k in range(n):

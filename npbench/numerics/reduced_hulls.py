@@ -165,7 +165,7 @@ class ReducedHulls:
     -----
     A pair step takes O(n); a Newton step over m free weights O(m^2) for each of them that has changed, and O(n m) for
     the levels. Leaving all samples out takes a full solution for each class and a refit, a few Newton steps, for each
-    sample with weight.
+    sample with weight: some 5 to 15 full solutions for n = 170, where separate fits take 170.
 
     References
     ----------
@@ -255,7 +255,7 @@ class ReducedHulls:
 
     def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = len(self._Q)
-        room = min(n, MOST_FREE) + 2
+        room = min(n, MOST_FREE) + 3  # the borders of both classes, and one more while a sample enters
         return np.zeros((room, room)), np.zeros(room, np.int64), np.full(n + 2, -1)
 
     def _radii(self) -> np.ndarray:
