@@ -30,6 +30,7 @@ Caps = Callable[[int, int], tuple[float, float]]
 BINDS_NOT = 2.0  # a cap above 1; with one of 1, a sample that has all the weight is at it, which widens its level
 MOST_FREE = 600  # free weights that Newton steps take on: their inverse has the square of it
 ROUNDS = 2000  # Newton steps of one problem
+SURER = 1e-4  # times the tolerance, for a refit whose sign is not yet certain
 REFIT_ROUNDS = 100  # of one refit; where they do not do, the hulls all but meet
 
 
@@ -236,7 +237,7 @@ class ReducedHulls:
             radii,
             work,
             base,
-            self.tol,
+            SURER * self.tol,
             self._scale,
             REFIT_ROUNDS,
             margins,
