@@ -3,6 +3,7 @@ import errno
 import gzip
 import lzma
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,16 @@ def test_empty_lines_are_no_rows():
     )
 
 
+def test_a_last_line_of_quoted_fields_or_of_missing_values_is_whole():
+    assert loaded("t.csv", 'y,a,b\n1,2,u\n0,3,"v\nw"\n', label="y").n_samples == 2
+    assert np.isnan(loaded("t.tsv", "y\ta\tb\n1\t2\t3\n0\t\t\n", label="y").X[1]).all()
+
+
+def test_the_label_may_be_called_anything():
+    for name in ("count", "label", "len", ""):
+        assert loaded("t.csv", f"x,{name}\n1,0\n2,1\n", label=name or "column_1").y.tolist() == [-1, 1]
+
+
 def test_delimiters_are_found_or_named():
     for sign, name in {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}.items():
         text = TABLE.replace(",", sign)
@@ -335,6 +346,8 @@ ONE_COLUMN = "there is one column only, as no"
         ),
         ("t.csv", TABLE, {"label": "site", "positive": "left"}, "labels are missing in 1 row of 4"),
         ("t.csv", "a,y\n1,0\n2,1,3\n", {"label": "y"}, "cannot be read as CSV .found more fields"),
+        ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", {"label": "y"}, "the last line has 2 of 3 columns: the file was cut off"),
+        ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0"), {"label": "y"}, "the last line has 1 of 2 columns"),
         ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, r"cannot be read as CSV \(invalid utf-8"),
         ("t.csv", "a,y\n", {"label": "y"}, "there are no rows"),
         ("t.csv", TABLE, {"features": "x"}, "CSV files know dataset.label, .*, but not dataset.features: leave it out"),
@@ -461,6 +474,12 @@ def test_objects_are_never_unpickled(tmp_path):
     with pytest.raises(RequestError, match="the array 'y' holds Python objects, which are not read"):
         load_dataset("file", path="t.npz", label="y")
     assert not (tmp_path / "sprung").exists()
+
+
+def test_a_scikit_learn_without_its_parser_of_arff_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.externals._arff", None)
+    monkeypatch.delattr("sklearn.externals._arff", raising=False)
+    assert "has no parser for ARFF files any more: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
 
 
 def test_matlab_files_of_the_hdf5_kind_are_told():

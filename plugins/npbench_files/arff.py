@@ -6,16 +6,27 @@ from typing import IO
 
 import polars as pl
 
+from npbench.errors import RequestError
+
 NUMERIC = ("NUMERIC", "REAL", "INTEGER")
 
 
 def read_arff(stream: IO[bytes]) -> pl.DataFrame:
     """Return the table in an ARFF file; nominal attributes and strings are words.
 
-    It is read by the parser of scikit-learn's ``fetch_openml``, which takes quoted names, strings and sparse rows where
-    that of SciPy does not.
+    Raises
+    ------
+    RequestError
+        If scikit-learn is of a version without the parser.
     """
-    from sklearn.externals import _arff
+    # That of fetch_openml, by a name that is not public: SciPy's parser knows no strings and no sparse rows, and
+    # liac-arff, of which this is the copy that is kept up, has had no release since 2020.
+    try:
+        from sklearn.externals import _arff
+    except ImportError as error:
+        raise RequestError(
+            "this version of scikit-learn has no parser for ARFF files any more: save it as CSV or Parquet."
+        ) from error
 
     content = _arff.load(map(bytes.decode, stream), return_type=_arff.DENSE)
     types = {name: pl.Float64 if kind in NUMERIC else pl.String for name, kind in content["attributes"]}

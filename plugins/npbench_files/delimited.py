@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from functools import partial
 from typing import IO, Any
 
@@ -40,8 +41,8 @@ def read_delimited(
     Raises
     ------
     RequestError
-        If there is one column only, a setting has no such value, the first line holds words as well as numbers, or
-        numbers have commas without leave.
+        If there is one column only, a setting has no such value, the first line holds words as well as numbers, the
+        last line is shorter, or numbers have commas without leave.
     """
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"dataset.decimal is {decimal!r}: it must be point or comma.")
@@ -54,6 +55,7 @@ def read_delimited(
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
+    _refuse_cut(stream, sign, len(fields))
     has_header = _is_header(fields) if header is None else header
     frame = _parsed(stream, separator=sign, has_header=has_header)
     frame.columns = _named(frame.columns if has_header else [""] * frame.width)
@@ -72,6 +74,19 @@ def _parsed(stream: IO[bytes], **options: Any) -> pl.DataFrame:
 
 def _fields(line: str, sign: str) -> list[str]:
     return next(csv.reader([line], delimiter=sign), [])
+
+
+def _refuse_cut(stream: IO[bytes], sign: str, n_fields: int) -> None:
+    """Refuse a text whose last line is shorter than its first: Polars takes what it lacks for missing values."""
+    stream.seek(max(stream.seek(0, io.SEEK_END) - LONGEST, 0))
+    _, newline, last = stream.read().rstrip(b"\r\n").rpartition(b"\n")
+    stream.seek(0)
+    found = last.count(sign.encode()) + 1
+    if newline and found < n_fields and b'"' not in last:  # quoted, a field may go on over lines
+        raise RequestError(
+            f"the last line has {found} of {n_fields} columns: the file was cut off, perhaps on its way here. Get it "
+            "again, or remove that line."
+        )
 
 
 def _is_header(fields: list[str]) -> bool:

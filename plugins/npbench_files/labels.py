@@ -42,12 +42,12 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
     """
     if labels.is_empty():
         raise RequestError("there are no rows.")
-    labels = _plain(labels)
+    labels = _plain(labels).rename("label")
     if missing := labels.null_count():
         raise RequestError(
             f"labels are missing in {counted(missing)} of {len(labels)}: fill them in, or remove the rows."
         )
-    counts = dict(labels.value_counts(name="count").sort(labels.name).iter_rows())
+    counts = dict(labels.value_counts(name="count").sort("label").iter_rows())
     if len(counts) == 1:
         raise RequestError(f"every row has the label {_told(counts)}: two classes are needed.")
     plus = _named("positive", [_assumed(counts)] if positive is None else positive, counts)
