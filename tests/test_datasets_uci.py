@@ -169,7 +169,16 @@ def test_samples_of_other_sizes_are_refused(n_samples, match, raw_dataset):
 
 
 # Rows that occur again, features and label, as each description says.
-AGAIN = {"breast_w": 234, "liver": 4, "ionosphere": 1, "letter": 1332, "adult": 52, "magic": 115, "pageblocks": 70}
+AGAIN = {
+    "breast_w": 234,
+    "liver": 4,
+    "ionosphere": 1,
+    "letter": 1332,
+    "adult": 52,
+    "magic": 115,
+    "pageblocks": 70,
+    "spambase": 391,
+}
 
 
 @pytest.mark.parametrize("name", AGAIN)
