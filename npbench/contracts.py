@@ -121,7 +121,7 @@ class Dataset:
         more)``, a mapping with any of: ``published``, the training rows of divisions that come with the data, of shape
         (n_divisions, n_train), the rest being tested; ``categorical``, the columns that hold codes of categories;
         ``groups``, a number or word for each row, the same for rows that must not be divided; ``columns``, names.
-        What it returns for files and parameters is kept, and must depend on nothing else.
+        What it returns for files and parameters is kept, and must depend on nothing else; X is taken over, not copied.
     title, source, licence, citation : str
         One line for tables; where it comes from; under which terms; the paper or archive to cite.
     positive : str

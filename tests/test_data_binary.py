@@ -1,3 +1,4 @@
+import copy
 import warnings
 
 import numpy as np
@@ -49,18 +50,20 @@ SPARSE_SPELLINGS = {
 }
 
 
+@pytest.mark.parametrize("copied", [True, False])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_equal_dense_numbers_are_the_same_data(spelling):
-    data = BinaryData.checked(*SPELLINGS[spelling])
+def test_equal_dense_numbers_are_the_same_data(spelling, copied):
+    data = BinaryData.checked(*copy.deepcopy(SPELLINGS[spelling]), copy=copied)
     assert data.sha256 == BinaryData.checked(X, Y).sha256
     assert (data.X.dtype, data.y.dtype, data.X.flags.c_contiguous) == (np.float64, np.int8, True)
     assert np.array_equal(data.X, X)
     assert np.array_equal(data.y, Y)
 
 
+@pytest.mark.parametrize("copied", [True, False])
 @pytest.mark.parametrize("spelling", SPARSE_SPELLINGS)
-def test_equal_sparse_numbers_are_the_same_data(spelling):
-    data = BinaryData.checked(SPARSE_SPELLINGS[spelling], Y)
+def test_equal_sparse_numbers_are_the_same_data(spelling, copied):
+    data = BinaryData.checked(copy.deepcopy(SPARSE_SPELLINGS[spelling]), Y, copy=copied)
     assert data.sha256 == BinaryData.checked(sparse.csr_array(X), Y).sha256
     assert data.X.format == "csr"
     assert (data.X.dtype, data.X.nnz) == (np.float64, np.count_nonzero(X))
@@ -195,6 +198,26 @@ def test_arrays_are_copied_and_cannot_be_changed():
     for array in (data.X, data.y, BinaryData.checked(sparse.csr_array(X), Y).X.data):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+def test_memory_is_taken_over_where_it_may_be():
+    dense, csr = X.copy(), sparse.csr_array(X)
+    assert np.shares_memory(BinaryData.checked(dense, Y, copy=False).X, dense)
+    assert np.shares_memory(BinaryData.checked(csr, Y, copy=False).X.data, csr.data)
+    with pytest.raises(ValueError, match="read-only"):
+        dense[0, 0] = 9
+
+
+@pytest.mark.parametrize("spelling", ["as it is", "negative zeros"])
+def test_memory_that_may_not_be_written_is_left_alone(spelling):
+    dense, csr = SPELLINGS[spelling][0].copy(), unsorted(sparse.csr_matrix(X))
+    parts = (dense, csr.data, csr.indices, csr.indptr)
+    before = [part.tobytes() for part in parts]
+    for part in parts:
+        part.flags.writeable = False
+    for features in (dense, csr):
+        assert np.array_equal(sparse.csr_array(BinaryData.checked(features, Y, copy=False).X).toarray(), X)
+    assert [part.tobytes() for part in parts] == before
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32, ">i8"])

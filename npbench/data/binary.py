@@ -64,8 +64,9 @@ class BinaryData:
         categorical: Any = None,
         groups: Any = None,
         columns: Any = None,
+        copy: bool = True,
     ) -> BinaryData:
-        """Convert and check features and labels; the arguments are copied, not kept.
+        """Convert and check features and labels; the arguments are copied, not kept, unless ``copy`` is False.
 
         Parameters
         ----------
@@ -83,6 +84,9 @@ class BinaryData:
             A number or word for each row, the same for rows that belong together.
         columns : sequence of str, optional
             Names of the features.
+        copy : bool
+            Whether ``X`` stays as it is. Otherwise its memory is taken over where that is possible: it cannot be
+            written to any more, and is brought into canonical form where it lies.
 
         Raises
         ------
@@ -99,7 +103,7 @@ class BinaryData:
         npbench.errors.RequestError: Data set 'toy' has 1 infinite feature value, in column 0 ...
         """
         faults: list[str] = []
-        features, labels = checks.features(X, faults), checks.labels(y, faults)
+        features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)
         if features is not None and labels is not None and features.shape[0] != len(labels):
             faults.append(f"has {features.shape[0]} rows of features but {len(labels)} labels: there must be one each.")
         if features is not None and labels is not None:

@@ -11,10 +11,10 @@ from scipy import sparse
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
 
 
-def features(X: Any, faults: list[str]) -> Features | None:
-    """Return ``X`` converted, or None; append what is wrong to ``faults``."""
+def features(X: Any, faults: list[str], *, copy: bool = True) -> Features | None:
+    """Return ``X`` converted, or None; append what is wrong to ``faults``. Without ``copy``, ``X`` may be changed."""
     try:
-        converted = _to_csr(X) if sparse.issparse(X) else _to_dense(X)
+        converted = _to_csr(X, copy) if sparse.issparse(X) else _to_dense(X, copy)
     except (TypeError, ValueError, OverflowError) as error:
         faults.append(f"has features that cannot be read as a table of numbers: {error}.")
         return None
@@ -28,11 +28,12 @@ def features(X: Any, faults: list[str]) -> Features | None:
     return converted
 
 
-def _to_dense(X: Any) -> np.ndarray:
+def _to_dense(X: Any, copy: bool) -> np.ndarray:
     if np.iscomplexobj(X):
         raise TypeError("complex numbers have no order")
     with np.errstate(over="ignore"):  # a number beyond float64 becomes infinite, which is reported as such
-        dense = np.array(X, dtype=np.float64, order="C")
+        # What may not be written into belongs to somebody else, and is copied all the same.
+        dense = np.array(X, np.float64, order="C") if copy else np.require(X, np.float64, ["C", "W", "E"])
         dense += 0.0  # turns -0.0 into 0.0, which compares equal and so must hash equal
     if has_missing(dense):
         dense[np.isnan(dense)] = np.nan  # one NaN of many, for the same reason
@@ -44,13 +45,15 @@ def has_missing(X: Features) -> bool:
     return not sparse.issparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # a minimum is NaN if anything is
 
 
-def _to_csr(X: Any) -> sparse.csr_array:
+def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
     if hasattr(X, "check_format"):
         X.check_format(full_check=True)  # an index out of bounds would make the conversion read foreign memory
     if np.iscomplexobj(X.data):
         raise TypeError("complex numbers have no order")
     with np.errstate(over="ignore"):
-        csr = sparse.csr_array(X, dtype=np.float64, copy=True)
+        csr = sparse.csr_array(X, dtype=np.float64, copy=copy)
+    if not all(part.flags.writeable for part in (csr.data, csr.indices, csr.indptr)):
+        csr = csr.copy()
     csr.sum_duplicates()  # sorts the indices as well
     csr.eliminate_zeros()
     return csr

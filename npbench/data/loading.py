@@ -97,7 +97,7 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
     try:
         X, y, *rest = _loader(name, target)(*paths, **params)
         (more,) = rest or ({},)
-        return BinaryData.checked(X, y, name, **more)
+        return BinaryData.checked(X, y, name, **more, copy=False)
     except RequestError:
         raise
     except Exception as error:  # as above

@@ -44,7 +44,13 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
         )
     kept = None if data.groups is None else data.groups[complete]
     return BinaryData.checked(
-        data.X[complete], data.y[complete], data.name, categorical=data.categorical, groups=kept, columns=data.columns
+        data.X[complete],
+        data.y[complete],
+        data.name,
+        categorical=data.categorical,
+        groups=kept,
+        columns=data.columns,
+        copy=False,
     )
 
 
