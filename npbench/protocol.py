@@ -1,9 +1,8 @@
 """Outer splits and inner model selection.
 
 A split depends on the data, the protocol, the seed and the number of the repeat alone; where the data have groups, no
-group is on both sides of any of its divisions. Cross-validation and holdout
-are those of Gasso et al. (2011), section 5.1, stratified by class; permutations are those of Davenport et al. (2006),
-section 4.
+group is on both sides of any of its divisions. Cross-validation and holdout are those of Gasso et al. (2011), section
+5.1, stratified by class; permutations are those of Davenport et al. (2006), section 4.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def test_sets_without_files_are_loaded_if_they_are_known_and_left_alone_if_drawn
     known(breast, Dataset(name="drawn", load="no_such_module:draw", source="drawn by us"))
     code, out, _ = ended("fetch", "breast", "drawn")
     assert code == 0
-    assert out.splitlines() == [f"breast: 569 x 30; {breast.source}", "drawn: needs no file; drawn by us"]
+    assert out.splitlines() == [f"breast: 569 x 30; {breast.source}", "drawn: nothing to download; drawn by us"]
 
 
 def test_clean_says_what_it_threw_away(folders, ended):

@@ -107,7 +107,7 @@ def _fetch_one(dataset: Dataset, files: Sequence[DataFile]) -> None:
     if files:
         return
     if dataset.n_samples is None:
-        print(f"{dataset.name}: needs no file; {dataset.source}")
+        print(f"{dataset.name}: nothing to download; {dataset.source}")
         return
     from npbench.data.loading import load  # a library has its own ways to fetch it
 
