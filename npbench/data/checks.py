@@ -60,19 +60,20 @@ def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
 
 
 def _non_finite(X: Features) -> Iterator[str]:
+    values = X.data if sparse.issparse(X) else X
+    if not values.size or np.isfinite([values.min(), values.max()]).all():
+        return  # the usual case, without a copy
     if sparse.issparse(X):
         triplets = X.tocoo()
         bad, what = ~np.isfinite(triplets.data), "NaN or infinite"
         rows, columns = triplets.coords[0][bad], triplets.coords[1][bad]
-    elif X.size and np.isfinite([X.min(), X.max()]).all():
-        return  # the usual case, without a copy
     else:
         (rows, columns), what = np.nonzero(np.isinf(X)), "infinite"
     if len(rows):
-        values = "value" if len(rows) == 1 else "values"
+        number = "value" if len(rows) == 1 else "values"
         remedy = "impute or remove them" if sparse.issparse(X) else "remove them, or make them NaN for missing"
         yield (
-            f"has {len(rows)} {what} feature {values}, in {first('column', columns)} and {first('row', rows)} (counted "
+            f"has {len(rows)} {what} feature {number}, in {first('column', columns)} and {first('row', rows)} (counted "
             f"from 0): {remedy}."
         )
 
