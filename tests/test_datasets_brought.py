@@ -172,11 +172,24 @@ def test_tcga_takes_labels_and_patients_from_barcodes(kind, tmp_path):
     else:
         text = table.write_csv(separator="\t").encode()
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-    data = load(DATASETS["tcga"], path=str(tmp_path if kind == "counts.tsv" else path))
+    place = str(tmp_path if kind == "counts.tsv" else path)
+    data = load(DATASETS["tcga"], path=place, psi=None)
     assert data.X.tolist() == [[10, 3], [0, 4], [7, 1], [2, 8]]
+    assert np.allclose(np.exp(load(DATASETS["tcga"], path=place).X), data.X + 3)
     assert data.y.tolist() == [1, -1, 1, -1]
     assert data.groups.tolist() == [0, 0, 1, 2]
     assert data.columns == ("TP53", "EGFR")
+
+
+def test_what_cannot_be_transformed_in_tcga_is_refused(tmp_path):
+    pl.DataFrame({"gene": ["TP53"], "TCGA-05-4244-01A": [-4.0], "TCGA-05-4244-11A": [1.0]}).write_csv(
+        tmp_path / "counts.tsv", separator="\t"
+    )
+    with pytest.raises(RequestError, match=r"counts.tsv has negative numbers where counts are expected"):
+        load(DATASETS["tcga"], path=str(tmp_path))
+    assert load(DATASETS["tcga"], path=str(tmp_path), psi=None).X.tolist() == [[-4], [1]]
+    with pytest.raises(RequestError, match=r"dataset.psi is 0: it must be a number between 0.1 and 1e\+06"):
+        load(DATASETS["tcga"], path=str(tmp_path), psi=0)
 
 
 @pytest.mark.parametrize("heading", ["sample1", "TCGA-05-4244", "TCGA-05-4244-xx"])

@@ -61,6 +61,7 @@ def test_draws_follow_their_seed(name):
                 "median_count": 1e9,
                 "expression_spread": 0,
                 "depth_spread": 1,
+                "transform": "no",
             },
             [
                 "psi is 0",
@@ -69,6 +70,7 @@ def test_draws_follow_their_seed(name):
                 "median_count is 1000000000.0",
                 "expression_spread is 0",
                 "depth_spread is 1",
+                "transform is 'no'",
             ],
         ),
         (

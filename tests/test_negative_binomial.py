@@ -11,7 +11,7 @@ STEADY = 1e-9  # spread of the depth at which all samples are alike
 
 
 def drawn(**parameters):
-    data = load_dataset("negative_binomial", **parameters)
+    data = load_dataset("negative_binomial", **{"transform": False, **parameters})
     return data.X[data.y > 0], data.X[data.y < 0]
 
 
@@ -66,10 +66,11 @@ def test_expression_is_log_normal():
 
 
 def test_anscombes_transform_makes_the_variance_the_trigamma_function():
-    """Equation (39) and the line after it, for genes with many reads: that the counts are raw is seen here."""
-    positive, _ = drawn(n_pos=20_000, n_neg=1, n_features=20, psi=6.0, median_count=5000.0, depth_spread=STEADY)
-    transformed = np.log(positive + 6.0 / 2)
-    assert np.all(positive == np.floor(positive))
+    """Equation (39) and the line after it, for genes with many reads."""
+    many_reads = {"n_pos": 20_000, "n_neg": 1, "n_features": 20, "median_count": 5000.0, "depth_spread": STEADY}
+    counts, transformed = (drawn(**many_reads, transform=transform)[0] for transform in (False, True))
+    assert np.all(counts == np.floor(counts))
+    assert np.allclose(np.exp(transformed), counts + 6.0 / 2)
     assert transformed.var(axis=0) == pytest.approx(np.full(20, polygamma(1, 6.0)), rel=0.06)
 
 

@@ -11,6 +11,8 @@ from scipy import sparse
 from npbench.errors import RequestError
 from npbench_datasets import libsvm
 from npbench_datasets.brought import brought, read_as
+from npbench_datasets.counts import stabilized
+from npbench_datasets.ranges import between, refuse
 
 PAIR_COLUMNS, MISSING, MOST_MISSING = 162 + 1, -100.0, 0.25
 LIBSVM_FORMAT = "lines in the format of LIBSVM, a label and number:value from 1 to {}"
@@ -94,8 +96,8 @@ def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     return X.toarray(), y
 
 
-def load_tcga(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return read counts of genes in samples of tissue and labels, +1 for a tumour; groups are patients.
+def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return transformed read counts of genes in samples of tissue and labels, +1 for a tumour; groups are patients.
 
     The table has a row for each gene, its name first, and a column for each sample, headed by its TCGA barcode, such as
     ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample, 01
@@ -107,12 +109,18 @@ def load_tcga(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str
     path : str, optional
         The table, ``.parquet`` or with tabs between columns, perhaps packed by gzip; by default ``tcga/counts.tsv`` in
         a data folder.
+    psi : float, optional
+        Counts become ``ln(count + psi / 2)``, in ]0.1, 1e6[; by default with the dispersion of the counts that the
+        paper draws. None leaves them as they are.
 
     Raises
     ------
     RequestError
-        If the file is not there or a column is headed by something else.
+        If psi is out of range, the file is not there, a column is headed by something else, or counts to be transformed
+        are negative.
     """
+    if psi is not None:
+        refuse(between(0.1, 1e6, psi=psi))
     (file,) = brought("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
     with read_as(
         "a table with tabs or in Parquet, the names of genes in its first column and counts in all others", [file]
@@ -121,9 +129,13 @@ def load_tcga(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str
     codes = [_sample_type(name, file) for name in table.columns[1:]]
     kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]
     X = table[:, 1:].to_numpy().T[kept]
+    if psi is not None and (X < 0).any():
+        raise RequestError(
+            f"{file} has negative numbers where counts are expected: if it holds logarithms, add dataset.psi=null."
+        )
     y = [1 if codes[i] in TUMOUR else -1 for i in kept]
     patients = ["-".join(table.columns[1 + i].split("-")[:3]) for i in kept]
-    return X, np.array(y), {"groups": patients, "columns": table[:, 0].to_list()}
+    return X if psi is None else stabilized(X, psi), np.array(y), {"groups": patients, "columns": table[:, 0].to_list()}
 
 
 def _gene_table(file: Path) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.counts import stabilized
+from npbench_datasets.ranges import between, refuse, truth, whole
 from npbench_datasets.two_classes import two_classes
 
 LENGTH_SPREAD = 0.7  # of the logarithm: lengths within a factor of four, as transcripts have
@@ -22,9 +23,10 @@ def load_negative_binomial(
     median_count: float = 100.0,
     expression_spread: float = 1.0,
     depth_spread: float = 0.2,
+    transform: bool = True,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw raw counts of reads as in section 4.3 of Barlaud, Combettes and Fillatre (2015).
+    """Draw counts of reads as in section 4.3 of Barlaud, Combettes and Fillatre (2015), and transform them as there.
 
     Gene i of sample j has the count (their equation 38)::
 
@@ -38,9 +40,9 @@ def load_negative_binomial(
         ln(L_i)  ~ N(0, 0.7^2)
         D_j      ~ N(1, depth_spread^2), above 0.1
 
-    After the paper's transform ln(X + psi / 2) a gene's standard deviation is about the root of the trigamma function
-    at psi, 0.43, so that by default the means of the classes are some 5 standard deviations apart along the best
-    direction. Half of the samples are then separated without error, as a thousand genes let them, and a logistic
+    Features are ln(X + psi / 2) (equation 39). A gene's standard deviation is then about the root of the trigamma
+    function at psi, 0.43, so that by default the means of the classes are some 5 standard deviations apart along the
+    best direction. Half of the samples are then separated without error, as a thousand genes let them, and a logistic
     regression fitted to them errs on 2 to 3 % of the other half.
 
     Parameters
@@ -63,13 +65,14 @@ def load_negative_binomial(
     depth_spread : float
         Standard deviation of the depth before those below 0.1 are left out, in ]0, 1[. The depth says nothing of the
         class.
+    transform : bool
+        Whether X is transformed; else it is the counts.
     seed : int
         Not negative. Genes and classes have streams of their own: more negatives leave the positives as they are.
 
     Returns
     -------
     X : float array of shape (n_pos + n_neg, n_features)
-        Whole numbers.
     y : int array of shape (n_pos + n_neg,)
 
     Raises
@@ -91,16 +94,18 @@ def load_negative_binomial(
         + between(0, 1e5, median_count=median_count)
         + between(0, 3, expression_spread=expression_spread)
         + between(0, 1, depth_spread=depth_spread)
+        + truth(transform=transform)
         + whole(0, seed=seed)
     )
     mean_pos, mean_neg = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
-    return two_classes(
+    X, y = two_classes(
         lambda random, n: _counts(random, n, mean_pos, psi, depth_spread),
         lambda random, n: _counts(random, n, mean_neg, psi, depth_spread),
         n_pos,
         n_neg,
         seed,
     )
+    return stabilized(X, psi) if transform else X, y
 
 
 def _means(

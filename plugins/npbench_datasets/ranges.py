@@ -28,6 +28,15 @@ def between(low: float, high: float, **parameters: Any) -> list[str]:
     ]
 
 
+def truth(**parameters: Any) -> list[str]:
+    """Return a sentence for each of the parameters that is neither true nor false."""
+    return [
+        f"dataset.{name} is {value!r}: it must be true or false."
+        for name, value in parameters.items()
+        if not isinstance(value, bool)
+    ]
+
+
 def refuse(faults: list[str]) -> None:
     """Raise a RequestError with the faults, if there are any."""
     if faults:

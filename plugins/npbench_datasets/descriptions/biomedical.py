@@ -94,7 +94,7 @@ BIOMEDICAL = (
         title="Read counts of genes in tissue: tumour or normal",
         positive="tumour, the majority: errors on normal tissue are held below a bound (Barlaud et al. 2015); "
         "negative: normal",
-        source="a file you bring: genes in rows, TCGA barcodes above columns, .tsv or .parquet; parameter path",
+        source="a file you bring: genes in rows, TCGA barcodes above columns, .tsv or .parquet; parameters path, psi",
         licence="that of your file; open at the Genomic Data Commons",
         citation="The Cancer Genome Atlas Research Network (2014), Comprehensive molecular profiling of lung "
         "adenocarcinoma, Nature 511, 543-550",

@@ -39,10 +39,10 @@ GENERATED = (
     Dataset(
         name="negative_binomial",
         load="npbench_datasets.negative_binomial:load_negative_binomial",
-        title="Counts of RNA sequencing, not transformed: a fifth of the genes differ",
+        title="Counts of RNA sequencing, transformed: a fifth of the genes differ",
         positive="the majority, as type I is of the minority (Barlaud et al. 2015); negative: the minority",
         source="drawn by npbench; parameters n_pos, n_neg, n_features, psi, share_changed, offset, median_count, "
-        "expression_spread, depth_spread, seed",
+        "expression_spread, depth_spread, transform, seed",
         licence="none needed",
         citation="after Barlaud, Combettes, Fillatre (2015), hal-01160831, section 4.3",
     ),
