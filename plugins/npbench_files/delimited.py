@@ -18,6 +18,7 @@ MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 SCANNED = 10_000  # rows that types of columns are first taken from; to look at all doubles the time
 LONGEST = 100_000  # bytes of the first line that are looked at, less than the csv module takes for one field
 AT_MOST = 60  # signs of a line that an error shows
+NO_UTF8 = "it is no text in UTF-8: save it as such; spreadsheets call this CSV UTF-8."
 
 
 def read_delimited(
@@ -41,13 +42,15 @@ def read_delimited(
     Raises
     ------
     RequestError
-        If there is one column only, a setting has no such value, the first line holds words as well as numbers, the
-        last line is shorter, or numbers have commas without leave.
+        If it is not UTF-8, there is one column only, a setting has no such value, the first line holds words as well as
+        numbers, the last line is shorter, or numbers have commas without leave.
     """
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"dataset.decimal is {decimal!r}: it must be point or comma.")
     first = stream.readline(LONGEST).decode("utf-8-sig", errors="replace").rstrip("\r\n")
     stream.seek(0)
+    if "\ufffd" in first[:-1]:  # in place of what could not be decoded; the last sign may have been cut
+        raise RequestError(NO_UTF8)
     best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
     sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
     if len(sign) != 1:
@@ -69,7 +72,12 @@ def _parsed(stream: IO[bytes], **options: Any) -> pl.DataFrame:
         return read(infer_schema_length=SCANNED)
     except pl.exceptions.ComputeError:  # a number with a point in a column taken for whole numbers, a word, ...
         stream.seek(0)
+    try:
         return read(infer_schema_length=None)
+    except pl.exceptions.ComputeError as error:
+        if "utf-8" in str(error):
+            raise RequestError(NO_UTF8) from error
+        raise
 
 
 def _fields(line: str, sign: str) -> list[str]:
