@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.model_selection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -18,6 +19,9 @@ from sklearn.svm import NuSVC
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from npbench.numerics.reduced_hulls import DualNu, Nu
+from npbench.split import leave_one_out
+from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
 from npbench_two_nu_svm.estimator import TwoNuSVM
 
 
@@ -159,10 +163,27 @@ def test_cross_validation_is_by_folds_that_are_given_too():
     folds = list(StratifiedKFold(4).split(X, Y))
     named, given_ = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, cv=cv).fit(X, Y) for cv in (4, folds))
     assert [one[1:] for one in named.trace_] == [one[1:] for one in given_.trace_]
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.3, 0.8), DualNu(0.5, 0.5), Nu(0.4)])
+def test_leaving_one_out_counts_the_errors_that_folds_of_one_row_count(caps):
+    K = rbf_kernel(X, gamma=0.5)
+    exact, slow = LeaveOneOut(K, Y, 1e-9), Folds(K, Y, leave_one_out(np.arange(len(Y))), 1e-9)
+    np.testing.assert_allclose(exact(caps), slow(caps), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cv", [sklearn.model_selection.LeaveOneOut(), leave_one_out(np.arange(len(Y)))])
+def test_leaving_one_out_is_exact_by_any_name(cv, monkeypatch):
+    options = {"nu_pos": FIVE, "nu_neg": FIVE, "strategy": "bbs"}
+    expected = TwoNuSVM(**options).fit(X, Y).trace_
+    monkeypatch.setattr("npbench_two_nu_svm.search.Folds", None)
+    assert [one[1:] for one in TwoNuSVM(**options, cv=cv).fit(X, Y).trace_] == [one[1:] for one in expected]
+
+
+def test_folds_that_validate_on_one_class_are_refused():
     rows = np.arange(len(Y))
-    one_each = [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
-    exact, slow = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, cv=cv).fit(X, Y) for cv in (None, one_each))
-    np.testing.assert_allclose([one[1:] for one in exact.trace_], [one[1:] for one in slow.trace_], rtol=1e-12)
+    with pytest.raises(ValueError, match="too few negative samples to estimate error rates"):
+        TwoNuSVM(cv=[(rows, rows[Y > 0])]).fit(X, Y)
 
 
 def test_the_grid_is_twentieths_and_holds_a_half():
@@ -319,3 +340,9 @@ def test_extreme_samples_end_in_finite_scores_and_honest_words(strategy, rho, da
 def test_bandwidths_that_only_tell_equal_points_apart_are_searched_once():
     model = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=[1e9, 1e7, 1e8]).fit(X, Y)
     assert {one.gamma for one in model.trace_} == {1e7}
+
+
+@pytest.mark.parametrize(("kernel", "distinct"), [("linear", {0.5}), ("poly", {0.5, 2.0}), ("rbf", {0.5, 2.0})])
+def test_a_kernel_without_gamma_is_searched_once(kernel, distinct):
+    model = TwoNuSVM(kernel=kernel, nu_pos=[0.7, 0.9], nu_neg=[0.7, 0.9], gamma=[2.0, 0.5]).fit(X, Y)
+    assert {one.gamma for one in model.trace_} == distinct

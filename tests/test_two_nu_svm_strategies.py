@@ -235,9 +235,10 @@ def test_the_probability_of_error_weighs_classes_by_their_size():
 def test_which_folds_leave_out_one_row_each():
     rows = np.arange(5)
     one_each = [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
-    assert leave_out_one_each(one_each)
-    assert leave_out_one_each(one_each[::-1])
-    assert not leave_out_one_each(one_each[1:])
-    assert not leave_out_one_each([*one_each[:4], one_each[0]])
-    assert not leave_out_one_each([(rows[:3], rows[3:]), (rows[2:], rows[:2])])
-    assert not leave_out_one_each([(np.append(fit[1:], 9), out) for fit, out in one_each])
+    assert leave_out_one_each(one_each, 5)
+    assert leave_out_one_each(one_each[::-1], 5)
+    assert not leave_out_one_each(one_each, 6)
+    assert not leave_out_one_each(one_each[1:], 5)
+    assert not leave_out_one_each([*one_each[:4], one_each[0]], 5)
+    assert not leave_out_one_each([(rows[:3], rows[3:]), (rows[2:], rows[:2])], 5)
+    assert not leave_out_one_each([(np.append(fit[1:], 9), out) for fit, out in one_each], 5)

@@ -41,9 +41,14 @@ class KernelSample:
         self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
 
     def kernel(self, estimator: KernelClassifier) -> Kernel:
-        """Return the estimator's kernel; it is the same for all bandwidths that only tell whether points are equal."""
+        """Return the estimator's kernel; those that are the same function on the sample are equal.
+
+        So are all bandwidths that only tell whether points are equal, and all gamma for a kernel that has none.
+        """
         kernel = estimator.resolved_kernel(self._X)
-        return replace(kernel, gamma=min(kernel.gamma, self._saturation)) if kernel.name == "rbf" else kernel
+        if kernel.name == "rbf":
+            return replace(kernel, gamma=min(kernel.gamma, self._saturation))
+        return kernel if kernel.name == "poly" else Kernel(kernel.name)
 
     def gram(self, estimator: KernelClassifier) -> np.ndarray:
         """Return the Gram matrix under the estimator's kernel."""

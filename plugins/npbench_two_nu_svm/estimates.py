@@ -100,10 +100,10 @@ def count(y: np.ndarray) -> tuple[int, int]:
     return int(np.sum(y > 0)), int(np.sum(y < 0))
 
 
-def leave_out_one_each(folds: Sequence[Fold]) -> bool:
-    """Return whether every row is validated on once, alone, by a fit to all others."""
+def leave_out_one_each(folds: Sequence[Fold], n: int) -> bool:
+    """Return whether each of n rows is validated on once, alone, by a fit to all others."""
     if any(len(validate) != 1 for _, validate in folds):
         return False
-    rows = np.sort(np.concatenate([validate for _, validate in folds]))
-    distinct = bool(np.all(np.diff(rows) > 0))
-    return distinct and all(np.array_equal(rows, np.sort(np.concatenate(fold))) for fold in folds)
+    rows = np.arange(n)
+    validated = np.sort([validate[0] for _, validate in folds])
+    return np.array_equal(rows, validated) and all(np.array_equal(rows, np.sort(np.concatenate(f))) for f in folds)

@@ -14,7 +14,7 @@ from npbench.estimators.kernel_sample import KernelSample
 from npbench.numerics.gram import Kernel
 from npbench.split import Fold
 from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank
-from npbench_two_nu_svm.estimates import Estimate, Folds, LeaveOneOut, count
+from npbench_two_nu_svm.estimates import Estimate, Folds, LeaveOneOut, count, leave_out_one_each
 from npbench_two_nu_svm.strategies import Strategy
 
 
@@ -81,7 +81,7 @@ def search(
     y : array of shape (n_samples,)
         Labels in {-1, +1}.
     folds : sequence of (fit rows, validation rows), or None
-        What rates are estimated from; None for leave-one-out.
+        What rates are estimated from; None for leave-one-out, as are folds that leave out each row in turn.
     grid : Grid
         Of nu_pos and nu_neg.
     strategy, rank : callable
@@ -94,8 +94,10 @@ def search(
     Raises
     ------
     ValueError
-        If a class has too few samples to leave some out.
+        If a class has too few samples to leave some out, or none is validated on.
     """
+    if folds is not None and leave_out_one_each(folds, len(y)):
+        folds = None
     _require_both_classes(y, folds)
     sample, start = KernelSample(X, kernels), time.perf_counter()
 
@@ -126,7 +128,7 @@ def search(
 
 
 def _require_both_classes(y: np.ndarray, folds: Sequence[Fold] | None) -> None:
-    parts = [y] if folds is None else [y[fit] for fit, _ in folds]
+    parts = [y] if folds is None else [y[fit] for fit, _ in folds] + [y[np.concatenate([out for _, out in folds])]]
     fewest = np.min([count(part) for part in parts], axis=0)
     for n_samples, name in zip(fewest, ("positive", "negative"), strict=True):
         if n_samples < (2 if folds is None else 1):

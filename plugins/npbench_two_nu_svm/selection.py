@@ -12,7 +12,6 @@ from npbench.numerics.rates import np_score
 from npbench.problem import Problem
 from npbench.protocol import combinations
 from npbench.split import Fold
-from npbench_two_nu_svm.estimates import leave_out_one_each
 from npbench_two_nu_svm.estimator import TwoNuSVM
 
 SEARCHED = ("nu_pos", "nu_neg", "gamma")
@@ -42,8 +41,7 @@ def select(
         return Selection(others[0], float("nan"))
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
-    divided = None if leave_out_one_each(local_folds) else local_folds
-    found = [estimator.search(X[rows], y[rows], divided, n_threads) for estimator in estimators]
+    found = [estimator.search(X[rows], y[rows], local_folds, n_threads) for estimator in estimators]
     losses = [np_score(one.best.p_nd, one.best.p_fa, make().rho) for one in found]
     least = int(np.argmin(losses))
     gamma, nu_pos, nu_neg, _, _ = found[least].best
