@@ -71,6 +71,13 @@ def test_a_gamma_that_is_a_name_is_none_of_those_visited():
     assert surfaces(frame(named))["chosen_gamma"].to_list() == [None] * 24
 
 
+def test_a_search_whose_gamma_was_fixed_by_name_is_drawn():
+    pytest.importorskip("matplotlib")
+    params = {"params": '{"gamma":"scale","strategy":"cd"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
+    drawn = figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **params)), ())
+    assert len(drawn.axes) == 3
+
+
 def test_records_without_traces_have_no_rows():
     assert surfaces(frame(record("cd", None))).is_empty()
     assert surfaces(frame(record("cd", None)).clear()).is_empty()

@@ -69,7 +69,8 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figur
     """
     from matplotlib.figure import Figure
 
-    at_choice = surfaces(records).filter(pl.col("gamma") == pl.col("chosen_gamma"))
+    # A gamma that was fixed by name is the only one of its search.
+    at_choice = surfaces(records).filter(pl.col("gamma") == pl.col("chosen_gamma").fill_null(pl.col("gamma")))
     searches = at_choice.sort("dataset", "repeat", "strategy", "step").partition_by("key", maintain_order=True)
     drawing = Figure(figsize=(WIDTH, 0.3 + ROW * max(len(searches), 1)), layout="constrained")
     if not searches:
