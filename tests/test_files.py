@@ -161,6 +161,14 @@ def test_categories_have_the_same_codes_in_every_format(tmp_path):
     assert hashes == {loaded("t.csv", TABLE, label="class", positive="b").sha256}
 
 
+def test_what_sparse_rows_of_arff_leave_out_is_0_or_the_first_category():
+    head = "@relation t\n@attribute x real\n@attribute site {right,left}\n@attribute class {b,a}\n@data\n"
+    sparse_rows = loaded("s.arff", f"{head}{{0 1.5, 1 left}}\n{{2 a}}\n{{}}\n", label="class", positive="a")
+    dense_rows = loaded("d.arff", f"{head}1.5,left,b\n0,right,a\n0,right,b\n", label="class", positive="a")
+    assert sparse_rows.X.tolist() == [[1.5, 0], [0, 1], [0, 1]]
+    assert sparse_rows.sha256 == dense_rows.sha256
+
+
 def test_columns_are_chosen_or_dropped_by_name():
     assert loaded("t.csv", TABLE, label="class", positive="b", columns=["score", "age"]).columns == ("score", "age")
     assert loaded("t.csv", TABLE, label="class", positive="b", drop=["site"]).columns == ("age", "score")

@@ -8,6 +8,7 @@ from urllib.error import HTTPError, URLError
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from npbench import load_dataset
 from npbench.errors import RequestError
@@ -100,6 +101,23 @@ def test_numbers_and_categories_are_read_and_what_identifies_rows_is_left_out(se
     assert data.y.tolist() == [-1, 1, -1, -1]
     assert data.columns == ("age", "site")
     assert data.categorical.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["numeric", "{right,left}"])
+def test_sparse_rows_stay_sparse_unless_there_are_categories(kind, server):
+    rows = "{0 7, 1 1.5}\n{2 LEFT, 3 yes}\n{1 2, 3 yes}\n".replace("LEFT", "1" if kind == "numeric" else "left")
+    head = f"@relation toy\n@attribute id numeric\n@attribute age numeric\n@attribute site {kind}\n"
+    columns = [feature(0, "id", "numeric", is_row_identifier="true"), feature(1, "age", "numeric")]
+    columns += [feature(2, "site", kind if kind == "numeric" else "nominal")]
+    columns += [feature(3, "class", "nominal", is_target="true")]
+    answers = described(f"{head}@attribute class {{no,yes}}\n@data\n{rows}", columns)
+    place = "api/v1/json/data/7"
+    server.update(answers | {place: answers[place].replace(b'"ARFF"', b'"Sparse_ARFF"')})
+    data = load_dataset("openml", id=7, positive="yes")
+    assert sparse.issparse(data.X) == (kind == "numeric")
+    assert sparse.csr_array(data.X).toarray().tolist() == [[1.5, 0], [0, 1], [2, 0]]
+    assert data.y.tolist() == [-1, 1, 1]
+    assert load_dataset("openml", id=7, label="age", positive=0, negative="rest").y.tolist() == [-1, 1, -1]
 
 
 def test_it_is_downloaded_once(server):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from npbench.errors import RequestError
 from npbench.values import is_whole
@@ -41,15 +42,18 @@ def load_openml(
         raise RequestError(f"dataset.id is {id!r}: it must be the number of a data set, as in openml.org/d/37.")
     try:
         bunch = _fetched(id, "default-target" if label is None else label)
-        y = signs(_labels(bunch.target), positive, negative)
+        target = _sparse_target(id, bunch) if sparse.issparse(bunch.data) else bunch.target
+        y = signs(_labels(target), positive, negative)
     except RequestError as error:
         raise RequestError(*(f"OpenML data set {id}: {fault}" for fault in error.faults)) from error
-    names = bunch.feature_names
-    more = {"columns": names, "categorical": np.isin(names, list(bunch.categories))}
-    return bunch.data[y != 0], y[y != 0], more
+    X, names = bunch.data[y != 0], bunch.feature_names
+    categorical = np.isin(names, list(bunch.categories))
+    if sparse.issparse(X) and categorical.any():
+        X = X.toarray()  # a category is a code, of which 0 means no more than others
+    return X, y[y != 0], {"columns": names, "categorical": categorical}
 
 
-def _fetched(id: int, target: str) -> Any:
+def _fetched(id: int, target: str | None) -> Any:
     from sklearn.datasets import fetch_openml, get_data_home
 
     try:
@@ -66,6 +70,19 @@ def _fetched(id: int, target: str) -> Any:
     except Exception as error:  # the file can be wrong in many ways
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise RequestError(f"what OpenML sent cannot be read ({reason}). {_otherwise(id)}") from error
+
+
+def _sparse_target(id: int, bunch: Any) -> Any:
+    """Return the labels of sparse rows, of which those that are 0, or the first category, do not lie in the file.
+
+    scikit-learn leaves these undefined, but not where the labels are one of the features.
+    """
+    if len(bunch.target_names) != 1:
+        return bunch.target
+    (name,) = bunch.target_names
+    whole = _fetched(id, None)
+    codes = whole.data[:, [whole.feature_names.index(name)]].toarray().ravel()
+    return np.array(whole.categories[name], dtype=object)[codes.astype(int)] if name in whole.categories else codes
 
 
 def _otherwise(id: int) -> str:
