@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from npbench.report.rates import plot
+from npbench.report import rates, surfaces
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore, conformed
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
-EXPERIMENTS = ("gasso_figure4", "gasso_figure5")
+EXPERIMENTS = {"davenport_surfaces": surfaces.figure, "gasso_figure4": rates.plot, "gasso_figure5": rates.plot}
 
 # Two colours of Okabe and Ito (2008), which colour-blind readers tell apart; the markers differ as well.
 LOOKS: dict[str, dict[str, Any]] = {
@@ -37,10 +37,12 @@ def published() -> pl.DataFrame:
 
 def of_experiment(name: str) -> pl.DataFrame:
     """Return the published records of an experiment, as much of them as its figure shows."""
-    path = ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet"
+    (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
     frame = conformed(pl.read_parquet(path))
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
-    return frame.select(*dict.fromkeys(shown), "repeat", "rho").sort(pl.all())
+    # Figures of a search show its course and where it ended.
+    course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
+    return frame.select(*dict.fromkeys([*shown, *course]), "repeat", "rho").sort(pl.all())
 
 
 def digest(frame: pl.DataFrame) -> str:
@@ -82,9 +84,9 @@ def _panel(axes: Axes, frame: pl.DataFrame, rate: str) -> None:
 
 
 if __name__ == "__main__":
-    rates = published()
+    shown = published()
     IMAGES.mkdir(exist_ok=True)
-    draw(rates).savefig(FIGURE, dpi=150, metadata={"Description": digest(rates)})
-    for experiment in EXPERIMENTS:
+    draw(shown).savefig(FIGURE, dpi=150, metadata={"Description": digest(shown)})
+    for experiment, plot in EXPERIMENTS.items():
         records = of_experiment(experiment)
         plot(records, ()).savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})

@@ -55,7 +55,7 @@ def experiment(name: str) -> None:
     """Write the tables of an experiment, made of the published records."""
     with initialize_config_dir(str(config_dir()), version_base="1.3"):
         what = load(GlobalHydra.instance().config_loader(), name)
-    path = ROOT / "results" / "published" / "gasso" / "records" / f"{name}.parquet"
+    (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
     frame = conformed(pl.read_parquet(path))
     console = Console(file=io.StringIO(), width=100)
     print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
