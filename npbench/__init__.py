@@ -46,7 +46,8 @@ def load_dataset(name: str, /, **params: Any) -> BinaryData:
     name : str
         A name from ``npbench list datasets``.
     **params
-        Parameters of a generator, as in ``npbench.load_dataset("synthetic", seed=1)``.
+        Settings of the data set, as in ``npbench.load_dataset("synthetic", seed=1)``; ``npbench data info NAME`` tells
+        them.
 
     Raises
     ------

@@ -127,7 +127,7 @@ class Dataset:
     positive : str
         Which class is +1, and whose choice that is.
     files : tuple of DataFile
-        What it is read from; empty for generators and for sets that a library carries.
+        What it is read from; empty for generators, and for what a library carries or a user brings.
     original : Original, optional
         What it is read from instead, where that is at hand.
     n_samples, n_features, n_positive : int, optional

@@ -42,7 +42,7 @@ class Request:
     dataset : Dataset
         Description of the data set.
     dataset_params : mapping
-        Parameters of a generator; empty for files.
+        Its settings; most data sets that are read from files have none.
     problem : Problem
         What is asked.
     protocol : CrossValidation, Holdout, Official or Permutations

@@ -22,7 +22,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "params": pl.String,  # fixed parameters, JSON
     "search": pl.String,  # candidate values by parameter, JSON
     "dataset": pl.String,
-    "dataset_params": pl.String,  # of a generator, JSON
+    "dataset_params": pl.String,  # settings of the data set, JSON
     "problem": pl.String,
     "problem_params": pl.String,  # JSON
     "protocol": pl.String,

@@ -23,7 +23,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     dataset : Dataset
         Its description.
     **params
-        Parameters of a generator.
+        Settings of the data set.
 
     Raises
     ------
