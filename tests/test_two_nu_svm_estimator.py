@@ -301,7 +301,7 @@ def test_a_class_of_one_can_be_fitted_but_not_searched():
 def test_hulls_that_meet_are_told_and_every_sample_is_an_error():
     Z, y = sample(shift=0.5)
     with pytest.warns(
-        ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet, so that f = 0.* Use a larg"
+        ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet, so that f = 0.* Use a large"
     ):
         model = TwoNuSVM(kernel="linear", nu_pos=0.05, nu_neg=0.05).fit(Z, y)
     assert (model.converged_, model.status_) == (False, "hulls_meet")
