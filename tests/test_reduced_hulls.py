@@ -30,7 +30,7 @@ FEATURES = {
     "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e6, X.shape[1]),
     "all alike": lambda X, rng: np.zeros_like(X),
 }
-CONIC = 2e-8  # of the spread: what the conic solver's own answer may be off; it can lie above a certified optimum
+CONIC = 1e-7  # of the spread: how far the conic solver's own answer may lie above a certified optimum
 NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
 
 
@@ -108,7 +108,9 @@ def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
         assert solution.b == 0
         return
     # The duality gap below proves the objective also where the conic solver has not so many digits.
-    assert solution.objective == pytest.approx(conic(K, y, caps)[0], rel=1e-6, abs=CONIC * scale + rounding(K))
+    best, _ = conic(K, y, caps)
+    assert solution.objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
+    assert best <= (1 + 1e-6) * solution.objective + CONIC * scale + rounding(K)
     assert 0.5 * solution.x @ K @ solution.x == pytest.approx(solution.objective, abs=rounding(K))
     assert_feasible(y * solution.x, y, caps)
     assert complementarity(K, y, caps, solution) == pytest.approx(solution.gap, rel=1e-6, abs=10 * rounding(K))
@@ -122,9 +124,14 @@ def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
     solution = ReducedHulls(K, y, tol=tol).solve(caps)
     best, x = conic(K, y, caps)
     if not solution.meet:
-        slack = CONIC * spread(K) + rounding(K)
-        assert best - slack <= solution.objective <= best + solution.gap + slack
-        assert (solution.x - x) @ K @ (solution.x - x) <= solution.gap + slack
+        slack = 1e-9 * spread(K) + rounding(K)
+        assert solution.objective <= best + solution.gap + slack
+        # From below the conic solver's answer binds only as far as it is right itself; so do its weights, which are
+        # then off by twice what its objective is above ours.
+        assert best - CONIC * spread(K) - rounding(K) <= solution.objective
+        off = 2 * max(best - solution.objective, 0.0)
+        distance = (solution.x - x) @ K @ (solution.x - x)
+        assert distance <= (np.sqrt(solution.gap) + np.sqrt(off)) ** 2 + slack
 
 
 @given(problems(), dual_nus)
