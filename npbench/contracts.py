@@ -34,7 +34,8 @@ class Solver:
         What users type: ``solver=<name>``.
     estimator : str
         ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters; its
-        ``decision_function`` is larger for more positive samples and is thresholded at 0.
+        ``decision_function`` is larger for more positive samples and is thresholded at 0. If it has a
+        ``staged_decision_function``, that gives the scores of one classifier for each step of its ``trace_``.
     solves : tuple of str
         Names of the problems it solves (see :mod:`npbench.problem`). The quantities of the problem (``rho``,
         ``q``, ...) are parameters of the estimator, filled in by the problem.

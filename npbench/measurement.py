@@ -41,7 +41,8 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> 
     n_threads : int
         Threads that the solver's own search may use.
     trace : bool
-        Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``.
+        Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``, with every
+        metric of each stage on the test part if the estimator has stages.
 
     Returns
     -------
@@ -149,17 +150,19 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
     with _timed("fit", record):
         estimator.fit(X_train, y_train)
     record |= _outcome(estimator)
+    of_search = len(selection.trace) > 0
+    course = _columns(selection.trace if of_search else getattr(estimator, "trace_", ())) if trace else {}
     if trace:
-        record["trace"] = _trace(selection.trace if len(selection.trace) else getattr(estimator, "trace_", ()))
+        record["trace"] = _json(course)
 
     X_test, y_test = transform(data.X[split.test]), data.y[split.test]
     with _timed("predict", record):
         scores = estimator.decision_function(X_test)
     scores = _checked(scores, len(y_test))
     record["n_test_positive"] = int(np.sum(y_test > 0))
-    for metric in job.metrics:
-        compute = resolve(metric.compute)
-        record |= _figures(metric.name, compute(y_test, scores, problem=job.problem, estimator=estimator))
+    record |= _measured(job, estimator, y_test, scores)
+    if trace and not of_search and hasattr(estimator, "staged_decision_function"):
+        record["trace"] = _json(course | _staged(job, estimator, X_test, y_test, course))
 
 
 def _maker(job: Job) -> Callable[..., Any]:
@@ -203,26 +206,56 @@ def _outcome(estimator: Any) -> dict[str, Any]:
     return outcome
 
 
-def _trace(steps: Sequence[Any]) -> str:
-    """Return the steps' figures by name as JSON, which has no word for NaN or infinity; ``{}`` where none are kept."""
+def _columns(steps: Sequence[Any]) -> dict[str, list[float]]:
+    """Return the figures of the steps of a trace by name."""
     if not all(hasattr(step, "_fields") for step in steps):
         raise TypeError(f"A trace holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
     names = steps[0]._fields if steps else ()
-    columns = {name: [float(getattr(step, name)) for step in steps] for name in names}
-    return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in columns.items()})
+    return {name: [float(getattr(step, name)) for step in steps] for name in names}
 
 
-def _checked(scores: Any, n_test: int) -> np.ndarray:
+def _json(course: Mapping[str, Sequence[float]]) -> str:
+    """Return a trace as JSON, which has no word for NaN or infinity; ``{}`` where nothing was noted."""
+    return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in course.items()})
+
+
+def _staged(
+    job: Job, estimator: Any, X: Any, y: np.ndarray, course: Mapping[str, Sequence[float]]
+) -> dict[str, list[float]]:
+    """Return every metric of each stage on the test part, without confidence limits, as ``test_<metric>``."""
+    method = "staged_decision_function"
+    stages = [
+        _measured(job, estimator, y, _checked(scores, len(y), method)) for scores in getattr(estimator, method)(X)
+    ]
+    for column in course.values():
+        if len(column) != len(stages):
+            raise ValueError(
+                f"{method} gave the scores of {len(stages)} stages, and trace_ has {len(column)} steps; one stage for "
+                "each step was expected."
+            )
+    return {f"test_{metric.name}": [figures[metric.name] for figures in stages] for metric in job.metrics}
+
+
+def _checked(scores: Any, n_test: int, method: str = "decision_function") -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != (n_test,):
         raise ValueError(
-            f"decision_function returned an array of shape {scores.shape}; one score for each of the {n_test} test "
+            f"{method} returned an array of shape {scores.shape}; one score for each of the {n_test} test "
             f"samples was expected, shape ({n_test},)."
         )
     wrong = int(np.sum(~np.isfinite(scores)))
     if wrong:
-        raise ValueError(f"decision_function returned NaN or infinite scores for {wrong} of {n_test} test samples.")
+        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_test} test samples.")
     return scores
+
+
+def _measured(job: Job, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Return every metric of the job by column."""
+    figures: dict[str, float] = {}
+    for metric in job.metrics:
+        compute = resolve(metric.compute)
+        figures |= _figures(metric.name, compute(y, scores, problem=job.problem, estimator=estimator))
+    return figures
 
 
 def _figures(name: str, figure: float | Estimate) -> dict[str, float]:

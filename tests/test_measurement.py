@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import time
 import types
@@ -14,6 +15,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from npbench import measurement
 from npbench.contracts import Estimate, Metric, Selection, Solver
@@ -38,6 +40,10 @@ class Point(NamedTuple):
     p_fa: float
 
 
+# Thresholds of the stages by what is wrong with them.
+STAGES = {"stages": (3.0, 0.5), "too few stages": (3.0,), "unscored stage": (3.0, np.nan)}
+
+
 class Threshold(ClassifierMixin, BaseEstimator):
     """Scores by the first feature minus a threshold; notes what it is given."""
 
@@ -51,7 +57,7 @@ class Threshold(ClassifierMixin, BaseEstimator):
         time.sleep(0.02)
         self.n_iter_, self.converged_, self.objective_ = np.array([3, 7]), np.bool_(False), np.float64(0.5)
         self.status_ = "gave in"
-        if self.fault == "trace":
+        if self.fault in ("trace", *STAGES):
             self.trace_ = [Step(0, np.float64(2.5)), Step(1, np.inf)]
         if self.fault == "odd trace":
             self.trace_ = [0.5]
@@ -63,6 +69,11 @@ class Threshold(ClassifierMixin, BaseEstimator):
             for number in range(10):
                 warnings.warn(f"warning {number // 2}", ConvergenceWarning, stacklevel=1)
         return self
+
+    @available_if(lambda self: self.fault in STAGES)
+    def staged_decision_function(self, X):
+        for threshold in STAGES[self.fault]:
+            yield self.decision_function(X) + self.threshold - threshold
 
     def decision_function(self, X):
         column = X[:, [0]].toarray().ravel() if sparse.issparse(X) else X[:, 0]
@@ -363,6 +374,61 @@ def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
     record = measurement.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
     assert record["status"] == "ok", record["traceback"]
     assert record.get("trace") == kept
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_stages_are_measured_on_the_test_part(kind):
+    data = samples(kind)
+    job = planned(data, params={"fault": "stages"})
+    record = measurement.run(job, data, trace=True)
+    test = job.protocol.split(data, 0, 0).test
+    column = samples().X[test, 0]
+    accuracies = [float(np.mean(data.y[test] * (column - threshold) > 0)) for threshold in (3.0, 0.5)]
+    assert accuracies[0] < accuracies[1]
+    assert json.loads(record["trace"]) == {
+        "iteration": [0, 1],
+        "objective": [2.5, None],
+        "test_accuracy": accuracies,
+        "test_bounded": [0.125, 0.125],
+    }
+    untraced = measurement.run(job, data)
+    assert {name: record[name] for name in ("accuracy", "bounded", "bounded_low")} == {
+        name: untraced[name] for name in ("accuracy", "bounded", "bounded_low")
+    }
+    assert "trace" not in untraced
+
+
+def test_stages_of_an_estimator_without_trace_are_measured(monkeypatch):
+    data = samples()
+    monkeypatch.setattr(Threshold, "trace_", property(lambda _: [], lambda *_: None), raising=False)
+    record = measurement.run(planned(data, params={"fault": "stages"}), data, trace=True)
+    assert set(json.loads(record["trace"])) == {"test_accuracy", "test_bounded"}
+
+
+def test_stages_are_not_measured_where_the_search_left_the_trace():
+    data = samples()
+    solver = Solver(
+        name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:looking_select"
+    )
+    record = measurement.run(planned(data, solver=solver, params={"fault": "stages"}), data, trace=True)
+    assert set(json.loads(record["trace"])) == {"threshold", "p_fa"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (
+            "too few stages",
+            "gave the scores of 1 stages, and trace_ has 2 steps; one stage for each step was expected.",
+        ),
+        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 20 of 20 test samples."),
+    ],
+)
+def test_stages_that_do_not_fit_fail_by_a_sentence(fault, message):
+    data = samples()
+    record = measurement.run(planned(data, params={"fault": fault}), data, trace=True)
+    assert (record["status"], record["error_type"]) == ("failed", "ValueError")
+    assert message in record["error"]
 
 
 def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
