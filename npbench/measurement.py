@@ -42,7 +42,7 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> 
         Threads that the solver's own search may use.
     trace : bool
         Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``, with every
-        metric of each stage on the test part if the estimator has stages.
+        metric of each stage on the training and test parts if the estimator has stages.
 
     Returns
     -------
@@ -162,7 +162,9 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
     record["n_test_positive"] = int(np.sum(y_test > 0))
     record |= _measured(job, estimator, y_test, scores)
     if trace and not of_search and hasattr(estimator, "staged_decision_function"):
-        record["trace"] = _json(course | _staged(job, estimator, X_test, y_test, course))
+        for part, samples, labels in (("train", X_train, y_train), ("test", X_test, y_test)):
+            course |= _staged(part, job, estimator, samples, labels, course)
+        record["trace"] = _json(course)
 
 
 def _maker(job: Job) -> Callable[..., Any]:
@@ -220,9 +222,9 @@ def _json(course: Mapping[str, Sequence[float]]) -> str:
 
 
 def _staged(
-    job: Job, estimator: Any, X: Any, y: np.ndarray, course: Mapping[str, Sequence[float]]
+    part: str, job: Job, estimator: Any, X: Any, y: np.ndarray, course: Mapping[str, Sequence[float]]
 ) -> dict[str, list[float]]:
-    """Return every metric of each stage on the test part, without confidence limits, as ``test_<metric>``."""
+    """Return every metric of each stage on a part of the data, without confidence limits, as ``<part>_<metric>``."""
     method = "staged_decision_function"
     stages = [
         _measured(job, estimator, y, _checked(scores, len(y), method)) for scores in getattr(estimator, method)(X)
@@ -233,19 +235,19 @@ def _staged(
                 f"{method} gave the scores of {len(stages)} stages, and trace_ has {len(column)} steps; one stage for "
                 "each step was expected."
             )
-    return {f"test_{metric.name}": [figures[metric.name] for figures in stages] for metric in job.metrics}
+    return {f"{part}_{metric.name}": [figures[metric.name] for figures in stages] for metric in job.metrics}
 
 
-def _checked(scores: Any, n_test: int, method: str = "decision_function") -> np.ndarray:
+def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.shape != (n_test,):
+    if scores.shape != (n_samples,):
         raise ValueError(
-            f"{method} returned an array of shape {scores.shape}; one score for each of the {n_test} test "
-            f"samples was expected, shape ({n_test},)."
+            f"{method} returned an array of shape {scores.shape}; one score for each of the {n_samples} "
+            f"samples was expected, shape ({n_samples},)."
         )
     wrong = int(np.sum(~np.isfinite(scores)))
     if wrong:
-        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_test} test samples.")
+        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples.")
     return scores
 
 

@@ -297,8 +297,8 @@ def test_the_problem_and_a_seed_are_filled_in():
     [
         ("raise", "failed", "cannot go on"),
         ("memory", "out_of_memory", "MemoryError"),
-        ("nan", "failed", "decision_function returned NaN or infinite scores for 2 of 20 test samples."),
-        ("shape", "failed", "shape (20, 1); one score for each of the 20 test samples was expected, shape (20,)."),
+        ("nan", "failed", "decision_function returned NaN or infinite scores for 2 of 20 samples."),
+        ("shape", "failed", "shape (20, 1); one score for each of the 20 samples was expected, shape (20,)."),
     ],
 )
 def test_a_failure_is_a_record(fault, status, message):
@@ -377,20 +377,18 @@ def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_stages_are_measured_on_the_test_part(kind):
+def test_stages_are_measured_on_both_parts(kind):
     data = samples(kind)
     job = planned(data, params={"fault": "stages"})
     record = measurement.run(job, data, trace=True)
-    test = job.protocol.split(data, 0, 0).test
-    column = samples().X[test, 0]
-    accuracies = [float(np.mean(data.y[test] * (column - threshold) > 0)) for threshold in (3.0, 0.5)]
-    assert accuracies[0] < accuracies[1]
-    assert json.loads(record["trace"]) == {
-        "iteration": [0, 1],
-        "objective": [2.5, None],
-        "test_accuracy": accuracies,
-        "test_bounded": [0.125, 0.125],
-    }
+    split, column = job.protocol.split(data, 0, 0), samples().X[:, 0]
+    expected = {}
+    for part, rows_ in (("train", split.train), ("test", split.test)):
+        y, scores = data.y[rows_], column[rows_]
+        expected[f"{part}_accuracy"] = [float(np.mean(y * (scores - threshold) > 0)) for threshold in (3.0, 0.5)]
+        expected[f"{part}_bounded"] = [0.125, 0.125]
+    assert expected["train_accuracy"] != expected["test_accuracy"]
+    assert json.loads(record["trace"]) == {"iteration": [0, 1], "objective": [2.5, None], **expected}
     untraced = measurement.run(job, data)
     assert {name: record[name] for name in ("accuracy", "bounded", "bounded_low")} == {
         name: untraced[name] for name in ("accuracy", "bounded", "bounded_low")
@@ -402,7 +400,8 @@ def test_stages_of_an_estimator_without_trace_are_measured(monkeypatch):
     data = samples()
     monkeypatch.setattr(Threshold, "trace_", property(lambda _: [], lambda *_: None), raising=False)
     record = measurement.run(planned(data, params={"fault": "stages"}), data, trace=True)
-    assert set(json.loads(record["trace"])) == {"test_accuracy", "test_bounded"}
+    expected = {f"{part}_{metric}" for part in ("train", "test") for metric in ("accuracy", "bounded")}
+    assert set(json.loads(record["trace"])) == expected
 
 
 def test_stages_are_not_measured_where_the_search_left_the_trace():
@@ -421,7 +420,7 @@ def test_stages_are_not_measured_where_the_search_left_the_trace():
             "too few stages",
             "gave the scores of 1 stages, and trace_ has 2 steps; one stage for each step was expected.",
         ),
-        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 20 of 20 test samples."),
+        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 60 of 60 samples."),
     ],
 )
 def test_stages_that_do_not_fit_fail_by_a_sentence(fault, message):
