@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 from scipy.stats import binom
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from sklearn.svm import SVC, LinearSVC
 
 from npbench import registry
@@ -113,3 +114,14 @@ def test_support_vectors_of_an_svm_are_counted():
     assert compute("n_support", estimator=svm) == np.sum(svm.dual_coef_ != 0)
     assert np.isnan(compute("n_support", estimator=LinearSVC().fit(X, y)))
     assert compute("n_support", estimator=SimpleNamespace(support_=np.array([], dtype=int))) == 0
+
+
+def test_risks_are_means_of_the_models_own_loss_over_each_class():
+    logistic = SimpleNamespace(surrogate_loss=lambda margins: np.log1p(np.exp(-margins)))
+    assert compute("risk_nd", estimator=logistic) == pytest.approx(
+        log_loss(Y[:4] > 0, expit(SCORES[:4]), labels=[0, 1])
+    )
+    assert compute("risk_fa", estimator=logistic) == pytest.approx(
+        log_loss(Y[4:] > 0, expit(SCORES[4:]), labels=[0, 1])
+    )
+    assert np.isnan([compute(name, estimator=LinearSVC()) for name in ("risk_fa", "risk_nd")]).all()

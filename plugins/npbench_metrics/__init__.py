@@ -8,6 +8,7 @@ from npbench import hookimpl
 from npbench.contracts import Metric
 
 _GASSO = "Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3)"
+_BARLAUD = "Barlaud, Combettes, Fillatre (2015), hal-01160831"
 _EXACT = "limits: Clopper, Pearson (1934), Biometrika 26(4)"
 
 
@@ -107,5 +108,19 @@ def npbench_metrics() -> list[Metric]:
             direction="none",
             title="the model's own surrogate miss rate on its training sample",
             reference=f"{_GASSO}, section 2.2",
+        ),
+        Metric(
+            name="risk_fa",
+            compute="npbench_metrics.models:risk_fa",
+            direction="lower",
+            title="mean of the model's own loss over the negatives",
+            reference=f"{_BARLAUD}, equation 10",
+        ),
+        Metric(
+            name="risk_nd",
+            compute="npbench_metrics.models:risk_nd",
+            direction="lower",
+            title="mean of the model's own loss over the positives",
+            reference=f"{_BARLAUD}, equation 10",
         ),
     ]

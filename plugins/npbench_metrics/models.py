@@ -47,3 +47,37 @@ def surrogate_p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator
     0.05
     """
     return float(getattr(estimator, "surrogate_rates_", (math.nan, math.nan))[1])
+
+
+def risk_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
+    """Return the mean over positives of the model's ``surrogate_loss`` of f(x); NaN for a model that has none.
+
+    ``surrogate_loss`` takes margins y f(x) to losses; what is averaged here is the risk on held-out data of what the
+    model was fitted by.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> hinge = SimpleNamespace(surrogate_loss=lambda margins: np.maximum(0.0, 1.0 - margins))
+    >>> risk_nd(np.array([1, 1, -1]), np.array([0.5, 2.0, -3.0]), problem=None, estimator=hinge)
+    0.25
+    """
+    return _risk(scores[y > 0], estimator)
+
+
+def risk_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
+    """Return the mean over negatives of the model's ``surrogate_loss`` of -f(x); NaN for a model that has none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> hinge = SimpleNamespace(surrogate_loss=lambda margins: np.maximum(0.0, 1.0 - margins))
+    >>> risk_fa(np.array([1, -1, -1]), np.array([2.0, -0.5, 1.0]), problem=None, estimator=hinge)
+    1.25
+    """
+    return _risk(-scores[y < 0], estimator)
+
+
+def _risk(margins: np.ndarray, estimator: Any) -> float:
+    loss = getattr(estimator, "surrogate_loss", None)
+    return math.nan if loss is None else float(np.mean(loss(margins)))
