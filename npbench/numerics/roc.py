@@ -1,0 +1,245 @@
+"""ROC points of many classifiers, each with the classifier and the threshold that has it, and their convex hull.
+
+A point is a pair of counts, false alarms and misses, so that hulls and ties are exact. Thresholds lie half-way between
+neighbouring scores: ``f = score - threshold``; a tie f = 0 counts as an error for both classes. Bach, Heckerman and
+Horvitz (2006), sections 2.2 and 3.2.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from npbench.numerics.thresholds import SAME_RATE, SAME_SCORE
+
+LARGEST = np.finfo(np.float64).max
+BLOCK_CELLS = 1 << 20  # scores worked on at a time
+
+
+@dataclass(frozen=True)
+class ROC:
+    """Points of the ROC plane.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Positives and negatives that errors were counted on.
+    false_alarms, misses : int array of shape (n_points,)
+        Counts of errors of each point.
+    classifier : int array of shape (n_points,)
+        Number of the classifier, the row of its scores.
+    threshold : array of shape (n_points,)
+        What is subtracted from its scores; -inf accepts every sample, inf none.
+
+    Examples
+    --------
+    >>> y = np.array([1, 1, -1, -1, -1])
+    >>> curve = by_intercept(y, np.array([4.0, 1.0, 2.0, 0.0, -2.0])).hull()
+    >>> curve.p_nd.tolist(), curve.threshold.tolist()
+    ([0.5, 0.0], [3.0, 0.5])
+    >>> curve.least_cost(np.array([0.4, 0.6])).tolist()
+    [0, 1]
+    """
+
+    n_pos: int
+    n_neg: int
+    false_alarms: np.ndarray
+    misses: np.ndarray
+    classifier: np.ndarray
+    threshold: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.misses)
+
+    def __getitem__(self, points: np.ndarray) -> ROC:
+        """Return the points of an index array or a mask."""
+        kept = (self.false_alarms, self.misses, self.classifier, self.threshold)
+        return ROC(self.n_pos, self.n_neg, *(values[points] for values in kept))
+
+    @property
+    def p_fa(self) -> np.ndarray:
+        """Share of the negatives that are false alarms."""
+        return self.false_alarms / self.n_neg
+
+    @property
+    def p_nd(self) -> np.ndarray:
+        """Share of the positives that are missed."""
+        return self.misses / self.n_pos
+
+    def hull(self) -> ROC:
+        """Return the corners of the upper convex envelope of the ROC curve, P_fa ascending, in O(n log n) of n points.
+
+        What lies between neighbours is attained by a random choice of the two. Of equal points, the first stays.
+        The trivial corners are there only where a point of the curve is one.
+        """
+        order = np.lexsort((np.arange(len(self)), self.misses, self.false_alarms))
+        corners: list[int] = []
+        # Counts as Python's integers: products are exact however many samples there are.
+        points = list(zip(self.false_alarms.tolist(), self.misses.tolist(), strict=True))
+        for i in order.tolist():
+            if corners and points[i][1] >= points[corners[-1]][1]:
+                continue  # no fewer misses for no fewer false alarms
+            while len(corners) > 1 and not _turns(points[corners[-2]], points[corners[-1]], points[i]):
+                corners.pop()
+            corners.append(i)
+        return self[np.array(corners, dtype=int)]
+
+    def least_cost(self, asymmetry: np.ndarray) -> np.ndarray:
+        """Return the corner of a hull that costs least for each asymmetry, as indices of shape (n_asymmetries,).
+
+        The cost of a sample is ``asymmetry pi_pos P_nd + (1 - asymmetry) pi_neg P_fa``, pi the shares of the classes
+        here. Between two neighbours an asymmetry decides, at which both cost the same, so that a binary search among
+        these finds the corner. Of two that cost the same, it is the one with fewer false alarms.
+
+        Parameters
+        ----------
+        asymmetry : array of shape (n_asymmetries,)
+            In [0, 1].
+        """
+        alarms, saved = np.diff(self.false_alarms), -np.diff(self.misses)
+        return np.searchsorted(alarms / (alarms + saved), asymmetry, side="left")
+
+    def fewest_misses(self, rho: float) -> int:
+        """Return the index of the point with the least P_nd of those with P_fa <= rho, one classifier without chance.
+
+        Of equal ones it is that with fewer false alarms, then the first. Where no point keeps the bound, it is the one
+        with the fewest false alarms, then misses.
+        """
+        excess = np.maximum(self.false_alarms - math.floor(self.n_neg * rho + SAME_RATE), 0)
+        return int(np.lexsort((np.arange(len(self)), self.false_alarms, self.misses, excess))[0])
+
+
+def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
+    """Return the point of each classifier at its own threshold, 0.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels in {-1, +1}, both present.
+    *lines : array of shape (n_classifiers, n)
+        Scores, a row for each classifier; of several arrays, classifiers are numbered on from one to the next.
+    """
+    false_alarms = np.concatenate([np.sum(~(scores[:, y < 0] < 0), axis=1) for scores in lines])
+    misses = np.concatenate([np.sum(~(scores[:, y > 0] > 0), axis=1) for scores in lines])
+    numbers = np.arange(len(misses))
+    return ROC(int(np.sum(y > 0)), int(np.sum(y < 0)), false_alarms, misses, numbers, np.zeros(len(misses)))
+
+
+def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
+    """Return the points of one classifier at all thresholds, P_fa ascending, in O(n log n).
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels in {-1, +1}, both present.
+    scores : array of shape (n,)
+        Its scores; may be infinite, not NaN.
+    classifier : int
+        Its number.
+
+    Examples
+    --------
+    >>> curve = by_intercept(np.array([1, 1, -1]), np.array([3.0, 1.0, 1.0]))
+    >>> curve.false_alarms.tolist(), curve.misses.tolist(), curve.threshold.tolist()
+    ([0, 0, 1], [2, 1, 0], [inf, 2.0, -inf])
+    """
+    cuts = Cuts.of(y, scores[None, :])
+    kept = cuts.exist[0]
+    threshold = cuts.threshold[0, kept]
+    numbers = np.full(len(threshold), classifier)
+    return ROC(cuts.n_pos, cuts.n_neg, cuts.false_alarms[0, kept], cuts.misses[0, kept], numbers, threshold)
+
+
+def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
+    """Return, for each number of false alarms, the fewest misses of any classifier at any threshold.
+
+    All points of the hull over all classifiers and thresholds are among them. O(n log n) for each classifier, O(n)
+    memory. Of classifiers that tie, it is the first.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels in {-1, +1}, both present.
+    *lines : array of shape (n_classifiers, n)
+        Scores, a row for each classifier, may be infinite, not NaN; of several arrays, classifiers are numbered on from
+        one to the next.
+    """
+    n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
+    total = sum(map(len, lines))
+    best = np.full(n_neg + 1, (n_pos + 1) * total)  # misses and classifier as one number, ordered by misses first
+    threshold = np.zeros(n_neg + 1)
+    at_a_time = max(1, BLOCK_CELLS // len(y))
+    first = 0
+    for scores in itertools.chain.from_iterable(_blocks(line, at_a_time) for line in lines):
+        cuts = Cuts.of(y, scores)
+        ranks = cuts.misses * total + np.arange(first, first + len(scores))[:, None]
+        before = best.copy()
+        np.minimum.at(best, cuts.false_alarms[cuts.exist], ranks[cuts.exist])
+        better = np.flatnonzero(best < before)
+        misses, classifier = np.divmod(best[better], total)
+        threshold[better] = cuts.threshold[classifier - first, better + n_pos - misses]
+        first += len(scores)
+    found = np.flatnonzero(best < (n_pos + 1) * total)
+    misses, classifier = np.divmod(best[found], total)
+    return ROC(n_pos, n_neg, found, misses, classifier, threshold[found])
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Every way to cut the ranked scores of each classifier in two: column k accepts the k largest.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Positives and negatives.
+    false_alarms, misses : int array of shape (n_classifiers, n + 1)
+        Counts of errors of each cut.
+    threshold : array of shape (n_classifiers, n + 1)
+        Half-way between the scores on either side; infinite in the first and the last column.
+    exist : bool array of shape (n_classifiers, n + 1)
+        Where there is a threshold that cuts there: not within a tie. Scores that differ by rounding only are one.
+    """
+
+    n_pos: int
+    n_neg: int
+    false_alarms: np.ndarray
+    misses: np.ndarray
+    threshold: np.ndarray
+    exist: np.ndarray
+
+    @classmethod
+    def of(cls, y: np.ndarray, scores: np.ndarray) -> Cuts:
+        """Rank the scores of shape (n_classifiers, n), in O(n log n) for each classifier."""
+        order = np.argsort(-scores, axis=1)
+        ranked = np.take_along_axis(scores, order, axis=1)
+        n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
+        accepted = np.zeros((len(scores), len(y) + 1), dtype=np.int64)
+        np.cumsum(y[order] > 0, axis=1, out=accepted[:, 1:])
+        larger, smaller = ranked[:, :-1], ranked[:, 1:]
+        # Halves of finite numbers have a finite sum, which is strictly between an infinite score and a finite one.
+        middle = np.clip(larger, -LARGEST, LARGEST) / 2 + np.clip(smaller, -LARGEST, LARGEST) / 2
+        rounding = SAME_SCORE * np.max(np.abs(scores), axis=1, where=np.isfinite(scores), initial=0.0)
+        with np.errstate(invalid="ignore"):  # of two infinite ones
+            apart = (smaller < middle) & (middle < larger) & (larger - smaller > rounding[:, None])
+        infinite = np.full((len(scores), 1), np.inf)
+        return cls(
+            n_pos,
+            n_neg,
+            np.arange(len(y) + 1) - accepted,
+            n_pos - accepted,
+            np.hstack([infinite, middle, -infinite]),
+            # No threshold is above an infinite score.
+            np.hstack([ranked[:, :1] < np.inf, apart, ranked[:, -1:] > -np.inf]),
+        )
+
+
+def _blocks(scores: np.ndarray, size: int) -> list[np.ndarray]:
+    return [scores[start : start + size] for start in range(0, len(scores), size)]
+
+
+def _turns(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> bool:
+    """Return whether b is strictly below the line from a to c."""
+    return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,32 @@
+"""The signed-rank test of many rows: against scipy where it is exact, and against the signs written out."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from npbench.numerics.signed_rank import greater
+
+
+@pytest.mark.parametrize("n", [1, 5, 10, 25])
+def test_distinct_differences_have_scipys_p_value(n):
+    differences = np.random.default_rng(n).normal(size=(12, n)) + 0.3
+    expected = [stats.wilcoxon(row, alternative="greater", method="exact").pvalue for row in differences]
+    np.testing.assert_allclose(greater(differences), expected, rtol=1e-10)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_ties_and_zeros_are_counted_over_all_signs(whole):
+    nonzero = np.array([one for one in whole if one], dtype=float)
+    ranks = stats.rankdata(np.abs(nonzero))
+    observed = ranks[nonzero > 0].sum()
+    sums = [ranks[np.array(signs, dtype=bool)].sum() for signs in itertools.product([0, 1], repeat=len(ranks))]
+    assert greater(np.array([whole], dtype=float))[0] == pytest.approx(np.mean(np.array(sums) >= observed - 1e-9))
+
+
+def test_ranks_that_differ_by_rounding_only_are_ties():
+    assert greater(np.array([[0.3, 0.1 + 0.2, -0.3]]))[0] == greater(np.array([[1.0, 1.0, -1.0]]))[0] == 0.5
