@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench_datasets.plane import Gaussian, Mixture
+from npbench.numerics.mixtures import GaussianMixture
 from npbench_datasets.ranges import refuse, whole
 from npbench_datasets.two_classes import two_classes
 
-SYNTHETIC = Gaussian((1.5, 1.5), ((1.0, -0.5), (-0.5, 0.5))), Gaussian((0.0, 0.0), ((1.0, 0.5), (0.5, 1.25)))
-GAUSSIANS = Gaussian((1.75, 1.75), ((1.75, 0.75), (0.75, 2.5))), Gaussian((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5)))
-_WIDE = ((1.5625, 0.0), (0.0, 1.5625))
+SYNTHETIC = (
+    GaussianMixture.single((1.5, 1.5), ((1.0, -0.5), (-0.5, 0.5))),
+    GaussianMixture.single((0.0, 0.0), ((1.0, 0.5), (0.5, 1.25))),
+)
+GAUSSIANS = (
+    GaussianMixture.single((1.75, 1.75), ((1.75, 0.75), (0.75, 2.5))),
+    GaussianMixture.single((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5))),
+)
 MIXTURES = (
-    Mixture((Gaussian((-2.0, 3.0)), Gaussian((0.0, -3.0)))),
-    Mixture((Gaussian((3.0, 1.0), _WIDE), Gaussian((-3.0, -2.0), _WIDE))),
+    GaussianMixture(np.full(2, 0.5), np.array([(-2.0, 3.0), (0.0, -3.0)]), np.tile(np.eye(2), (2, 1, 1))),
+    GaussianMixture(np.full(2, 0.5), np.array([(3.0, 1.0), (-3.0, -2.0)]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
 )
 
 
@@ -124,7 +129,7 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
 
 
 def _planar(
-    positive: Gaussian | Mixture, negative: Gaussian | Mixture, n_pos: int, n_neg: int, seed: int
+    positive: GaussianMixture, negative: GaussianMixture, n_pos: int, n_neg: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
     return two_classes(positive.draw, negative.draw, n_pos, n_neg, seed)

@@ -1,0 +1,164 @@
+"""What training at extreme asymmetries leads to: expansions as gamma tends to 0, for two mixtures of Gaussians.
+
+Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with their misprints mended. The other end, gamma near 1, is
+that of the classes exchanged: :meth:`npbench.numerics.mixtures.Population.swapped`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+
+Array = np.ndarray
+
+
+class Tilt(NamedTuple):
+    """Exponential tilting that moves a class's mean: the exponent ``theta`` (d,) and the new weights ``xi`` (k,)."""
+
+    theta: Array
+    xi: Array
+
+
+def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
+    """Return theta and xi for which ``exp(-theta'x) p(x)``, normalised, has the mean ``target``.
+
+    They are the solution of (11) to (13) in appendix A of the paper, where the target is the positives' mean, taken as
+    the origin::
+
+        theta = (sum_i xi_i S_i)^-1 sum_i xi_i (mu_i - target)
+        xi_i  proportional to  pi_i exp(-theta'(mu_i - target) + theta'S_i theta / 2)
+
+    The paper minimises over xi, in the simplex. Its dual is unconstrained, and solved here: theta minimises
+    ``log E exp(-theta'(x - target))``, the cumulant generating function, which is smooth and strictly convex.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+    target : array of shape (d,)
+
+    Notes
+    -----
+    O(k d^2 + d^3) operations for each of a few Newton steps in a trust region.
+
+    Examples
+    --------
+    >>> tilt(GaussianMixture.single([1.0], [[2.0]]), np.array([3.0])).theta.round(6).tolist()
+    [-1.0]
+    """
+    S, nu = mixture.covariances, mixture.means - target
+    log_pi = np.log(mixture.weights)
+
+    def exponents(theta: Array) -> Array:
+        return log_pi - nu @ theta + theta @ S @ theta / 2
+
+    def slope(theta: Array) -> Array:
+        return -softmax(exponents(theta)) @ (nu - S @ theta)
+
+    def curvature(theta: Array) -> Array:
+        xi, tilted = softmax(exponents(theta)), nu - S @ theta
+        between = tilted - xi @ tilted
+        return np.tensordot(xi, S, axes=1) + (xi * between.T) @ between
+
+    start = np.zeros(mixture.n_features)
+    found = minimize(
+        lambda theta: logsumexp(exponents(theta)),
+        start,
+        jac=slope,
+        hess=curvature,
+        method="trust-exact",
+        options={"gtol": 1e-11},
+    )
+    return Tilt(found.x, softmax(exponents(found.x)))
+
+
+def square_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
+    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 1, right up to O(gamma^2).
+
+    ::
+
+        w = 2 r S_neg^-1 m,   b = -1 + r (2 - 2 mu_neg' S_neg^-1 m),   r = gamma p_pos / p_neg
+
+    with m the difference of the class means. The paper's b lacks ``S_neg^-1`` in the proposition, not in its proof.
+    """
+    r = _odds(population) * gamma
+    a = np.linalg.solve(population.negative.covariance, population.difference)
+    return 2 * np.outer(r, a), -1 + 2 * r * (1 - population.negative.mean @ a)
+
+
+def erf_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
+    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 2, right up to a factor 1 + o(1).
+
+    ::
+
+        w = S~_neg^-1 (mu_pos - mu~_neg) / sqrt(2 log(1 / gamma)),   b = -sqrt(2 log(1 / gamma))
+
+    with mu~_neg and S~_neg the averages of the components' means and covariances with the weights xi of :func:`tilt`.
+    """
+    distance = np.sqrt(2 * np.log(1 / gamma))
+    return np.outer(1 / distance, _direction(population, "erf")), -distance
+
+
+def regime(population: Population, loss: Literal["square", "erf"]) -> float:
+    """Return the constant A of Proposition 3, or A~ of Proposition 4, whose sign tells what extreme asymmetries do.
+
+    ::
+
+        A = min_i 1 / (a' S_neg_i a) - min_j 1 / (a' S_pos_j a)
+
+    over components, with ``a = S_neg^-1 m`` for the square loss and ``a = S~_neg^-1 (mu_pos - mu~_neg)`` for the erf
+    loss. The widest component along a has the tail that counts; the paper has max for both min.
+
+    - A < 0: training at gamma near 0 gives classifiers worse than chance; any use is for a less extreme gamma.
+    - A > 0: they are good ones, but for a testing asymmetry far more extreme than gamma.
+    - A = 0, as for two Gaussians with the same covariance: it does not tell.
+
+    Parameters
+    ----------
+    population : Population
+    loss : {"square", "erf"}
+
+    Examples
+    --------
+    >>> one, other = GaussianMixture.single([1.0], [[4.0]]), GaussianMixture.single([0.0], [[1.0]])
+    >>> regime(Population(one, other), "square")
+    0.75
+    """
+    a = _direction(population, loss)
+    return float(1 / _widest(population.negative, a) - 1 / _widest(population.positive, a))
+
+
+def log_slope(population: Population, gamma: Array, loss: Literal["square", "erf"]) -> Array:
+    """Return the leading term of the logarithm of the ROC curve's slope ``dv / du``, of Propositions 3 and 4.
+
+    By equation (1) it is ``log(p_neg / p_pos (1 / beta - 1))`` for the testing asymmetry beta::
+
+        A p_neg^2 / (8 p_pos^2 gamma^2)     for the square loss,
+        2 A~ log(1 / gamma)^2               for the erf loss
+
+    The paper's Proposition 4 lacks the square of the logarithm.
+    """
+    A = regime(population, loss)
+    if loss == "square":
+        return A / (8 * (_odds(population) * gamma) ** 2)
+    return 2 * A * np.log(1 / gamma) ** 2
+
+
+def _odds(population: Population) -> float:
+    return population.p_positive / (1 - population.p_positive)
+
+
+def _direction(population: Population, loss: str) -> Array:
+    """Return the limit of w / -b, up to a factor: ``a`` in appendix B."""
+    if loss == "square":
+        return np.linalg.solve(population.negative.covariance, population.difference)
+    # By (11), theta is S~^-1 (mu~_neg - mu_pos).
+    return -tilt(population.negative, population.positive.mean).theta
+
+
+def _widest(mixture: GaussianMixture, a: Array) -> float:
+    return float(max(a @ mixture.covariances @ a))

@@ -1,0 +1,217 @@
+"""Mixtures of Gaussians, their moments, projections, tails and samples; and two classes that are such."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, logit, logsumexp, ndtr
+
+Array = np.ndarray
+SAME = 1e-9  # relative: a sum of weights to 1, a covariance to its transpose
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    """The density ``sum_i weights_i N(means_i, covariances_i)`` in d dimensions.
+
+    Parameters
+    ----------
+    weights : array of shape (k,)
+        Positive, of sum 1.
+    means : array of shape (k, d)
+    covariances : array of shape (k, d, d)
+        Each symmetric and positive definite.
+
+    Raises
+    ------
+    ValueError
+        With a sentence, if shapes do not fit together or values are out of range.
+
+    Examples
+    --------
+    >>> two_humps = GaussianMixture(np.full(2, 0.5), np.array([[-1.0], [1.0]]), np.ones((2, 1, 1)))
+    >>> two_humps.mean.tolist(), two_humps.covariance.tolist()
+    ([0.0], [[2.0]])
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "means", "covariances"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        self._check()
+
+    @classmethod
+    def single(cls, mean: ArrayLike, covariance: ArrayLike) -> GaussianMixture:
+        """Return one Gaussian: the mixture with one component.
+
+        Examples
+        --------
+        >>> GaussianMixture.single([0.0, 1.0], [[1.0, 0.0], [0.0, 4.0]]).n_features
+        2
+        """
+        return cls(np.ones(1), np.array([mean]), np.array([covariance]))
+
+    @property
+    def n_features(self) -> int:
+        """Number of dimensions d."""
+        return int(self.means.shape[1])
+
+    @property
+    def mean(self) -> Array:
+        """Mean of the mixture, of shape (d,)."""
+        return self.weights @ self.means
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the mixture, of shape (d, d): that within components and that of their means."""
+        between = self.means - self.mean
+        return np.tensordot(self.weights, self.covariances, axes=1) + (self.weights * between.T) @ between
+
+    def affine(self, matrix: Array, centre: Array) -> GaussianMixture:
+        """Return the density of ``matrix (x - centre)``, for an invertible matrix of shape (d, d)."""
+        covariances = matrix @ self.covariances @ matrix.T
+        symmetric = (covariances + covariances.transpose(0, 2, 1)) / 2
+        return GaussianMixture(self.weights, (self.means - centre) @ matrix.T, symmetric)
+
+    def projected(self, w: Array, b: Array) -> tuple[Array, Array]:
+        """Return the means and the variances of ``f(x) = w'x + b`` in the components.
+
+        Parameters
+        ----------
+        w : array of shape (n, d)
+        b : array of shape (n,)
+
+        Returns
+        -------
+        means, variances : arrays of shape (n, k)
+        """
+        return w @ self.means.T + b[:, np.newaxis], np.einsum("nj,ijk,nk->ni", w, self.covariances, w)
+
+    def tail(self, w: Array, b: Array) -> Array:
+        """Return ``P(w'x + b >= 0)``, of shape (n,), for w of shape (n, d) and b of shape (n,).
+
+        Examples
+        --------
+        >>> standard = GaussianMixture.single([0.0], [[1.0]])
+        >>> standard.tail(np.array([[1.0], [0.0], [0.0]]), np.array([0.0, 1.0, -1.0])).tolist()
+        [0.5, 1.0, 0.0]
+        """
+        return ndtr(self.standard_scores(w, b)) @ self.weights
+
+    def log_tail(self, w: Array, b: Array) -> Array:
+        """Return ``log P(w'x + b >= 0)``, right also where the probability is too small for a float."""
+        return logsumexp(log_ndtr(self.standard_scores(w, b)), b=self.weights, axis=1)
+
+    def standard_scores(self, w: Array, b: Array) -> Array:
+        """Return how many standard deviations the mean of ``w'x + b`` lies above 0, by component: shape (n, k).
+
+        Where w = 0, it is infinite, with the sign of b and positive for b = 0: ties count as positive here.
+        """
+        means, variances = self.projected(w, b)
+        limit = np.where(means >= 0, np.inf, -np.inf)
+        return np.divide(means, np.sqrt(variances), out=limit, where=variances > 0)
+
+    def draw(self, random: np.random.Generator, n: int) -> Array:
+        """Return n points, of shape (n, d), which round the same on every machine."""
+        k = len(self.weights)
+        if k == 1:
+            return self._draw_component(0, random, n)
+        equal = np.ptp(self.weights) == 0.0
+        which = random.integers(k, size=n) if equal else random.choice(k, size=n, p=self.weights)
+        return np.stack([self._draw_component(i, random, n) for i in range(k)])[which, np.arange(n)]
+
+    def _draw_component(self, i: int, random: np.random.Generator, n: int) -> Array:
+        noise = random.standard_normal((self.n_features, n))
+        points = np.tile(self.means[i], (n, 1))
+        # Term by term: the order in which a matrix product sums depends on the machine.
+        for row, entries in enumerate(_cholesky(self.covariances[i])):
+            for entry, axis in zip(entries[: row + 1], noise, strict=False):
+                points[:, row] += entry * axis
+        return points
+
+    def _check(self) -> None:
+        k, d = self.weights.size, self.means.shape[-1] if self.means.ndim else 0
+        shapes = self.weights.shape, self.means.shape, self.covariances.shape
+        if shapes != ((k,), (k, d), (k, d, d)) or not k * d:
+            raise ValueError(f"weights, means and covariances need shapes (k,), (k, d), (k, d, d); they have {shapes}.")
+        if not all(np.isfinite(array).all() for array in (self.weights, self.means, self.covariances)):
+            raise ValueError("weights, means and covariances must be finite: some are infinite or not a number.")
+        if self.weights.min() <= 0.0 or abs(self.weights.sum() - 1.0) > SAME:
+            raise ValueError(f"weights must be positive and have the sum 1; they are {self.weights.tolist()}.")
+        for number, covariance in enumerate(self.covariances):
+            symmetric = np.allclose(covariance, covariance.T, rtol=0.0, atol=SAME * np.abs(covariance).max())
+            if not symmetric or np.linalg.eigvalsh(covariance)[0] <= 0.0:
+                raise ValueError(f"covariance {number} must be symmetric and positive definite: {covariance.tolist()}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Two classes by their densities, and how common the positive one is.
+
+    Parameters
+    ----------
+    positive, negative : GaussianMixture
+        Of the same dimension.
+    p_positive : float
+        P(y = 1), in ]0, 1[.
+
+    Raises
+    ------
+    ValueError
+        With a sentence, if the dimensions differ or ``p_positive`` is out of range.
+    """
+
+    positive: GaussianMixture
+    negative: GaussianMixture
+    p_positive: float = 0.5
+
+    def __post_init__(self) -> None:
+        d_pos, d_neg = self.positive.n_features, self.negative.n_features
+        if d_pos != d_neg:
+            raise ValueError(f"positives have {d_pos} features and negatives {d_neg}: both need the same number.")
+        if not 0.0 < self.p_positive < 1.0:
+            raise ValueError(f"p_positive must be a probability in ]0, 1[; it is {self.p_positive}.")
+
+    @property
+    def difference(self) -> Array:
+        """Mean of the positives less that of the negatives, of shape (d,)."""
+        return self.positive.mean - self.negative.mean
+
+    def swapped(self) -> Population:
+        """Return the classes exchanged: at gamma, (w, b) and (P_fa, P_nd) are then those of 1 - gamma here, swapped."""
+        return Population(self.negative, self.positive, 1.0 - self.p_positive)
+
+    def log_cost_ratio(self, gamma: Array) -> Array:
+        """Return the logarithm of ``gamma p_pos / ((1 - gamma) p_neg)``."""
+        return logit(gamma) + logit(self.p_positive)
+
+    def standardised(self) -> tuple[Population, Array, Array]:
+        """Return the population of ``matrix (x - centre)``, of mean 0 and covariance I, and matrix and centre."""
+        parts = self.positive, self.negative
+        both = GaussianMixture(
+            np.concatenate([part.weights / 2 for part in parts]),
+            np.concatenate([part.means for part in parts]),
+            np.concatenate([part.covariances for part in parts]),
+        )
+        matrix, centre = np.linalg.inv(np.linalg.cholesky(both.covariance)), both.mean
+        positive, negative = (part.affine(matrix, centre) for part in parts)
+        return Population(positive, negative, self.p_positive), matrix, centre
+
+
+def _cholesky(covariance: Array) -> Array:
+    """Return the lower triangular root, each entry rounded once: LAPACK's differs in the last digit by machine."""
+    root = np.zeros_like(covariance)
+    for row in range(len(root)):
+        for column in range(row):
+            known = math.fsum(root[row, :column] * root[column, :column])
+            root[row, column] = (covariance[row, column] - known) / root[column, column]
+        root[row, row] = math.sqrt(covariance[row, row] - math.fsum(root[row, :row] ** 2))
+    return root
