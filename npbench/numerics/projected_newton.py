@@ -1,0 +1,182 @@
+"""Newton's method for a mean loss under constraints, with the gradient step and the projection in a metric that moves.
+
+An iteration of the splitting method, "step against the gradient, then project", for the scalar product of the matrix
+
+    M = Hessian of F(w) + sum_j m_j Hessian of g_j(w)   (the Lagrangian's)
+
+in place of the identity: a variable metric forward-backward step. Its projection is again by outer approximation,
+in two stages. First onto the half-spaces that the linearised constraints cut off at w, all at once: that is a step of
+sequential quadratic programming, whose multipliers are the next m_j, and near a solution it squares the error. Then
+the rest of the way onto the set by Haugazeau's steps, few as the point is near. So all iterates are feasible, and F
+never rises: where it would, the step is halved before it is projected.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from npbench.numerics.constraints import MeanLosses, Point, Region, RegionAt
+from npbench.numerics.projection import project
+
+DAMPING = 1e-12  # added to the metric's unit diagonal, so that directions without curvature have one
+CHUNK = 2000  # rows of a sparse matrix that are dense at a time
+HALVINGS = 40
+SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must make
+ROUNDING = 1e-14
+
+
+def weighted_gram(X: Any, weights: np.ndarray) -> np.ndarray:
+    """Return ``X' diag(weights) X`` for weights that are not negative. O(n d^2), in blocks where X is sparse."""
+    roots = np.sqrt(weights)[:, np.newaxis]
+    if not sparse.issparse(X):
+        scaled = roots * X
+        return scaled.T @ scaled
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for first in range(0, X.shape[0], CHUNK):
+        scaled = roots[first : first + CHUNK] * X[first : first + CHUNK].toarray()
+        gram += scaled.T @ scaled
+    return gram
+
+
+class Metric:
+    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a positive semi-definite M, slightly damped.
+
+    Parameters
+    ----------
+    M : array of shape (n_features, n_features)
+        Overwritten.
+    """
+
+    def __init__(self, M: np.ndarray) -> None:
+        diagonal = M.diagonal().copy()
+        self._scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        M /= self._scale
+        M /= self._scale[:, np.newaxis]
+        damping = DAMPING
+        while True:
+            damped = M + damping * np.eye(len(M))
+            try:
+                self._factor = np.linalg.cholesky(damped)
+                return
+            except np.linalg.LinAlgError:
+                damping *= 100.0
+
+    def of_gradients(self, gradients: np.ndarray) -> np.ndarray:
+        """Return gradients in w, one or in rows, as gradients in z."""
+        scaled = (gradients / self._scale).T
+        return solve_triangular(self._factor, scaled, lower=True, check_finite=False).T
+
+    def to_weights(self, z: np.ndarray) -> np.ndarray:
+        """Return the step in w of a step in z."""
+        return solve_triangular(self._factor, z, lower=True, trans=1, check_finite=False) / self._scale
+
+
+class Near:
+    """Constraints around a point in the coordinates of a metric: what :func:`project` is to project onto there."""
+
+    def __init__(self, region: Region, metric: Metric, origin: np.ndarray) -> None:
+        self._region, self._metric, self._origin = region, metric, origin
+
+    def at(self, z: np.ndarray) -> NearAt:
+        """Return the constraints at ``origin + to_weights(z)``."""
+        return NearAt(self._region.at(self._origin + self._metric.to_weights(z)), self._metric, self._region.scales)
+
+
+class NearAt:
+    """The region at a point, with gradients in z."""
+
+    def __init__(self, place: RegionAt, metric: Metric, scales: np.ndarray) -> None:
+        self.place, self._metric = place, metric
+        self.excess = place.excess / scales
+        self._scales = scales
+
+    def gradient(self, j: int) -> np.ndarray:
+        """Return the gradient of the j-th constraint in z."""
+        return self._metric.of_gradients(self.place.gradient(j)) / self._scales[j]
+
+
+class Cut(NamedTuple):
+    """The step z onto the half-spaces, their multipliers, and the decrease of the Lagrangian that it promises."""
+
+    z: np.ndarray
+    multipliers: np.ndarray
+    promised: float
+
+
+def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
+    """Return the z of least ``||z + q||`` with ``excess + B z <= 0``.
+
+    Parameters
+    ----------
+    q : array of shape (n_features,)
+    B : array of shape (n_cuts, n_features)
+    excess : array of shape (n_cuts,)
+        The half-spaces must have a point in common.
+
+    Notes
+    -----
+    A least distance problem, by way of non-negative least squares (Lawson and Hanson 1974, chapter 23).
+    """
+    if len(B) == 0:
+        return Cut(-q, np.zeros(0), 0.5 * float(q @ q))
+    lengths = np.linalg.norm(B, axis=1)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    bound = (B @ q - excess) / lengths
+    unit = max(float(np.max(np.abs(bound), initial=0.0)), np.finfo(float).tiny)
+    triangle = np.asarray(np.linalg.qr((B / lengths[:, np.newaxis]).T, mode="r"))
+    matrix = np.vstack([-triangle, -bound / unit])
+    target = np.zeros(len(matrix))
+    target[-1] = 1.0
+    weights = nnls(matrix, target)[0]
+    multipliers = unit * weights / (1.0 + weights @ bound / unit) / lengths
+    z = -q - multipliers @ B
+    return Cut(z, multipliers, 0.5 * float(z @ z) + float(multipliers @ np.abs(excess)))
+
+
+def newton_step(
+    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, max_steps: int, tol: float
+) -> tuple[Point | None, Cut, int]:
+    """Take one step from a feasible point.
+
+    Returns
+    -------
+    point : Point or None
+        The next one; None where no step, however short, lowers the objective.
+    cut : Cut
+        What the step was to be, with the next multipliers.
+    steps : int
+        Haugazeau's steps taken.
+    """
+    metric = Metric(_lagrangian_hessian(objective, region, point, multipliers))
+    gradient = point.objective.gradients[0]
+    excess = point.place.excess
+    cut = project_onto_cuts(metric.of_gradients(gradient), metric.of_gradients(point.place.gradients), excess)
+    direction, steps, t = metric.to_weights(cut.z), 0, 1.0
+    # A point outside by rounding may have to rise in order to come in.
+    allowed = float(cut.multipliers @ np.maximum(excess, 0.0)) + ROUNDING * abs(point.value)
+    for _ in range(HALVINGS):
+        origin = point.w + t * direction
+        near = project(np.zeros_like(origin), Near(region, metric, origin), max_steps, tol)
+        steps += near.steps
+        if near.status == "feasible":
+            w = origin + metric.to_weights(near.point)
+            after = Point(w, objective.at(w), near.place.place)
+            slope = float(gradient @ (w - point.w))
+            if after.value <= point.value + SUFFICIENT * min(slope, 0.0) + allowed:
+                return after, cut, steps
+        t *= 0.5
+    return None, cut, steps
+
+
+def _lagrangian_hessian(objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray) -> np.ndarray:
+    of_negatives, diagonal = point.place.curvature(multipliers)
+    H = weighted_gram(objective.X, point.objective.curvature(np.ones(1)))
+    if of_negatives.any():
+        H += weighted_gram(region.means.X, of_negatives)
+    H.flat[:: len(H) + 1] += diagonal
+    return H
