@@ -1,8 +1,9 @@
-"""Draws the figures of README and docs from the published records: `python docs/figures.py`."""
+"""Draws the figures of README and docs, from published records and from formulas: `python docs/figures.py`."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from npbench.report import rates, surfaces
+from npbench.report import asymmetry, rates, surfaces
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore, conformed
 
@@ -20,6 +21,26 @@ RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
 EXPERIMENTS = {"davenport_surfaces": surfaces.figure, "gasso_figure4": rates.plot, "gasso_figure5": rates.plot}
+OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
+# What formulas give: each figure, and a table of what it shows.
+THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
+    "asymmetry_square": (
+        lambda: asymmetry.against_training(asymmetry.PAIRS, "square"),
+        lambda: asymmetry.curves(asymmetry.PAIRS, "square"),
+    ),
+    "asymmetry_erf": (
+        lambda: asymmetry.against_training(asymmetry.PAIRS, "erf"),
+        lambda: asymmetry.curves(asymmetry.PAIRS, "erf"),
+    ),
+    "asymmetry_corner": (
+        lambda: asymmetry.corner(OPPOSITE, "square", rate=0.2),
+        lambda: asymmetry.curves(OPPOSITE, "square"),
+    ),
+    "asymmetry_roc": (
+        lambda: asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "hinge"),
+        lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
+    ),
+}
 
 # Two colours of Okabe and Ito (2008), which colour-blind readers tell apart; the markers differ as well.
 LOOKS: dict[str, dict[str, Any]] = {
@@ -45,9 +66,14 @@ def of_experiment(name: str) -> pl.DataFrame:
     return frame.select(*dict.fromkeys([*shown, *course]), "repeat", "rho").sort(pl.all())
 
 
-def digest(frame: pl.DataFrame) -> str:
+def digest(frame: pl.DataFrame, decimals: int = 6) -> str:
     """Return the text that ties a figure to what it shows."""
-    return f"records {hashlib.sha256(frame.write_csv(float_precision=6).encode()).hexdigest()}"
+    return f"records {hashlib.sha256(frame.write_csv(float_precision=decimals).encode()).hexdigest()}"
+
+
+def digest_of_theory(name: str) -> str:
+    """Return the same for a figure made of formulas, whose last digits depend on the machine."""
+    return digest(THEORY[name][1](), decimals=3)
 
 
 def draw(frame: pl.DataFrame) -> Figure:
@@ -90,3 +116,5 @@ if __name__ == "__main__":
     for experiment, plot in EXPERIMENTS.items():
         records = of_experiment(experiment)
         plot(records, ()).savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})
+    for name, (plot_theory, _) in THEORY.items():
+        plot_theory().savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest_of_theory(name)})

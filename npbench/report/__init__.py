@@ -1,1 +1,1 @@
-"""Tables and figures made of stored records; nothing here runs a solver or looks at data."""
+"""Tables and figures made of stored records, or of formulas; nothing here runs a solver or looks at data."""
