@@ -73,6 +73,9 @@ class Result:
         By how much w fails the first-order conditions, relative to the sizes of what they are made of.
     n_inner : list of int
         Haugazeau's steps of each iteration.
+    gaps : list of list of float
+        The largest excess of the constraints before the first and after each of Haugazeau's steps, for each iteration of
+        the printed algorithm.
     status : {"converged", "max_iter", "infeasible", "unattained", "stalled"}
         "unattained": w meets the tolerance and separates the classes, so that phi_pos falls towards its infimum, 0,
         without end along w. "stalled": rounding allows no further decrease. "infeasible": no weights meet the
@@ -92,6 +95,7 @@ class Result:
     multipliers: np.ndarray
     kkt_residual: float
     n_inner: list[int]
+    gaps: list[list[float]]
     status: Status
     history: list[Step]
     iterates: list[np.ndarray]
@@ -116,6 +120,7 @@ class _Course:
         self.history: list[Step] = []
         self.iterates: list[np.ndarray] = []
         self.n_inner: list[int] = []
+        self.gaps: list[list[float]] = []
 
     def add(self, point: Point) -> Kkt:
         kkt = conditions(point.objective.gradients[0], point.place.gradients, point.place.excess, self._units)
@@ -144,6 +149,7 @@ class _Course:
             kkt.multipliers,
             kkt.residual,
             self.n_inner,
+            self.gaps,
             status,
             self.history,
             self.iterates,
@@ -261,7 +267,7 @@ def _newton(objective: MeanLosses, region: Region, w: np.ndarray, course: _Cours
     kkt = course.add(point)
     multipliers = kkt.multipliers
     for _ in range(max_iter):
-        after, cut, steps = newton_step(objective, region, point, multipliers, INNER_LIMIT, 1e-3 * tol)
+        after, cut, steps = newton_step(objective, region, point, multipliers, 1e-3 * tol)
         course.n_inner.append(steps)
         if after is None:
             return course.result(point, kkt, "converged" if kkt.residual <= tol else "stalled")
@@ -296,6 +302,7 @@ def _gradient_steps(
         )
         projection = project(y - length * gradient, region, max_steps, accuracy)
         course.n_inner.append(projection.steps)
+        course.gaps.append(projection.gaps)
         before, point = point, Point(projection.point, objective.at(projection.point), projection.place)
         kkt = course.add(point)
         if kkt.residual <= tol:
