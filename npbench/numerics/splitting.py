@@ -74,7 +74,7 @@ class Result:
     n_inner : list of int
         Haugazeau's steps of each iteration.
     gaps : list of list of float
-        The largest excess of the constraints before the first and after each of Haugazeau's steps, for each iteration of
+        The largest excess before the first and after each of Haugazeau's steps, for each iteration of
         the printed algorithm.
     status : {"converged", "max_iter", "infeasible", "unattained", "stalled"}
         "unattained": w meets the tolerance and separates the classes, so that phi_pos falls towards its infimum, 0,
