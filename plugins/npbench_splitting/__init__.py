@@ -1,0 +1,26 @@
+"""Outer-approximation splitting for the convex Neyman-Pearson problem (Barlaud, Combettes and Fillatre 2015)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="splitting",
+            estimator="npbench_splitting.estimator:SplittingNP",
+            solves=("np",),
+            select="npbench_splitting.selection:select",
+            title="Outer-approximation splitting",
+            reference="Barlaud, Combettes, Fillatre (2015), hal-01160831, algorithm 37",
+            tags=frozenset({"linear", "convex", "sparse"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/splitting.yaml."""
+    return ["npbench_splitting.conf"]

@@ -1,0 +1,105 @@
+"""Counts of reads, brought near to Gaussian."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Logarithm of negative binomial counts, shifted so that their variance hardly depends on their mean.
+
+        Z = ln(X + psi / 2)
+
+    has a variance near the trigamma function at psi, whatever the mean of X, if it is large.
+
+    Parameters
+    ----------
+    psi : float or array of shape (n_features,), default=6.0
+        Dispersion, of all features or of each, positive: a count of mean m has the variance m + m^2 / psi.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Notes
+    -----
+    Nothing is estimated. The result is dense, since no count becomes 0; sparse counts are refused.
+
+    References
+    ----------
+    F. J. Anscombe (1948), The transformation of Poisson, binomial and negative-binomial data, Biometrika 35, 246-254;
+    Barlaud, Combettes, Fillatre (2015), hal-01160831, equation 39.
+
+    Examples
+    --------
+    >>> AnscombeTransform(psi=2.0).fit_transform(np.array([[0.0, 7.0]]))
+    array([[0.        , 2.07944154]])
+    """
+
+    def __init__(self, *, psi: Any = 6.0) -> None:
+        self.psi = psi
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check counts.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Counts, not negative.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+            The transformer.
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        psi = np.asarray(self.psi, dtype=np.float64)
+        if not np.all((psi > 0) & np.isfinite(psi)) or psi.shape not in ((), (X.shape[1],)):
+            raise ValueError(
+                f"psi must be a positive number, or one for each of the {X.shape[1]} features; it is {self.psi!r}."
+            )
+        _require_counts(X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return ln(X + psi / 2).
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Counts, not negative.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        _require_counts(X)
+        return np.log(X + 0.5 * np.asarray(self.psi, dtype=np.float64))
+
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """Return the counts ``exp(Z) - psi / 2``."""
+        check_is_fitted(self)
+        return np.exp(np.asarray(Z, dtype=np.float64)) - 0.5 * np.asarray(self.psi, dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _require_counts(X: np.ndarray) -> None:
+    if (X < 0).any():
+        raise ValueError(
+            "Negative values in data passed to AnscombeTransform, where counts are expected: if they are logarithms "
+            "already, leave the transform out."
+        )

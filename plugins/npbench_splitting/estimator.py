@@ -1,0 +1,362 @@
+"""Convex Neyman-Pearson classification by outer-approximation splitting, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from npbench.estimators.linear import LinearClassifier
+from npbench.numerics.calibrated import LOSSES, CalibratedLoss
+from npbench.numerics.splitting import Ball, GroupBound, Result, minimise
+from npbench_splitting.genes import GeneScore
+from npbench_splitting.projections import gaps
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+EXPLANATIONS = {
+    "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Allow more, centre and scale "
+    "the features, or take accelerate='newton'",
+    "stalled": "rounding allows no further decrease. Centre and scale the features, or allow a larger tol",
+}
+
+
+class SplittingNP(LinearClassifier):
+    """Linear classifier of least convex risk of misses, under a bound on the convex risk of false alarms.
+
+    Solves, over f(x) = w'x + b and with a smooth calibrated loss phi,
+
+        min phi_pos(f)   subject to   phi_neg(f) <= tau,
+
+    the means of phi(f(x)) over positives and of phi(-f(x)) over negatives.
+
+    Parameters
+    ----------
+    rho : float, default=0.05
+        Bound on the false-alarm rate of the negative class, in ]0, 1[; the tau of the paper's experiments.
+    tau : float, optional
+        Bound on phi_neg. Default: ``rho``. It follows that P_fa <= tau / phi(0) on the training sample, so that
+        ``rho * phi(0)`` makes it certain that rho is kept there; phi(0) is ln 2 for "logistic" and 1/2 for
+        "matsusita". In practice P_fa is far below tau.
+    loss : {"logistic", "matsusita", "hinge"}, default="logistic"
+        The phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a tau of its own, usually negative,
+        and bounds no rate.
+    fit_intercept : bool, default=True
+        Whether f has the intercept b, as the weight of a constant feature; the paper has none.
+    max_norm : float, optional
+        Bound on the Euclidean norm of w, not counting b; positive. With fewer samples than a few times the number of
+        features it keeps the classifier from fitting noise.
+    group_tau : float, optional
+        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`. Default: that of all negatives.
+    n_features_to_select : int, optional
+        Use so many features only, those of the largest :class:`GeneScore` on the training sample. Default: all.
+    tol : float, default=1e-6
+        Largest relative KKT residual; positive.
+    max_iter : int, default=1000
+        Most outer iterations.
+    inner : int or "summable", default=9
+        Projection steps in each iteration, for ``accelerate`` other than "newton": at most so many, the paper's K_n, or
+        as many as make the errors of the projections summable.
+    step : {"spectral", "frobenius"}, default="spectral"
+        The norm of the positives that bounds the step length, for ``accelerate`` other than "newton"; the Frobenius
+        norm is the paper's (equation 22), and gives shorter steps.
+    accelerate : {"newton", "nesterov", "none"}, default="newton"
+        "none" is the paper's algorithm, "nesterov" the same with momentum; "newton" makes each iteration in the metric
+        of the Lagrangian's Hessian.
+    keep : {"iterates", "projections"}, optional
+        "iterates": the weights of every iteration, for :meth:`staged_decision_function`. "projections": how each
+        projection converged, in place of the ordinary trace, for ``accelerate`` other than "newton".
+    warm_start : bool, default=False
+        Whether :meth:`fit` starts from the weights of the fit before: along a path of tau.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels; ``classes_[1]`` is the positive class.
+    coef_ : array of shape (1, n_features)
+        The w; 0 for features that were not selected.
+    intercept_ : array of shape (1,)
+        The b.
+    n_iter_ : int
+        Outer iterations.
+    converged_ : bool
+        Whether the KKT residual is at most ``tol``.
+    status_ : {"converged", "unattained", "max_iter", "stalled"}
+        "unattained": converged, but f separates the classes, so that the risk has an infimum, 0, and no minimiser; how
+        far the iterates went towards it is decided by ``tol``.
+    objective_ : float
+        phi_pos.
+    surrogate_rates_ : (float, float)
+        (phi_pos, phi_neg) on the training sample.
+    multiplier_ : float
+        Of ``phi_neg <= tau``: what tau is worth in terms of phi_pos.
+    group_multipliers_ : dict
+        Of the bound on each group.
+    norm_multiplier_ : float
+        Of ``||w|| <= max_norm``; 0 without it.
+    kkt_residual_ : float
+        By how much the first-order conditions fail, relative to the sizes of their parts.
+    trace_ : list of Step
+        Seconds, objective, surrogate and 0-1 rates, multiplier and KKT residual of each iterate, the start first; with
+        ``keep="projections"`` the gap of each step of each projection.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance was not met, or the risk has no minimiser.
+
+    Notes
+    -----
+    O(n_samples n_features) operations for a step of a projection and as many for an iteration; "newton" solves linear
+    systems of order min(n_features, n_samples) besides. Sparse samples stay sparse.
+
+    References
+    ----------
+    M. Barlaud, P. L. Combettes, L. Fillatre (2015), Constrained convex Neyman-Pearson classification using an outer
+    approximation splitting method, hal-01160831, algorithm (37).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SplittingNP(rho=0.1, max_norm=2.0).fit(scale(X), y)
+    >>> round(model.surrogate_rates_[1], 6), float((model.decision_function(scale(X))[y == 0] >= 0).mean().round(3))
+    (0.1, 0.033)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        "rho": [Interval(Real, 0, 1, closed="neither")],
+        "tau": [None, Interval(Real, None, None, closed="neither")],
+        "loss": [StrOptions(set(LOSSES))],
+        "fit_intercept": ["boolean"],
+        "max_norm": [None, POSITIVE],
+        "group_tau": [None, Interval(Real, None, None, closed="neither")],
+        "n_features_to_select": [None, Interval(Integral, 1, None, closed="left")],
+        "tol": [POSITIVE],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "inner": [StrOptions({"summable"}), Interval(Integral, 1, None, closed="left")],
+        "step": [StrOptions({"spectral", "frobenius"})],
+        "accelerate": [StrOptions({"newton", "nesterov", "none"})],
+        "keep": [None, StrOptions({"iterates", "projections"})],
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        rho: float = 0.05,
+        tau: float | None = None,
+        loss: Literal["logistic", "matsusita", "hinge"] = "logistic",
+        fit_intercept: bool = True,
+        max_norm: float | None = None,
+        group_tau: float | None = None,
+        n_features_to_select: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        inner: int | Literal["summable"] = 9,
+        step: Literal["spectral", "frobenius"] = "spectral",
+        accelerate: Literal["newton", "nesterov", "none"] = "newton",
+        keep: Literal["iterates", "projections"] | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.rho = rho
+        self.tau = tau
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.max_norm = max_norm
+        self.group_tau = group_tau
+        self.n_features_to_select = n_features_to_select
+        self.tol = tol
+        self.max_iter = max_iter
+        self.inner = inner
+        self.step = step
+        self.accelerate = accelerate
+        self.keep = keep
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples.
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+        groups : array of shape (n_samples,), optional
+            A number or word for each sample: the negatives of each group get a bound of their own, ``group_tau``.
+            Groups without negatives have none.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If no weights meet the bounds, in which case the least value that can be reached is told, or the calibrated
+            hinge falls without end.
+        """
+        self._validate_params()
+        X, signs = self._training_set(X, y)
+        columns = self._selected(X, signs)
+        labels, bounds = self._group_bounds(groups, signs)
+        result = self._minimum(_taken(X, columns), signs, bounds, self._start(X.shape[1], columns))
+        self._learn(X.shape[1], columns, result, labels)
+        explanation = self._explanation()
+        if explanation:
+            warnings.warn(f"SplittingNP: {explanation}", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _minimum(self, X: Any, signs: np.ndarray, bounds: list[GroupBound], w0: np.ndarray | None) -> Result:
+        """Return the minimiser, the weight of the constant feature last."""
+        Z = _with_constant(X) if self.fit_intercept else X
+        balls = [] if self.max_norm is None else [Ball(self.max_norm, np.arange(X.shape[1]))]
+        result = minimise(
+            Z[signs > 0],
+            Z[signs < 0],
+            self._loss,
+            self._bound,
+            constraints=[*bounds, *balls],
+            w0=w0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            inner=self.inner,
+            step=self.step,
+            accelerate=self.accelerate,
+            keep_iterates=self.keep == "iterates",
+        )
+        if result.status == "infeasible":
+            raise ValueError(self._infeasible(result))
+        return result
+
+    def surrogate_loss(self, margins: np.ndarray) -> np.ndarray:
+        """Return phi of margins, y f(x) with y in {-1, +1}."""
+        return self._loss.value(np.asarray(margins, dtype=np.float64))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the posterior probabilities of both classes that go with the loss, ``1 - p`` and ``p = posterior(f)``.
+
+        They are those of a population in which false alarms weigh ``multiplier_`` against 1 for misses, whatever the
+        shares of the classes: for other odds, multiply ``p / (1 - p)``. For "logistic", p is 1 / (1 + exp(-f)).
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+        """
+        scores = self.decision_function(X)
+        return np.column_stack([self._loss.posterior(-scores), self._loss.posterior(scores)])
+
+    @available_if(lambda self: self.keep == "iterates")
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield f(x) of every iterate, the start first.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = _taken(self._samples(X), self._columns)
+        for weights, intercept in self._stages:
+            yield np.asarray(X @ weights) + intercept
+
+    def _start(self, n_features: int, columns: slice | np.ndarray) -> np.ndarray | None:
+        if not self.warm_start or getattr(self, "coef_", np.empty((1, 0))).shape[1] != n_features:
+            return None
+        return np.append(self.coef_[0, columns], self.intercept_ if self.fit_intercept else [])
+
+    @property
+    def _loss(self) -> CalibratedLoss:
+        return LOSSES[self.loss]
+
+    @property
+    def _bound(self) -> float:
+        return self.rho if self.tau is None else self.tau
+
+    def _selected(self, X: Any, signs: np.ndarray) -> slice | np.ndarray:
+        if self.n_features_to_select is None:
+            return slice(None)
+        selector = GeneScore(n_features_to_select=self.n_features_to_select).fit(X, signs)
+        return np.asarray(selector.get_support(indices=True))
+
+    def _group_bounds(self, groups: Any, signs: np.ndarray) -> tuple[list[Any], list[GroupBound]]:
+        if groups is None:
+            return [], []
+        groups = check_array(groups, ensure_2d=False, dtype=None)
+        check_consistent_length(groups, signs)
+        of_negatives = groups[signs < 0]
+        labels = np.unique(of_negatives)
+        tau = self._bound if self.group_tau is None else self.group_tau
+        return labels.tolist(), [GroupBound(of_negatives == label, tau) for label in labels]
+
+    def _learn(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
+        self.coef_, self.intercept_ = np.zeros((1, n_features)), np.zeros(1)
+        self.coef_[0, columns], self.intercept_[0] = self._split(result.w)
+        if self.keep == "iterates":
+            self._columns, self._stages = columns, [self._split(w) for w in result.iterates]
+        self.n_iter_, self.status_ = result.n_iter, result.status
+        self.converged_ = result.status in ("converged", "unattained")
+        self.objective_, self.kkt_residual_ = result.objective, result.kkt_residual
+        self.surrogate_rates_ = (result.objective, self._bound + result.excess)
+        multipliers = iter(result.multipliers.tolist())
+        self.multiplier_ = next(multipliers)
+        self.group_multipliers_ = {label: next(multipliers) for label in labels}
+        self.norm_multiplier_ = next(multipliers, 0.0)
+        self.trace_ = gaps(result) if self.keep == "projections" else result.history
+
+    def _split(self, w: np.ndarray) -> tuple[np.ndarray, float]:
+        return (w[:-1], float(w[-1])) if self.fit_intercept else (w, 0.0)
+
+    def _explanation(self) -> str | None:
+        if self.status_ == "unattained":
+            return (
+                "the classes can be separated, so that the risk of misses has no minimiser but falls to 0 as weights "
+                f"grow; they were stopped at tol={self.tol:g}. Set max_norm, which makes the problem well-posed."
+            )
+        if self.converged_:
+            return None
+        return (
+            f"{EXPLANATIONS[self.status_]}. The classifier kept has phi_pos={self.objective_:.4g}, phi_neg="
+            f"{self.surrogate_rates_[1]:.4g} where {self._bound:g} is asked for, and a KKT residual of "
+            f"{self.kkt_residual_:.1e} (tol={self.tol:g}, {self.n_iter_} iterations)."
+        )
+
+    def _infeasible(self, result: Result) -> str:
+        return (
+            f"No weights meet the bounds: the least surrogate risk of false alarms that can be reached is "
+            f"{result.reachable:.6g}, above the bound of {self._bound:g}"
+            f"{'' if self.group_tau is None else f', or that of a group of {self.group_tau:g}'}. Raise tau, "
+            "raise max_norm if it is set, or take fit_intercept=True, with which any tau above 0 can be met."
+        )
+
+
+def _with_constant(X: Any) -> Any:
+    """Return X with a last feature that is 1 throughout, whose weight is the intercept."""
+    ones = np.ones((X.shape[0], 1))
+    return sparse.hstack([X, sparse.csr_array(ones)], format="csr") if sparse.issparse(X) else np.hstack([X, ones])
+
+
+def _taken(X: Any, columns: slice | np.ndarray) -> Any:
+    """Return these columns of X. An array keeps C order, without which all products take several times as long."""
+    return X[:, columns] if isinstance(columns, slice) or sparse.issparse(X) else X.take(columns, axis=1)

@@ -1,0 +1,117 @@
+"""Selection of the features whose class means differ most, in units of their spread."""
+
+from __future__ import annotations
+
+import itertools
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+NOISE = 1e-13  # a spread, or a difference of means, of this share of the values is their rounding
+
+
+class GeneScore(SelectorMixin, BaseEstimator):
+    """Selector of the features whose class means are farthest apart, in units of their spread.
+
+        S_i = |mu_i+ - mu_i-| / (sigma_i+ + sigma_i-)
+
+    with the mean mu and the standard deviation sigma (with 1/n) of feature i in each class.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=100
+        How many to keep, at least 1; all of them where there are fewer. Of equal scores the first is kept.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        S_i: infinite for a feature that is constant in each class with two different values, 0 for one that is
+        constant altogether.
+    classes_ : array
+        The labels. Of more than two, the pair that a feature tells apart best gives its score.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Notes
+    -----
+    One pass over a dense array or the entries of a CSR matrix. Scores do not depend on the unit or the origin of a
+    feature. In a pipeline the selection is fitted to the training part alone, as it must be.
+
+    References
+    ----------
+    Barlaud, Combettes, Fillatre (2015), hal-01160831, equation 43; T. S. Furey et al. (2000), Support vector machine
+    classification and validation of cancer tissue samples using microarray expression data, Bioinformatics 16.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0, 5.0], [3.0, 1.0, 5.0], [7.0, 0.0, 5.0], [9.0, 2.0, 5.0]])
+    >>> selector = GeneScore(n_features_to_select=1).fit(X, [0, 0, 1, 1])
+    >>> selector.scores_.round(3).tolist(), selector.get_support().tolist()
+    ([3.0, 0.333, 0.0], [True, False, False])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left")]
+    }
+
+    def __init__(self, *, n_features_to_select: int = 100) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Score the features.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples.
+        y : array of shape (n_samples,)
+            Labels, of two classes at least.
+
+        Returns
+        -------
+        self
+            The fitted selector.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"GeneScore compares classes, and y has only one class: {self.classes_[0]!r}.")
+        moments = [_moments(X[y == label]) for label in self.classes_]
+        self.scores_ = np.max([_scores(*pair) for pair in itertools.combinations(moments, 2)], axis=0)
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(len(self.scores_), dtype=bool)
+        mask[np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    mean, variance = mean_variance_axis(X, axis=0) if issparse(X) else (X.mean(axis=0), X.var(axis=0))
+    return mean, np.sqrt(variance)
+
+
+def _scores(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return S_i from the means and standard deviations of two classes."""
+    (mu, sigma), (nu, tau) = one, other
+    noise = NOISE * np.maximum(np.abs(mu), np.abs(nu))
+    distance, spread = np.abs(mu - nu), sigma + tau
+    distance[distance <= noise] = 0.0
+    of_constants = np.where(distance > 0.0, np.inf, 0.0)
+    return np.divide(distance, spread, out=of_constants, where=spread > noise)
