@@ -57,7 +57,7 @@ def _lower(
         short = point.value - bound.tau
         if short <= 0.0:
             break
-        after, cut, _ = newton_step(objective, region, point, multipliers, STEPS, 1e-3 * tol)
+        after, cut, _ = newton_step(objective, region, point, multipliers, 1e-3 * tol)
         if after is None:
             break
         point, multipliers = after, cut.multipliers

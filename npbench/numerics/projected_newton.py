@@ -7,7 +7,7 @@ An iteration of the splitting method, "step against the gradient, then project",
 in place of the identity: a variable metric forward-backward step. Its projection is again by outer approximation,
 in two stages. First onto the half-spaces that the linearised constraints cut off at w, all at once: that is a step of
 sequential quadratic programming, whose multipliers are the next m_j, and near a solution it squares the error. Then
-the rest of the way onto the set by Haugazeau's steps, few as the point is near. So all iterates are feasible, and F
+the rest of the way onto the set, by cuts that are few as the point is near. So all iterates are feasible, and F
 never rises: where it would, the step is halved before it is projected.
 """
 
@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
 
 from npbench.numerics.constraints import MeanLosses, Point, Region, RegionAt
-from npbench.numerics.projection import project
+from npbench.numerics.projection import polyhedron_multipliers, project
 
 DAMPING = 1e-12  # added to the metric's unit diagonal, so that directions without curvature have one
 CHUNK = 2000  # rows of a sparse matrix that are dense at a time
 HALVINGS = 40
+INNER_STEPS = 50  # cuts beyond which a shorter step is tried: near the set, two or three are usual
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must make
 ROUNDING = 1e-14
 
@@ -117,29 +117,16 @@ def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
     B : array of shape (n_cuts, n_features)
     excess : array of shape (n_cuts,)
         The half-spaces must have a point in common.
-
-    Notes
-    -----
-    A least distance problem, by way of non-negative least squares (Lawson and Hanson 1974, chapter 23).
     """
-    if len(B) == 0:
-        return Cut(-q, np.zeros(0), 0.5 * float(q @ q))
-    lengths = np.linalg.norm(B, axis=1)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
-    bound = (B @ q - excess) / lengths
-    unit = max(float(np.max(np.abs(bound), initial=0.0)), np.finfo(float).tiny)
-    triangle = np.asarray(np.linalg.qr((B / lengths[:, np.newaxis]).T, mode="r"))
-    matrix = np.vstack([-triangle, -bound / unit])
-    target = np.zeros(len(matrix))
-    target[-1] = 1.0
-    weights = nnls(matrix, target)[0]
-    multipliers = unit * weights / (1.0 + weights @ bound / unit) / lengths
+    multipliers = polyhedron_multipliers(B, excess - B @ q)
+    if multipliers is None:  # only by rounding, at a point that is all but feasible
+        multipliers = np.zeros(len(B))
     z = -q - multipliers @ B
     return Cut(z, multipliers, 0.5 * float(z @ z) + float(multipliers @ np.abs(excess)))
 
 
 def newton_step(
-    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, max_steps: int, tol: float
+    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, tol: float
 ) -> tuple[Point | None, Cut, int]:
     """Take one step from a feasible point.
 
@@ -150,7 +137,7 @@ def newton_step(
     cut : Cut
         What the step was to be, with the next multipliers.
     steps : int
-        Haugazeau's steps taken.
+        Cuts taken in projecting.
     """
     metric = Metric(_lagrangian_hessian(objective, region, point, multipliers))
     gradient = point.objective.gradients[0]
@@ -161,7 +148,7 @@ def newton_step(
     allowed = float(cut.multipliers @ np.maximum(excess, 0.0)) + ROUNDING * abs(point.value)
     for _ in range(HALVINGS):
         origin = point.w + t * direction
-        near = project(np.zeros_like(origin), Near(region, metric, origin), max_steps, tol)
+        near = project(np.zeros_like(origin), Near(region, metric, origin), INNER_STEPS, tol, keep_cuts=True)
         steps += near.steps
         if near.status == "feasible":
             w = origin + metric.to_weights(near.point)

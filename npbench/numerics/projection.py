@@ -12,6 +12,9 @@ With a = p_0 - p_k and c the step to the second half-space, ``c = -g(p_k) u / ||
 
 where the paper's rho is ``||a||^2 ||e||^2``. If e = 0 and chi < 0, the half-spaces have no point in common, and the set
 is empty.
+
+Two half-spaces describe the neighbourhood of one smooth constraint, but hardly an edge where several meet: thousands of
+steps may be needed there. If all half-spaces cut off so far are kept, some ten are.
 """
 
 from __future__ import annotations
@@ -20,8 +23,11 @@ from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
+from scipy.optimize import nnls
 
 PARALLEL = 1e-13  # sine of the angle below which rounding decides whether the half-spaces' normals are parallel
+UNITS = np.array([1.0, 1e4, 1e8, 1e12])  # of length, in largest violations, that are tried for projecting onto cuts
+SHORT = 1e-6  # of a length in a unit, below which it has no digits left in the next
 
 
 class Place(Protocol):
@@ -73,7 +79,9 @@ class Projection(Generic[P]):
         return len(self.gaps) - 1
 
 
-def project(p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000, tol: float = 0.0) -> Projection[P]:
+def project(
+    p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000, tol: float = 0.0, *, keep_cuts: bool = False
+) -> Projection[P]:
     """Project a point onto ``{p : g_j(p) <= 0 for all j}``.
 
     Parameters
@@ -86,6 +94,8 @@ def project(p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000,
         Most cuts.
     tol : float
         Excess that is taken to be none. All p_k but the last lie outside the set, and approach it.
+    keep_cuts : bool
+        Whether each p is the projection of p_0 onto all half-spaces cut off so far, not only onto Haugazeau's two.
 
     Returns
     -------
@@ -95,7 +105,8 @@ def project(p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000,
 
     Notes
     -----
-    A step takes one evaluation of the constraints, one gradient and O(n_features).
+    A step takes one evaluation of the constraints, one gradient and O(n_features); with k cuts kept, O(k^2 n_features)
+    and memory for them.
 
     References
     ----------
@@ -114,13 +125,13 @@ def project(p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000,
     """
     p, place = p_0, constraints.at(p_0)
     gaps = [float(place.excess.max(initial=-np.inf))]
+    cuts = _AllCuts(p_0) if keep_cuts else _TwoCuts(p_0)
     while gaps[-1] > tol:
         if len(gaps) > max_steps:
             return Projection(p, place, gaps, "max_iter")
-        worst = int(np.argmax(place.excess))
-        u = place.gradient(worst)
+        u = place.gradient(int(np.argmax(place.excess)))
         squared = float(u @ u)
-        following = _next(p_0, p, -gaps[-1] / squared * u) if squared > 0.0 else None
+        following = cuts.add(p, -gaps[-1] / squared * u) if squared > 0.0 else None
         if following is None or not np.all(np.isfinite(following)):
             return Projection(p, place, gaps, "infeasible")
         p, place = following, constraints.at(following)
@@ -128,17 +139,72 @@ def project(p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000,
     return Projection(p, place, gaps, "feasible")
 
 
-def _next(p_0: np.ndarray, p: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-    """Return the projection of p_0 onto both half-spaces, None if they are disjoint."""
-    a = p_0 - p
-    mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
-    if mu == 0.0:
-        return p + c
-    e = -c - chi / mu * a
-    e -= (a @ e) / mu * a  # again, as the first time leaves rounding of the size of c
-    apart = float(e @ e)
-    if apart <= PARALLEL**2 * nu:
-        return p + c if chi >= 0.0 else None
-    if chi * nu >= mu * apart:
-        return p_0 + (1.0 + chi / nu) * c
-    return p - nu / apart * e
+class _TwoCuts:
+    """Haugazeau's half-spaces."""
+
+    def __init__(self, p_0: np.ndarray) -> None:
+        self._p_0 = p_0
+
+    def add(self, p: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+        """Return the projection of p_0 onto that of p and the one c away from it, None if they are disjoint."""
+        a = self._p_0 - p
+        mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
+        if mu == 0.0:
+            return p + c
+        e = -c - chi / mu * a
+        e -= (a @ e) / mu * a  # again, as the first time leaves rounding of the size of c
+        apart = float(e @ e)
+        if apart <= PARALLEL**2 * nu:
+            return p + c if chi >= 0.0 else None
+        if chi * nu >= mu * apart:
+            return self._p_0 + (1.0 + chi / nu) * c
+        return p - nu / apart * e
+
+
+class _AllCuts:
+    """Every half-space so far, by its unit normal and its distance from p_0."""
+
+    def __init__(self, p_0: np.ndarray) -> None:
+        self._p_0, self._normals, self._distances = p_0, np.empty((0, len(p_0))), np.empty(0)
+
+    def add(self, p: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+        """Return the projection of p_0 onto all, with the one c away from p, None if they are disjoint."""
+        normal = -c / np.linalg.norm(c)
+        self._normals = np.vstack([self._normals, normal])
+        self._distances = np.append(self._distances, normal @ (self._p_0 - p - c))
+        weights = polyhedron_multipliers(self._normals, self._distances)
+        return None if weights is None else self._p_0 - weights @ self._normals
+
+
+def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.ndarray | None:
+    """Return the m >= 0 for which ``-m @ normals`` is the shortest x with ``normals @ x <= -distances``.
+
+    Parameters
+    ----------
+    normals : array of shape (n_cuts, n_features)
+        Rows, of any length but zero.
+    distances : array of shape (n_cuts,)
+        How much each half-space is violated at 0.
+
+    Returns
+    -------
+    array of shape (n_cuts,), or None where no x is in all half-spaces
+
+    Notes
+    -----
+    A least distance problem by way of non-negative least squares (Lawson and Hanson 1974, chapter 23), after a QR
+    factorisation that leaves as many coordinates as there are cuts. O(n_cuts^2 n_features).
+    """
+    if np.max(distances, initial=0.0) <= 0.0:
+        return np.zeros(len(distances))
+    lengths = np.linalg.norm(normals, axis=1)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    triangle = np.asarray(np.linalg.qr((normals / lengths[:, np.newaxis]).T, mode="r"))
+    target = np.append(np.zeros(len(triangle)), 1.0)
+    for unit in float(np.max(distances / lengths)) * UNITS:
+        scaled = distances / lengths / unit
+        weights = nnls(np.vstack([-triangle, scaled]), target)[0]
+        left = 1.0 - float(weights @ scaled)  # is 1 / (1 + ||x||^2), x in this unit
+        if left > SHORT:
+            return np.asarray(unit * weights / left / lengths)
+    return None
