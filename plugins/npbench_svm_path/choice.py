@@ -1,0 +1,228 @@
+"""Which classifier of a path to use, by its errors on left-out samples.
+
+Classifiers have an asymmetry they were trained with and, at first, the intercept they were trained to; a choice is a
+classifier and a shift of its intercept. Three kinds are compared: ``ONE``, as trained, ``INT``, with the shift chosen,
+and ``ALL``, with both chosen. Bach, Heckerman and Horvitz (2006), section 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from npbench.numerics import signed_rank
+from npbench.numerics.roc import BLOCK_CELLS, ROC, Cuts, by_asymmetry, by_both, by_intercept
+from npbench.numerics.thresholds import SAME_SCORE
+
+KINDS = ("one", "int", "all")
+ONE, INT, ALL = range(3)
+SIGNIFICANCE = 0.05
+SAME_COST = 1e-9  # of sums of errors weighted by numbers in ]0, 1[
+BEYOND = 1e6  # how far an infinite threshold is put beyond the scores, in units of the largest
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What classifiers score on left-out samples.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels in {-1, +1} of all validation parts, one after the other.
+    starts : int array of shape (n_folds,)
+        Where each part begins.
+    trained : array of shape (n_asymmetries,)
+        Training asymmetries, ascending.
+    scores : array of shape (n_lines * n_asymmetries, n)
+        A row for each classifier, line after line, the main one first; on a line, in the order of ``trained``. The row
+        of a classifier holds what its counterpart on each fold scores.
+    """
+
+    y: np.ndarray
+    starts: np.ndarray
+    trained: np.ndarray
+    scores: np.ndarray
+
+    @property
+    def main(self) -> np.ndarray:
+        """Scores of the classifiers of the main line."""
+        return self.scores[: len(self.trained)]
+
+    def nearest(self, asymmetry: np.ndarray) -> np.ndarray:
+        """Return the classifiers of the main line trained nearest to the asymmetries."""
+        return np.searchsorted((self.trained[1:] + self.trained[:-1]) / 2, asymmetry)
+
+    def finite(self, threshold: np.ndarray) -> np.ndarray:
+        """Return thresholds with infinite ones put far beyond all scores, so that shifted scores keep their order."""
+        return np.clip(threshold, -self._far, self._far)
+
+    @cached_property
+    def _far(self) -> float:
+        return BEYOND * float(np.max(np.abs(self.scores), initial=1.0))
+
+
+class Choice(NamedTuple):
+    """A classifier and a threshold for each of several asks.
+
+    Parameters
+    ----------
+    classifier : int array
+        Rows of the validated scores.
+    threshold : array
+        What is subtracted from them.
+    kept : bool array
+        Whether the choice is one of its kind; False where ``ONE`` stands in, as nothing was significantly better.
+    """
+
+    classifier: np.ndarray
+    threshold: np.ndarray
+    kept: np.ndarray
+
+
+def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
+    """Return the choices of each kind for testing asymmetries.
+
+    ``INT`` and ``ALL`` have the least cost on the pooled validation parts, and are kept if their costs on the parts are
+    smaller than those of ``ONE`` by a one-sided signed-rank test at 5 %. Of those that cost the same, ``ALL`` takes the
+    classifier trained nearest to the testing asymmetry, ``INT`` the threshold nearest to 0. O(n log n) for each
+    classifier.
+
+    Parameters
+    ----------
+    validated : Validated
+        Scores on left-out samples.
+    testing : array of shape (n_testing,)
+        In ]0, 1[. ``ONE`` is trained with the nearest of the training asymmetries.
+
+    Returns
+    -------
+    list of Choice
+        Of ``ONE``, ``INT`` and ``ALL``.
+    """
+    own = validated.nearest(testing)
+    one = Choice(own, np.zeros(len(own)), np.ones(len(own), dtype=bool))
+    costs = _fold_costs(validated, one, testing)
+
+    def kept(classifier: np.ndarray, threshold: np.ndarray) -> Choice:
+        best = Choice(classifier, validated.finite(threshold), one.kept)
+        better = signed_rank.greater(costs - _fold_costs(validated, best, testing)) <= SIGNIFICANCE
+        return Choice(np.where(better, best.classifier, own), np.where(better, best.threshold, 0.0), better)
+
+    return [one, kept(own, _best_thresholds(validated, own, testing)), kept(*_best_of_all(validated, testing))]
+
+
+def by_bound(validated: Validated, asymmetry: float, rho: float) -> list[Choice]:
+    """Return the choices with the fewest misses at a bound on false alarms, on the pooled validation parts.
+
+    ``ONE`` is a classifier of the main line as trained, ``INT`` that trained nearest to ``asymmetry`` with another
+    threshold, ``ALL`` any classifier at any threshold. Where none keeps the bound as trained, ``ONE`` is the one with
+    the fewest false alarms.
+
+    Parameters
+    ----------
+    validated : Validated
+        Scores on left-out samples.
+    asymmetry : float
+        What ``INT`` is trained with.
+    rho : float
+        Bound on the false-alarm rate, in ]0, 1[.
+    """
+    choices = []
+    for curve in curves(validated, asymmetry):
+        best = np.array([curve.fewest_misses(rho)])
+        choices.append(Choice(curve.classifier[best], validated.finite(curve.threshold[best]), np.ones(1, dtype=bool)))
+    return choices
+
+
+def curves(validated: Validated, asymmetry: float) -> list[ROC]:
+    """Return the ROC curves of the pooled validation parts: by asymmetry, by intercept, by both.
+
+    The first two are of the main line, the second of the classifier trained nearest to ``asymmetry``. The third has the
+    fewest misses for each number of false alarms (section 3.2).
+    """
+    y, (own,) = validated.y, validated.nearest(np.array([asymmetry]))
+    return [
+        by_asymmetry(y, validated.main),
+        by_intercept(y, validated.scores[own], int(own)),
+        by_both(y, validated.scores),
+    ]
+
+
+def _fold_costs(validated: Validated, choice: Choice, testing: np.ndarray) -> np.ndarray:
+    """Return the mean cost of a sample of each part for each choice, of shape (n_testing, n_folds)."""
+    y, starts = validated.y, validated.starts
+    sizes = np.diff(np.append(starts, len(y)))
+    costs = np.empty((len(testing), len(starts)))
+    for block in _blocks(len(testing), len(y)):
+        shifted = validated.scores[choice.classifier[block]] - choice.threshold[block, None]
+        weights = np.where(y > 0, testing[block, None], 1 - testing[block, None])
+        costs[block] = np.add.reduceat(np.where(y * shifted > 0, 0.0, weights), starts, axis=1) / sizes
+    return costs
+
+
+def _best_thresholds(validated: Validated, classifier: np.ndarray, testing: np.ndarray) -> np.ndarray:
+    """Return, for each pair of a classifier and an asymmetry, the threshold of least cost that is nearest to 0."""
+    best = np.empty(len(testing))
+    for block in _blocks(len(testing), len(validated.y)):
+        cuts = Cuts.of(validated.y, validated.scores[classifier[block]])
+        threshold, gamma = validated.finite(cuts.threshold), testing[block, None]
+        cost = np.where(cuts.exist, gamma * cuts.misses + (1 - gamma) * cuts.false_alarms, np.inf)
+        is_least = cost <= np.min(cost, axis=1, keepdims=True) + SAME_COST
+        nearest = np.argmin(np.where(is_least, np.abs(threshold), np.inf), axis=1)
+        best[block] = np.take_along_axis(threshold, nearest[:, None], axis=1)[:, 0]
+    return best
+
+
+def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classifier and threshold of least cost for each asymmetry; of equal ones, that trained nearest."""
+    hull = by_both(validated.y, validated.scores).hull()
+    corner = hull.least_cost(testing)
+    ranked = Ranked.of(validated)
+    trained = np.resize(validated.trained, len(validated.scores))
+    classifier, threshold = hull.classifier[corner], hull.threshold[corner]
+    for k in np.unique(corner):
+        rows, between = ranked.attaining(int(hull.misses[k]), int(hull.false_alarms[k]))
+        asked = np.flatnonzero(corner == k)
+        nearest = np.argmin(np.abs(trained[rows] - testing[asked, None]), axis=1)
+        classifier[asked], threshold[asked] = rows[nearest], between[nearest]
+    return classifier, threshold
+
+
+class Ranked(NamedTuple):
+    """Scores of each class by size, an infinite one before and after: column k is the last of k that are accepted.
+
+    Parameters
+    ----------
+    positives, negatives : array of shape (n_classifiers, n of the class + 2)
+        Descending.
+    rounding : array of shape (n_classifiers,)
+        Differences of scores that tell nothing apart.
+    """
+
+    positives: np.ndarray
+    negatives: np.ndarray
+    rounding: np.ndarray
+
+    @classmethod
+    def of(cls, validated: Validated) -> Ranked:
+        """Rank the scores, in O(n log n) for each classifier."""
+        scores, y = validated.scores, validated.y
+        of_class = [-np.sort(-scores[:, y == label], axis=1) for label in (1, -1)]
+        padded = [np.pad(one, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf))) for one in of_class]
+        return cls(*padded, SAME_SCORE * np.max(np.abs(scores), axis=1))
+
+    def attaining(self, misses: int, false_alarms: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the classifiers that have a threshold with these numbers of errors, and a threshold of each."""
+        accepted = self.positives.shape[1] - 2 - misses
+        smallest = np.minimum(self.positives[:, accepted], self.negatives[:, false_alarms])
+        largest = np.maximum(self.positives[:, accepted + 1], self.negatives[:, false_alarms + 1])
+        rows = np.flatnonzero(smallest - largest > self.rounding)
+        return rows, (smallest[rows] + largest[rows]) / 2
+
+
+def _blocks(n_rows: int, n: int) -> list[slice]:
+    size = max(1, BLOCK_CELLS // n)
+    return [slice(start, start + size) for start in range(0, n_rows, size)]

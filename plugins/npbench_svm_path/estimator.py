@@ -1,0 +1,348 @@
+"""The SVM path over cost asymmetry as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
+from npbench.numerics.path_line import Line
+from npbench.numerics.threads import blas_threads
+from npbench.split import Fold
+from npbench_svm_path.choice import KINDS
+from npbench_svm_path.search import Sample, best_total, costs_of, validate
+from npbench_svm_path.stages import Ask, Search, Stage, StagesName
+
+PRECISE = 1e-6  # of the objective, for the duality gap
+POSITIVE = Interval(Real, 0, None, closed="neither")
+FRACTION = Interval(Real, 0, 1, closed="neither")
+
+
+class SVMPath(KernelClassifier):
+    """Support vector machine with the asymmetry of its costs, and its intercept, chosen along an exact path.
+
+    On a line ``C_pos + C_neg = total`` the minimisers over f = f_0 + b of
+
+        1/2 ||f_0||^2 + C_pos sum_{positives} max(0, 1 - f(x_i)) + C_neg sum_{negatives} max(0, 1 + f(x_i))
+
+    are all followed, as they are piecewise affine. Which of them is best for an asymmetry of the true costs, or at a
+    bound on false alarms, is decided by errors on left-out samples, and it need not be the one trained with that
+    asymmetry.
+
+    Parameters
+    ----------
+    asymmetry : float, default=0.5
+        Share of the true cost that a miss carries, in ]0, 1[: a false alarm costs 1 - asymmetry.
+    rho : float, optional
+        Bound on the false-alarm rate, in ]0, 1[. With it the fewest misses decide, and no longer the cost.
+    classifier : {"one", "int", "all"}, default="all"
+        What is chosen. For a cost, ``one`` is trained with the asymmetry of the true costs; ``int`` has its intercept
+        shifted; ``all`` has any training asymmetry and intercept. The last two are used where their costs on the folds
+        are smaller than those of ``one`` at a significance of 5 %, and ``one`` otherwise. At a bound, ``one`` is
+        any training asymmetry, ``int`` any intercept of the one trained with ``asymmetry``, and ``all`` both.
+    total : float, optional
+        C_pos + C_neg, positive; costs are per sample. Default: explored, along the line C_pos n_pos = C_neg n_neg, for
+        the one that is best on left-out samples.
+    ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
+        Where ``total`` is explored, the lines of these multiples of it compete for ``all``. May be empty.
+    n_asymmetries : int, default=1000
+        How many training asymmetries are compared, evenly between 0 and 1, beside ``asymmetry`` itself.
+    train_asymmetry : float, optional
+        C_pos / (C_pos + C_neg), in ]0, 1[: with it and ``total`` nothing is chosen, and a fit is one path.
+    shift : float, default=0.0
+        What is added to the intercept of that classifier.
+    cv : int, cross-validation generator or iterable, default=10
+        The folds. A number means stratified ones, drawn with ``random_state``, at most as many as a class has samples;
+        fewer than 5 can show no significance, so that ``one`` is used.
+    stages : {"asked", "asymmetries", "roc"}, default="asked"
+        What ``trace_`` and ``staged_decision_function`` hold: the classifier of each kind for what is asked; for each
+        of ``n_asymmetries`` as the asymmetry of the true cost; or the points of the ROC curves by asymmetry, by
+        intercept, and the hull by both.
+    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="linear"
+        A callable takes two samples and returns the matrix of kernel values between them.
+    gamma : {"scale", "auto"} or float, default="scale"
+        ``exp(-gamma ||x - x'||^2)``. As in scikit-learn, "scale" is ``1 / (n_features X.var())`` and "auto" is
+        ``1 / n_features``. Also scales the polynomial kernel.
+    degree : float, default=3
+        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
+    coef0 : float, default=0.0
+        Of the polynomial kernel.
+    cache_size : float, default=1000
+        Megabytes that the Gram matrix may take.
+    random_state : int, RandomState or None, default=None
+        Of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels; ``classes_[1]`` is the positive class.
+    path_ : Line
+        The line of the classifier: ``path_.at(C_pos, C_neg)`` is any other classifier on it.
+    total_, train_asymmetry_, shift_ : float
+        What was chosen, or given. A fit with these gives the same classifier.
+    C_pos_, C_neg_ : float
+        Its costs per sample.
+    support_ : int array of shape (n_support,)
+        Indices of the training samples with nonzero multipliers.
+    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
+        Those samples; empty for a precomputed kernel.
+    dual_coef_ : array of shape (1, n_support)
+        Their signed multipliers.
+    intercept_ : array of shape (1,)
+        The b of f, with the shift.
+    coef_ : array of shape (1, n_features)
+        Weights, for the linear kernel.
+    n_support_ : int array of shape (2,)
+        Support vectors per class.
+    objective_ : float
+        The minimum, before the shift.
+    duality_gap_ : float
+        How far above the least value it may be.
+    n_iter_ : int
+        Breakpoints of the line.
+    converged_ : bool
+        Whether the gap is at most 1e-6 of the objective.
+    status_ : {"converged", "imprecise"}
+        The same as a word.
+    trace_ : list of Stage
+        The stages: asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift and kept, which is False where
+        ``one`` stands in.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding keeps the gap above its tolerance.
+
+    Notes
+    -----
+    A line has some n breakpoints, each O(m^2 + n m) with m samples on the margin, or O(m^2 + n n_features) for a linear
+    kernel. A choice takes a path for each fold and O(n log n) for each of its training asymmetries.
+
+    References
+    ----------
+    F. R. Bach, D. Heckerman, E. Horvitz (2006), Considering cost asymmetry in learning classifiers, Journal of Machine
+    Learning Research 7, sections 3 and 4.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SVMPath(total=0.02, asymmetry=0.1, random_state=0).fit(scale(X), y)
+    >>> wrong = model.predict(scale(X)) != y
+    >>> bool(wrong[y == 0].mean() < 0.03)
+    True
+    """
+
+    path_: Line
+    trace_: list[Stage]
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        **KernelClassifier._parameter_constraints,
+        "asymmetry": [FRACTION],
+        "rho": [None, FRACTION],
+        "classifier": [StrOptions(set(KINDS))],
+        "total": [None, POSITIVE],
+        "ratios": ["array-like"],
+        "n_asymmetries": [Interval(Integral, 1, None, closed="left")],
+        "train_asymmetry": [None, FRACTION],
+        "shift": [Interval(Real, None, None, closed="neither")],
+        "cv": ["cv_object"],
+        "stages": [StrOptions({"asked", "asymmetries", "roc"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        asymmetry: float = 0.5,
+        rho: float | None = None,
+        classifier: Literal["one", "int", "all"] = "all",
+        total: float | None = None,
+        ratios: Sequence[float] = (10, 0.1, 100, 0.01),
+        n_asymmetries: int = 1000,
+        train_asymmetry: float | None = None,
+        shift: float = 0.0,
+        cv: Any = 10,
+        stages: StagesName = "asked",
+        kernel: KernelName = "linear",
+        gamma: Literal["scale", "auto"] | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        cache_size: float = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.asymmetry = asymmetry
+        self.rho = rho
+        self.classifier = classifier
+        self.total = total
+        self.ratios = ratios
+        self.n_asymmetries = n_asymmetries
+        self.train_asymmetry = train_asymmetry
+        self.shift = shift
+        self.cv = cv
+        self.stages = stages
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the classifier on the folds, and follow its line on all samples.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a class has one sample only
+            and there is something to choose.
+        ArithmeticError
+            If rounding errors keep a line from being followed to its end.
+        """
+        self._validate_params()
+        X, signs = self._training_set(X, y)
+        self._sample = self._sampled(X, signs, blas_threads())
+        if self.searches:
+            search = self._searched(self._sample, self.folds(X, signs))
+            chosen, self.trace_ = search.chosen, search.stages
+        else:
+            assert self.total is not None
+            trained = self.asymmetry if self.train_asymmetry is None else self.train_asymmetry
+            chosen = Stage(self.asymmetry, KINDS.index(self.classifier), self.total, trained, self.shift, True)
+            self.trace_ = [chosen]
+        totals = sorted({chosen.total, *(stage.total for stage in self.trace_)})
+        self._lines = dict(zip(totals, self._sample.path().lines(totals), strict=True))
+        self._keep(chosen, X)
+        if not self.converged_:
+            warnings.warn(
+                f"SVMPath: the classifier at C_pos={self.C_pos_:.4g}, C_neg={self.C_neg_:.4g} has a duality gap of "
+                f"{self.duality_gap_:.2g} at an objective of {self.objective_:.2g}. Scale the features to unit "
+                "variance, or take a smaller total.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @property
+    def searches(self) -> bool:
+        """Whether a fit has anything to choose."""
+        return self.total is None or (self.train_asymmetry is None and not (self.classifier == "one" and not self.rho))
+
+    def choose(self, X: Any, y: np.ndarray, folds: Sequence[Fold], n_threads: int = 1) -> Search:
+        """Choose a classifier on given folds.
+
+        Parameters
+        ----------
+        X : {array, CSR matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array of shape (n_samples,)
+            Labels in {-1, +1}.
+        folds : sequence of (fit rows, validation rows)
+            What classifiers are trained and compared on.
+        n_threads : int
+            Threads that compute kernel values.
+
+        Returns
+        -------
+        Search
+        """
+        return self._searched(self._sampled(X, y, n_threads), folds)
+
+    def folds(self, X: Any, y: np.ndarray) -> list[Fold]:
+        """Return the folds that ``cv`` means for these samples."""
+        if not isinstance(self.cv, Integral):
+            return list(check_cv(self.cv, y, classifier=True).split(X, y))
+        fewest = int(min(np.sum(y > 0), np.sum(y < 0)))
+        if fewest < 2:
+            raise ValueError(
+                "A class has one sample only, so that none can be left out to choose a classifier by. Give total and "
+                "train_asymmetry, and nothing is chosen."
+            )
+        shuffled = StratifiedKFold(
+            min(self.cv, fewest), shuffle=True, random_state=check_random_state(self.random_state)
+        )
+        return list(shuffled.split(X, y))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the scores of each stage, in the order of ``trace_``.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Samples; for a precomputed kernel their kernel values with the training samples.
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        values = self._sample.values(self._samples(X))
+        scores: dict[tuple[float, float], np.ndarray] = {}
+        for total, line in self._lines.items():
+            trained = np.unique([stage.train_asymmetry for stage in self.trace_ if stage.total == total])
+            if len(trained):
+                rows = line.scores(values, costs_of(total, trained))
+                scores |= {(total, float(asymmetry)): row for asymmetry, row in zip(trained, rows, strict=True)}
+        for stage in self.trace_:
+            yield scores[stage.total, stage.train_asymmetry] + stage.shift
+
+    def _searched(self, sample: Sample, folds: Sequence[Fold]) -> Search:
+        if self.train_asymmetry is not None:
+            raise ValueError("train_asymmetry is given without total: give both, or neither.")
+        if self.rho is not None and self.stages == "asymmetries":
+            raise ValueError("stages='asymmetries' compares costs, which rho leaves out of account: give no rho.")
+        totals = [self.total]
+        if self.total is None:
+            main = best_total(sample, folds, self.asymmetry, self.rho)
+            totals = [main, *(float(ratio) * main for ratio in self.ratios)]
+        grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
+        trained = np.union1d(grid, self.asymmetry)
+        ask = Ask(self.asymmetry, self.rho, self.classifier, self.stages)
+        return Search(ask, totals, validate(sample, folds, totals, trained))
+
+    def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:
+        self._require_square(X)
+        n = X.shape[0]
+        if self.kernel not in ("linear", "precomputed") and 8 * n**2 > self.cache_size * MEGABYTE:
+            raise ValueError(
+                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
+                f"{self.cache_size:g}, and the path needs all of it. Raise cache_size, or fit fewer samples."
+            )
+        self._kernel = self.resolved_kernel(X)
+        return Sample.of(X, y, self._kernel, n_threads)
+
+    def _keep(self, chosen: Stage, X: Any) -> None:
+        """Keep the classifier that was chosen, and what proves it the minimum."""
+        self.path_ = self._lines[chosen.total]
+        self.total_, self.train_asymmetry_, self.shift_ = chosen.total, chosen.train_asymmetry, chosen.shift
+        self.C_pos_, self.C_neg_ = costs_of(chosen.total, np.array([chosen.train_asymmetry]))[0].tolist()
+        signs, (alpha, b, *_) = self._sample.y, self.path_.at(self.C_pos_, self.C_neg_)
+        self._keep_expansion(X, signs, signs * alpha, b + chosen.shift)
+        self.objective_, self.duality_gap_ = self._sample.primal_and_gap(alpha, b, self.C_pos_, self.C_neg_)
+        self.n_iter_ = len(self.path_.costs)
+        self.converged_ = bool(self.duality_gap_ <= PRECISE * self.objective_)
+        self.status_ = "converged" if self.converged_ else "imprecise"

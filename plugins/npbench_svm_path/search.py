@@ -1,0 +1,149 @@
+"""Paths on the folds of a sample, and what their classifiers score on the samples left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.path import CostPath
+from npbench.numerics.roc import ROC, by_asymmetry, by_intercept
+from npbench.split import Fold
+from npbench_svm_path.choice import Validated
+
+# C_pos + C_neg on the entry line, in units of 1 / the variance of phi(x): ten a decade.
+ENTRY_TOTALS = np.geomspace(1e-3, 1e2, 51)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A training sample under one kernel.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or CSR matrix
+        Features; for a precomputed kernel the Gram matrix.
+    y : array of shape (n,)
+        Labels in {-1, +1}.
+    kernel : Kernel
+        The kernel.
+    rows : array of shape (n, d) or (n, n)
+        What paths are followed on: features, where the kernel is linear and they are fewer than the samples, and
+        otherwise the Gram matrix.
+    """
+
+    X: Any
+    y: np.ndarray
+    kernel: Kernel
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, y: np.ndarray, kernel: Kernel, n_threads: int = 1) -> Sample:
+        """Compute what paths are followed on."""
+        if kernel.name == "linear" and X.shape[1] < X.shape[0]:
+            return cls(X, y, kernel, X.toarray() if issparse(X) else X)
+        whole = Gram(X, kernel, 8 * X.shape[0] ** 2, n_threads).whole
+        assert whole is not None  # the budget is its size
+        return cls(X, y, kernel, whole)
+
+    @property
+    def _by_features(self) -> bool:
+        return self.rows.shape[1] != len(self.y)
+
+    def path(self, fit: np.ndarray | None = None) -> CostPath:
+        """Return the lines of the samples ``fit``, by default of all."""
+        if self._by_features:
+            return CostPath.linear(self.rows if fit is None else self.rows[fit], self.y if fit is None else self.y[fit])
+        if fit is None:
+            return CostPath(self.rows, self.y)
+        return CostPath(self.rows.take(fit, axis=0).take(fit, axis=1), self.y[fit])
+
+    def between(self, validate: np.ndarray, fit: np.ndarray) -> np.ndarray:
+        """Return what a line of the samples ``fit`` scores the samples ``validate`` by."""
+        rows = self.rows.take(validate, axis=0)
+        return rows if self._by_features else rows.take(fit, axis=1)
+
+    def values(self, X: Any) -> np.ndarray:
+        """Return what a line of all samples scores new ones by."""
+        if self._by_features:
+            return X.toarray() if issparse(X) else X
+        return self.kernel.between(X, self.X)
+
+    def primal_and_gap(self, alpha: np.ndarray, b: float, C_pos: float, C_neg: float) -> tuple[float, float]:
+        """Return the objective that a solution minimises, and its distance from the dual objective."""
+        x = self.y * alpha
+        scores = self.rows @ (self.rows.T @ x) if self._by_features else self.rows @ x
+        norm = float(x @ scores)
+        hinge = np.maximum(0.0, 1.0 - self.y * (scores + b))
+        primal = 0.5 * norm + float(np.where(self.y > 0, C_pos, C_neg) @ hinge)
+        return primal, primal - float(alpha.sum() - 0.5 * norm)
+
+    @property
+    def variance(self) -> float:
+        """Mean squared distance of phi(x) to its mean; 1 where all are equal."""
+        if self._by_features:
+            found = float(self.rows.var(axis=0).sum())
+        else:
+            found = float(self.rows.diagonal().mean() - self.rows.mean())
+        return found if found > 0 else 1.0
+
+
+def costs_of(total: float, asymmetries: np.ndarray) -> np.ndarray:
+    """Return (C_pos, C_neg) with the sum ``total`` for each training asymmetry C_pos / total, as rows."""
+    return total * np.column_stack([asymmetries, 1 - asymmetries])
+
+
+def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], trained: np.ndarray) -> Validated:
+    """Score the left-out samples of each fold by the classifiers of its lines.
+
+    Parameters
+    ----------
+    sample : Sample
+        The samples.
+    folds : sequence of (fit rows, validation rows)
+        How they are divided.
+    totals : sequence of float
+        C_pos + C_neg of each line, the main one first.
+    trained : array of shape (n_asymmetries,)
+        Training asymmetries on each line, ascending.
+    """
+    parts = []
+    for fit, left_out in folds:
+        new, lines = sample.between(left_out, fit), sample.path(fit).lines(totals)
+        scored = [line.scores(new, costs_of(total, trained)) for line, total in zip(lines, totals, strict=True)]
+        parts.append(np.concatenate(scored))
+    y, starts = _pooled(sample, folds)
+    return Validated(y, starts, trained, np.hstack(parts))
+
+
+def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: float | None) -> float:
+    """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on left-out samples.
+
+    Bach, Heckerman and Horvitz (2006), section 3.2. Best is the least cost at an asymmetry, or, with a bound on false
+    alarms, the fewest misses at any threshold. Of equal ones it is the smallest.
+    """
+    totals = ENTRY_TOTALS / sample.variance
+    parts = []
+    for fit, left_out in folds:
+        share_pos = float(np.mean(sample.y[fit] > 0))
+        line = sample.path(fit).entry(totals[-1])
+        costs = totals[:, None] * np.array([1 - share_pos, share_pos])
+        parts.append(line.scores(sample.between(left_out, fit), costs))
+    scores, (y, _) = np.hstack(parts), _pooled(sample, folds)
+    if rho is None:
+        points = by_asymmetry(y, scores)
+        return float(totals[np.argmin(np.round(asymmetry * points.misses + (1 - asymmetry) * points.false_alarms, 9))])
+    return float(totals[np.argmin([_fewest_misses(by_intercept(y, row), rho) for row in scores])])
+
+
+def _fewest_misses(curve: ROC, rho: float) -> int:
+    return int(curve.misses[curve.fewest_misses(rho)])
+
+
+def _pooled(sample: Sample, folds: Sequence[Fold]) -> tuple[np.ndarray, np.ndarray]:
+    parts = [left_out for _, left_out in folds]
+    return sample.y[np.concatenate(parts)], np.cumsum([0, *map(len, parts[:-1])])

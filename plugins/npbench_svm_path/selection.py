@@ -1,0 +1,54 @@
+"""Model selection for the SVM path: its own choice of a classifier, on the folds of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from npbench.contracts import Selection
+from npbench.problem import Problem
+from npbench.protocol import combinations
+from npbench.split import Fold
+from npbench_svm_path.estimator import SVMPath
+
+FEWEST_FOLDS = 5  # all of fewer differences may have one sign with a chance above 5 %
+
+
+def select(
+    make: Callable[..., SVMPath],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose the classifier as the estimator does, with errors from the folds, for each candidate of the search.
+
+    Of kernels and other searched parameters, the first with the smallest problem loss of its choice. Costs on fewer
+    than five folds cannot differ significantly at 5 %: the estimator then draws its own from the same rows. An
+    estimator with stages goes on to choose these by itself when it is fitted, for the parameters chosen here.
+
+    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_candidates`` counts
+    classifiers, and ``losses`` has one for each candidate of the search.
+    """
+    candidates = combinations(search)
+    estimators = [make(**params) for params in candidates]
+    has_stages = estimators[0].stages != "asked"
+    if len(estimators) == 1 and (has_stages or not estimators[0].searches):
+        return Selection(candidates[0], float("nan"))
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, left_out)) for fit, left_out in folds]
+    X, y = X[rows], y[rows].astype(float)
+    if len(folds) < FEWEST_FOLDS and problem.name == "cost":
+        local_folds = estimators[0].folds(X, y)
+    choices = [estimator.choose(X, y, local_folds, n_threads) for estimator in estimators]
+    losses = [problem.loss(choice.scored) for choice in choices]
+    best = int(np.argmin(losses))
+    n_compared = sum(len(choice.validated.scores) for choice in choices)
+    if has_stages:
+        return Selection(candidates[best], losses[best], n_compared, losses=losses)
+    params = {**candidates[best], **choices[best].params}
+    return Selection(params, losses[best], n_compared, losses=losses, trace=choices[best].stages)

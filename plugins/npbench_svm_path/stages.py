@@ -1,0 +1,124 @@
+"""The classifiers that a search chose, in one list: what the trace tells and the stages score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from npbench_svm_path.choice import ALL, KINDS, Choice, Validated, by_bound, by_cost, curves
+
+StagesName = Literal["asked", "asymmetries", "roc"]
+
+
+class Stage(NamedTuple):
+    """A classifier of a path, and what it was chosen for.
+
+    Parameters
+    ----------
+    asymmetry : float
+        Testing asymmetry; NaN for a point of a ROC curve.
+    kind : int
+        0 for "one" or varied asymmetry, 1 for "int" or varied intercept, 2 for "all".
+    total : float
+        C_pos + C_neg of its line.
+    train_asymmetry : float
+        Its C_pos / (C_pos + C_neg).
+    shift : float
+        What is added to its intercept.
+    kept : bool
+        False where it is "one" after all.
+    """
+
+    asymmetry: float
+    kind: int
+    total: float
+    train_asymmetry: float
+    shift: float
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a classifier is chosen for: the least cost at an asymmetry or, with rho, the fewest misses at that bound."""
+
+    asymmetry: float
+    rho: float | None
+    classifier: Literal["one", "int", "all"]
+    stages: StagesName
+
+
+@dataclass(frozen=True)
+class Search:
+    """The outcome of a search.
+
+    Parameters
+    ----------
+    ask : Ask
+        What was searched for.
+    totals : sequence of float
+        C_pos + C_neg of the lines, the main one first.
+    validated : Validated
+        What their classifiers score on left-out samples.
+    """
+
+    ask: Ask
+    totals: Sequence[float]
+    validated: Validated
+
+    @cached_property
+    def asked(self) -> list[Stage]:
+        """The classifier of each kind for the problem that was asked."""
+        testing = np.array([self.ask.asymmetry])
+        if self.ask.rho is None:
+            return self._chosen(by_cost(self.validated, testing), testing)
+        return self._chosen(by_bound(self.validated, self.ask.asymmetry, self.ask.rho), testing)
+
+    @property
+    def chosen(self) -> Stage:
+        """The classifier to use."""
+        return self.asked[KINDS.index(self.ask.classifier)]
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """All classifiers to be measured."""
+        if self.ask.stages == "asymmetries":
+            testing = self.validated.trained
+            return self._chosen(by_cost(self.validated, testing), testing)
+        return list(self._points()) if self.ask.stages == "roc" else self.asked
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters that give the same classifier without a search."""
+        return {name: float(getattr(self.chosen, name)) for name in ("total", "train_asymmetry", "shift")}
+
+    @property
+    def scored(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Labels and scores of the left-out samples of each fold under the classifier to use."""
+        line = self.totals.index(self.chosen.total)
+        row = line * len(self.validated.trained) + np.searchsorted(self.validated.trained, self.chosen.train_asymmetry)
+        starts = self.validated.starts[1:]
+        scores = self.validated.scores[row] + self.chosen.shift
+        return list(zip(np.split(self.validated.y, starts), np.split(scores, starts), strict=True))
+
+    def _chosen(self, choices: Sequence[Choice], testing: np.ndarray) -> list[Stage]:
+        return [
+            self._stage(float(asymmetry), kind, *one)
+            for kind, choice in enumerate(choices)
+            for asymmetry, *one in zip(testing, *choice, strict=True)
+        ]
+
+    def _points(self) -> Iterator[Stage]:
+        """Yield the points of the ROC curves by asymmetry and by intercept, and the corners of the hull by both."""
+        for kind, curve in enumerate(curves(self.validated, self.ask.asymmetry)):
+            points = curve.hull() if kind == ALL else curve
+            for row, threshold in zip(points.classifier, self.validated.finite(points.threshold), strict=True):
+                yield self._stage(np.nan, kind, row, threshold, True)
+
+    def _stage(self, asymmetry: float, kind: int, row: int, threshold: float, kept: bool) -> Stage:
+        line, place = divmod(int(row), len(self.validated.trained))
+        trained = float(self.validated.trained[place])
+        return Stage(asymmetry, kind, self.totals[line], trained, 0.0 - float(threshold), bool(kept))

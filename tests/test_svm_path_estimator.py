@@ -1,0 +1,282 @@
+"""The SVM path as a scikit-learn estimator: what is chosen, what is fitted, and how it runs as a solver."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from npbench.numerics.rates import rates
+from npbench.problem import Cost, NeymanPearson
+from npbench_svm_path.estimator import SVMPath
+from npbench_svm_path.selection import select
+
+FAST = {"n_asymmetries": 49, "random_state": 0}
+
+
+def sample(n=150, share=0.4, shift=1.5, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) * np.where(y > 0, 1.5, 1.0)[:, None] + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+Z = sample(60, seed=1)[0]
+
+
+def scores(model, S=X):
+    return model.decision_function(S)
+
+
+@parametrize_with_checks(
+    [
+        SVMPath(n_asymmetries=9, cv=3, ratios=(10,)),
+        SVMPath(n_asymmetries=9, cv=3, total=0.5, rho=0.1, kernel="rbf"),
+        SVMPath(classifier="one", total=1.0, kernel="poly", degree=2, gamma=0.01, coef0=1.0),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize(("total", "asymmetry"), [(0.2, 0.3), (2.0, 0.9), (20.0, 0.01)])
+def test_the_classifier_one_is_that_of_libsvm(kernel, total, asymmetry):
+    options = {"kernel": kernel, "gamma": 0.3, "coef0": 1.0, "degree": 2}
+    model = SVMPath(classifier="one", total=total, asymmetry=asymmetry, **options).fit(X, Y)
+    libsvm = SVC(C=1.0, class_weight={1: model.C_pos_, -1: model.C_neg_}, tol=1e-6, **options).fit(X, Y)
+    assert (model.C_pos_, model.C_neg_) == pytest.approx((total * asymmetry, total * (1 - asymmetry)))
+    f_0, g_0 = scores(model, Z) - model.intercept_, scores(libsvm, Z) - libsvm.intercept_
+    np.testing.assert_allclose(f_0, g_0, atol=1e-4 * max(1.0, np.abs(g_0).max()))
+    alpha = np.abs(libsvm.dual_coef_[0])
+    norm = libsvm.dual_coef_[0] @ (scores(libsvm)[libsvm.support_] - libsvm.intercept_)
+    assert model.objective_ == pytest.approx(alpha.sum() - 0.5 * norm, rel=1e-6)
+    assert abs(model.duality_gap_) <= 1e-8 * model.objective_
+    assert model.status_ == "converged"
+    assert model.converged_
+    assert model.n_iter_ == len(model.path_.costs)
+
+
+def test_the_path_has_the_other_classifiers_of_the_line():
+    model = SVMPath(classifier="one", total=1.0, asymmetry=0.4).fit(X, Y)
+    alpha, b, *_ = model.path_.at(0.75, 0.25)
+    other = SVMPath(classifier="one", total=1.0, asymmetry=0.75).fit(X, Y)
+    np.testing.assert_allclose(scores(other), (X @ X.T) @ (Y * alpha) + b, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"rho": 0.1}, {"kernel": "rbf", "rho": 0.05}, {"asymmetry": 0.1, "total": 0.5}]
+)
+def test_a_fit_with_what_was_chosen_gives_the_same_classifier(options):
+    model = SVMPath(**options, **FAST).fit(X, Y)
+    chosen = {"total": model.total_, "train_asymmetry": model.train_asymmetry_, "shift": model.shift_}
+    again = SVMPath(**{**options, **chosen}).fit(X, Y)
+    np.testing.assert_allclose(scores(again, Z), scores(model, Z), atol=1e-8)
+    (stage,) = again.trace_
+    assert stage[2:5] == tuple(chosen.values())
+
+
+def test_a_better_intercept_or_asymmetry_is_chosen_where_there_is_one():
+    # Bimodal: the minimiser of the hinge loss is pulled by a far group, as in figure 4 of the paper.
+    rng = np.random.default_rng(3)
+    centres = np.array([[0.0, 0.0], [9.0, 1.0], [0.0, 3.0], [-9.0, 2.0]])
+    S = np.concatenate([rng.normal(size=(150, 2)) + centre for centre in centres])
+    y = np.repeat([1, 1, -1, -1], 150)
+    costs = {}
+    test = np.concatenate([rng.normal(size=(500, 2)) + centre for centre in centres])
+    truth = np.repeat([1, 1, -1, -1], 500)
+    for kind in ("one", "int", "all"):
+        model = SVMPath(classifier=kind, total=2.0, asymmetry=0.2, **FAST).fit(S, y)
+        costs[kind] = Cost(0.2).loss([(truth, scores(model, test))])
+    assert costs["all"] <= costs["int"] + 0.01
+    assert costs["all"] <= costs["one"] + 0.01
+
+
+def test_stages_are_the_classifiers_of_the_trace():
+    model = SVMPath(total=1.0, asymmetry=0.3, stages="asymmetries", **FAST).fit(X, Y)
+    assert len(model.trace_) == 3 * 49  # 0.3 is 15/50
+    stages = list(model.staged_decision_function(Z))
+    for stage, found in list(zip(model.trace_, stages, strict=True))[::17]:
+        alone = SVMPath(total=stage.total, train_asymmetry=stage.train_asymmetry, shift=stage.shift).fit(X, Y)
+        np.testing.assert_allclose(found, scores(alone, Z), atol=1e-8)
+    ones = [stage for stage in model.trace_ if stage.kind == 0]
+    assert all(stage.asymmetry == stage.train_asymmetry and stage.shift == 0 and stage.kept for stage in ones)
+    for stage in model.trace_[49:]:
+        if not stage.kept:
+            assert (stage.train_asymmetry, stage.shift) == (stage.asymmetry, 0)
+
+
+def test_what_is_asked_is_among_the_stages():
+    every = SVMPath(total=1.0, asymmetry=0.3, stages="asymmetries", **FAST).fit(X, Y)
+    model = SVMPath(total=1.0, asymmetry=0.3, **FAST).fit(X, Y)
+    assert [stage for stage in every.trace_ if stage.asymmetry == 0.3] == model.trace_
+    np.testing.assert_array_equal(scores(every), scores(model))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_points_of_the_curves_are_stages(kernel):
+    model = SVMPath(total=1.0, stages="roc", kernel=kernel, **FAST).fit(X, Y)
+    points = np.array([rates(Y, found) for found in model.staged_decision_function(X)])
+    kinds = np.array([stage.kind for stage in model.trace_])
+    assert np.sum(kinds == 0) == 49
+    assert np.all(np.isfinite(points))
+    intercepts = points[kinds == 1]
+    assert np.all(np.diff(intercepts[:, 1]) >= 0)  # false alarms, as the threshold falls
+    assert np.all(np.diff(intercepts[:, 0]) <= 0)
+    np.testing.assert_array_equal(intercepts[[0, -1]], [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("classifier", ["int", "all"])
+def test_a_bound_is_met_on_left_out_samples(classifier):
+    S, y = sample(600, seed=5)
+    model = SVMPath(classifier=classifier, rho=0.1, total=0.5, **FAST).fit(S, y)
+    T, truth = sample(4000, seed=6)
+    p_nd, p_fa = rates(truth, scores(model, T))
+    assert p_fa == pytest.approx(0.1, abs=0.04)
+    assert p_nd < 0.6
+
+
+def test_lines_beside_the_explored_one_compete():
+    model = SVMPath(rho=0.1, **FAST).fit(X, Y)
+    main = model.trace_[0].total
+    assert model.trace_[1].total == main
+    assert round(np.log10(model.trace_[2].total / main)) in (-2, -1, 0, 1, 2)
+    alone = SVMPath(rho=0.1, ratios=(), **FAST).fit(X, Y)
+    assert {stage.total for stage in alone.trace_} == {main}
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_may_not():
+    first, again = (SVMPath(rho=0.1, total=0.5, **FAST).fit(X, Y) for _ in range(2))
+    np.testing.assert_array_equal(scores(first), scores(again))
+    others = {SVMPath(rho=0.1, total=0.5, **{**FAST, "random_state": seed}).fit(X, Y).shift_ for seed in range(4)}
+    assert len(others) > 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
+def test_sparse_samples_give_the_dense_classifier(kernel, storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = (SVMPath(kernel=kernel, rho=0.1, total=0.5, **FAST).fit(T, Y) for T in (storage(S), S))
+    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-7)
+    for one, other in zip(sparse.staged_decision_function(storage(S)), dense.staged_decision_function(S), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-7)
+
+
+def test_a_precomputed_matrix_gives_the_same_classifier():
+    options = {"rho": 0.1, "total": 2.0, **FAST}
+    direct = SVMPath(kernel="rbf", gamma=0.4, **options).fit(X, Y)
+    given = SVMPath(kernel="precomputed", **options).fit(rbf_kernel(X, gamma=0.4), Y)
+    new = rbf_kernel(Z, X, gamma=0.4)
+    np.testing.assert_allclose(scores(given, new), scores(direct, Z), atol=1e-7)
+    for one, other in zip(given.staged_decision_function(new), direct.staged_decision_function(Z), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-7)
+
+
+def test_more_features_than_samples_will_do():
+    rng = np.random.default_rng(0)
+    S, y = rng.normal(size=(40, 500)), np.repeat([1, -1], 20)
+    S[y > 0] += 0.2
+    model = SVMPath(total=0.1, asymmetry=0.3, cv=5, **FAST).fit(S, y)
+    np.testing.assert_allclose(list(model.staged_decision_function(S))[2], scores(model, S), atol=1e-9)
+
+
+def test_any_two_labels_will_do_and_the_larger_is_positive():
+    named = np.array(["no", "yes"])[(Y > 0).astype(int)]
+    model, plain = (SVMPath(total=1.0, asymmetry=0.3, **FAST).fit(X, labels) for labels in (named, Y))
+    np.testing.assert_array_equal(scores(model), scores(plain))
+    np.testing.assert_array_equal(model.predict(X), np.array(["no", "yes"])[(scores(plain) > 0).astype(int)])
+
+
+def test_a_pickled_classifier_scores_the_same():
+    model = SVMPath(total=1.0, kernel="rbf", **FAST).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(scores(again), scores(model))
+    np.testing.assert_array_equal(list(again.staged_decision_function(Z)), list(model.staged_decision_function(Z)))
+
+
+def test_given_folds_are_used():
+    halves = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
+    model = SVMPath(rho=0.1, total=0.5, cv=halves, **FAST).fit(X, Y)
+    search = SVMPath(rho=0.1, total=0.5, **FAST).choose(X, Y.astype(float), halves)
+    assert model.trace_ == search.stages
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, v) for name in ("asymmetry", "rho", "train_asymmetry") for v in (0.0, 1.0, np.nan, "0.1")],
+        *[("total", v) for v in (0, -1.0, np.inf)],
+        *[("n_asymmetries", v) for v in (0, 2.5)],
+        ("classifier", "both"),
+        ("stages", "all"),
+        ("shift", np.inf),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SVMPath must be"):
+        SVMPath(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"train_asymmetry": 0.5}, "train_asymmetry is given without total"),
+        ({"rho": 0.1, "stages": "asymmetries"}, "compares costs, which rho leaves out"),
+        ({"kernel": "rbf", "cache_size": 0.01}, "Raise cache_size, or fit fewer samples"),
+    ],
+)
+def test_what_cannot_be_done_is_told(options, match):
+    with pytest.raises(ValueError, match=match):
+        SVMPath(**options).fit(X, Y)
+
+
+def test_a_class_of_one_sample_leaves_nothing_to_choose_by():
+    y = np.where(np.arange(150) == 0, 1, -1)
+    with pytest.raises(ValueError, match="none can be left out to choose"):
+        SVMPath().fit(X, y)
+    assert SVMPath(total=1.0, train_asymmetry=0.99).fit(X, y).converged_
+
+
+def folds_of(n, k):
+    parts = np.array_split(np.random.default_rng(0).permutation(n), k)
+    return [(np.setdiff1d(np.arange(n), part), part) for part in parts]
+
+
+def maker(**fixed):
+    return lambda **params: SVMPath(**{**FAST, **fixed, **params})
+
+
+def test_selection_takes_the_folds_it_is_given_and_settles_everything():
+    folds = folds_of(150, 6)
+    found = select(maker(rho=0.1, total=0.5), X, Y, folds, NeymanPearson(0.1), {})
+    search = maker(rho=0.1, total=0.5)().choose(X, Y.astype(float), folds)
+    assert found.params == search.params
+    assert list(found.trace) == search.stages
+    assert found.loss == NeymanPearson(0.1).loss(search.scored)
+    assert not maker(**{"rho": 0.1, **found.params})().searches
+
+
+def test_selection_searches_the_kernel_too():
+    grid = {"gamma": [1e-3, 0.1, 50.0]}
+    folds = folds_of(150, 6)
+    found = select(maker(kernel="rbf", total=2.0, asymmetry=0.3), X, Y, folds, Cost(0.3), grid)
+    assert len(found.losses) == 3
+    assert found.loss == min(found.losses)
+    assert found.params["gamma"] == grid["gamma"][int(np.argmin(found.losses))]
+    with_stages = select(maker(kernel="rbf", total=2.0, asymmetry=0.3, stages="roc"), X, Y, folds, Cost(0.3), grid)
+    assert with_stages.params == {"gamma": found.params["gamma"]}
+
+
+def test_costs_on_few_folds_are_compared_on_more():
+    found = select(maker(total=2.0, asymmetry=0.2), X, Y, folds_of(150, 2), Cost(0.2), {})
+    own = maker(total=2.0, asymmetry=0.2)()
+    assert found.params == own.choose(X, Y.astype(float), own.folds(X, Y)).params
+
+
+def test_nothing_is_fitted_where_there_is_nothing_to_choose():
+    assert np.isnan(select(maker(total=1.0, classifier="one"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
+    assert np.isnan(select(maker(total=1.0, stages="roc"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
