@@ -17,7 +17,7 @@ from npbench.numerics.mixtures import GaussianMixture, Population
 from npbench.numerics.population import Loss, Minimisers, minimisers
 
 Array = np.ndarray
-BELOW = 1e-9  # distance from the hull, in rate, that rounding or the grid of asymmetries may make
+SAME = 1e-9  # rates that differ by this share are the same
 REACH = 8.0  # standard deviations beyond the outermost mean at which an intercept is as good as infinite
 
 
@@ -91,7 +91,7 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
         sign_v * np.exp(log_dv),
         log_slope,
         expit(-logit(population.p_positive) - log_slope),
-        on_hull(u, v) & ~_worse_than_chance(population, found),
+        _consistent(population, found),
     )
 
 
@@ -154,7 +154,7 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
     for x, y in zip(u[order].tolist(), v[order].tolist(), strict=True):
         if hull and x == hull[-1][0]:
             continue
-        while len(hull) > 1 and _turns_left(hull[-2], hull[-1], (x, y)):
+        while len(hull) > 1 and _slope(hull[-1], (x, y)) >= _slope(hull[-2], hull[-1]):
             hull.pop()
         hull.append((x, y))
     left, top = np.array(hull).T
@@ -169,11 +169,11 @@ def on_hull(u: Array, v: Array) -> Array:
     >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
     [True, False, True]
     """
-    return v >= np.interp(u, *upper_hull(u, v)) - BELOW
+    return v >= (1.0 - SAME) * np.interp(u, *upper_hull(u, v))
 
 
-def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    return (b[0] - a[0]) * (c[1] - a[1]) >= (c[0] - a[0]) * (b[1] - a[1])
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0])  # products of small rates would underflow
 
 
 def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Array]:
@@ -189,10 +189,12 @@ def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Arra
     return log_speed, sign
 
 
-def _worse_than_chance(population: Population, found: Minimisers) -> Array:
-    """Return where v < u, or 1 - u < 1 - v, also where both are too small for a float."""
-    (alarms, hits), (rejections, misses) = (
-        [part.log_tail(sign * found.w, sign * found.b) for part in (population.negative, population.positive)]
-        for sign in (1, -1)
-    )
-    return (hits < alarms) | (rejections < misses)
+def _consistent(population: Population, found: Minimisers) -> Array:
+    """Return which points lie on the hull, each told near the corner that is closer, where rates are exact."""
+    parts = population.negative, population.positive
+    alarms, hits = (part.log_tail(found.w, found.b) for part in parts)
+    rejections, misses = (part.log_tail(-found.w, -found.b) for part in parts)
+    # Where rates are too small for a float the hull cannot tell a curve below the diagonal.
+    no_worse_than_chance = (hits >= alarms) & (rejections >= misses)
+    u, v, x, y = np.exp([alarms, hits, misses, rejections])
+    return no_worse_than_chance & np.where(u + v < 1.0, on_hull(u, v), on_hull(x, y))

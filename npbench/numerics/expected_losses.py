@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 Array = np.ndarray
+LEAST = 1e-300  # variance below which there is none: its root divides, and the quotient is squared
 
 
 class ExpectedLoss(Protocol):
@@ -58,12 +59,12 @@ class BlurredHinge:
     ----------
     kink : float
     width : float
-        Nonnegative. Derivatives need ``width^2 + v > 0``.
+        Nonnegative. Where ``width^2 + v`` is 0, derivatives are those beside the kink, and have no meaning on it.
 
     Examples
     --------
     >>> margin = np.array([-1.0, 0.0, 3.0])
-    >>> BlurredHinge(kink=1.0, width=0.0).value(margin, np.full(3, 1e-30)).tolist()
+    >>> BlurredHinge(kink=1.0, width=0.0).value(margin, np.zeros(3)).tolist()
     [2.0, 1.0, 0.0]
     """
 
@@ -81,7 +82,7 @@ class BlurredHinge:
         return -ndtr(t), density / s, t * density / s**2, (t**2 - 1.0) * density / s**3
 
     def _standardised(self, m: Array, v: Array) -> tuple[Array, Array, Array]:
-        s = np.sqrt(self.width**2 + v)
+        s = np.sqrt(np.maximum(self.width**2 + v, LEAST))
         t = (self.kink - m) / s
         return t, s, np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
 
