@@ -211,8 +211,10 @@ class Ranked(NamedTuple):
         """Rank the scores, in O(n log n) for each classifier."""
         scores, y = validated.scores, validated.y
         of_class = [-np.sort(-scores[:, y == label], axis=1) for label in (1, -1)]
-        padded = [np.pad(one, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf))) for one in of_class]
-        return cls(*padded, SAME_SCORE * np.max(np.abs(scores), axis=1))
+        positives, negatives = (
+            np.pad(one, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf))) for one in of_class
+        )
+        return cls(positives, negatives, SAME_SCORE * np.max(np.abs(scores), axis=1))
 
     def attaining(self, misses: int, false_alarms: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the classifiers that have a threshold with these numbers of errors, and a threshold of each."""

@@ -315,10 +315,11 @@ class SVMPath(KernelClassifier):
             raise ValueError("train_asymmetry is given without total: give both, or neither.")
         if self.rho is not None and self.stages == "asymmetries":
             raise ValueError("stages='asymmetries' compares costs, which rho leaves out of account: give no rho.")
-        totals = [self.total]
         if self.total is None:
             main = best_total(sample, folds, self.asymmetry, self.rho)
             totals = [main, *(float(ratio) * main for ratio in self.ratios)]
+        else:
+            totals = [self.total]
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
         trained = np.union1d(grid, self.asymmetry)
         ask = Ask(self.asymmetry, self.rho, self.classifier, self.stages)
