@@ -98,6 +98,15 @@ def test_too_extreme_asymmetries_are_inconsistent_also_where_rates_underflow():
     assert swapped.u == pytest.approx(1 - curve.v, abs=1e-12)
 
 
+def test_a_curve_on_the_hull_stays_there_where_its_rates_underflow():
+    wide = Population(
+        GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
+    )
+    curve = roc_curve(wide, np.append(GAMMA[:300], [1e-4, 1e-6]), "square")
+    assert curve.u[0] == 0.0 < curve.v[20] < 1e-100
+    assert curve.consistent.all()
+
+
 def test_where_the_hinge_loss_has_no_slope_the_curve_stands_still():
     curve = roc_curve(PLANE, [1e-3, 0.999], "hinge")
     assert not curve.w.any()
@@ -118,7 +127,7 @@ def test_the_hull_is_that_of_qhull(points):
     assert {(x, y) for x, y in zip(left, top, strict=True)} - {(0.0, 0.0)} == expected
     assert (np.diff(left) > 0).all()
     assert (np.interp(u, left, top) >= v - 1e-12).all()
-    assert on_hull(u, v).tolist() == (np.abs(np.interp(u, left, top) - v) < 1e-8).tolist()
+    assert on_hull(u, v).tolist() == ((np.abs(np.interp(u, left, top) - v) < 1e-8) | (u == 0)).tolist()
 
 
 def test_a_curve_by_intercept_has_the_points_of_every_threshold():

@@ -164,12 +164,14 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
 def on_hull(u: Array, v: Array) -> Array:
     """Return which ROC points lie on the upper convex hull of all of them, with (0, 0) and (1, 1), up to rounding.
 
+    That includes the left edge, u = 0, where rates are that underflow.
+
     Examples
     --------
     >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
     [True, False, True]
     """
-    return v >= (1.0 - SAME) * np.interp(u, *upper_hull(u, v))
+    return (v >= (1.0 - SAME) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
