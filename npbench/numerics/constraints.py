@@ -147,6 +147,11 @@ class MeanLossesAt:
         """All gradients, of shape (n_means, n_features)."""
         return (self._of.X.T @ (self._of.shares * self._slopes).T).T
 
+    def close_to_least(self, tol: float) -> bool:
+        """Return whether the first mean is within ``tol`` of phi(0) above the least that it can be."""
+        loss = self._of.loss
+        return loss.bounded and bool(self.values[0] <= tol * loss.at_zero)
+
     def curvature(self, weights: np.ndarray) -> np.ndarray:
         """Return d of shape (n_samples,) such that X'DX is the Hessian of the means weighted and summed."""
         return (weights @ self._of.shares) * self._of.loss.second_derivative(self.margins)
@@ -229,3 +234,21 @@ class Point(NamedTuple):
     def value(self) -> float:
         """The objective."""
         return float(self.objective.values[0])
+
+
+class Move(NamedTuple):
+    """An outer step of a method: where it led, and how.
+
+    Parameters
+    ----------
+    point : Point
+        The next one.
+    gaps : list of float
+        The largest excess before the first and after each cut of its projection.
+    promised : float
+        The decrease of the Lagrangian that the step was to make, 0 where none is estimated.
+    """
+
+    point: Point
+    gaps: list[float]
+    promised: float = 0.0

@@ -1,25 +1,28 @@
-"""Weights that meet the constraints, or the proof that none do."""
+"""Weights that meet the constraints, or the least violation that there is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbench.numerics.calibrated import CalibratedLoss
 from npbench.numerics.constraints import Constraint, GroupBound, MeanLosses, Point, Region
-from npbench.numerics.projected_newton import newton_step
+from npbench.numerics.projected_newton import newton_moves
 from npbench.numerics.projection import project
 
-STEPS = 100  # of Haugazeau's, before the constraints are met one by one
+STEPS = 100  # cuts, before the constraints are met one by one
 MAX_ITER = 1000
+CLOSE = 1e-3  # of what a mean is above its bound: a step that promises less shows that it stays above
 
 
 class Start(NamedTuple):
-    """Weights; and if they are infeasible, the least value that a mean of losses can have where it is bounded."""
+    """Weights; and if they are infeasible, which constraint is in the way and the least value its mean can have."""
 
     w: np.ndarray
+    failing: int | None = None
     reachable: float | None = None
 
 
@@ -28,21 +31,36 @@ def feasible_start(
 ) -> Start:
     """Return weights that meet the constraints, if possible near ``w0``.
 
-    They are the projection of ``w0`` where that takes few steps. Otherwise one mean of losses after another is lowered
-    to its bound, by Newton's method under the constraints already met, so that the first that stays above is known to.
+    They are the projection of ``w0`` where that takes few cuts. Otherwise one mean of losses after another is lowered
+    to its bound, by Newton's method under the constraints already met (balls and half-spaces first, ``constraints[0]``
+    last), so that for the first that stays above its bound the least value is known.
+
+    Parameters
+    ----------
+    X_neg : {array, CSR matrix} of shape (n_neg, n_features)
+    loss : CalibratedLoss
+    constraints : sequence of Constraint
+    w0 : array of shape (n_features,)
+    tol : float
+        Excess that is taken to be none, relative to the bound.
     """
     region = Region(X_neg, loss, constraints)
-    near = project(w0, region, STEPS, 1e-3 * tol * float(region.scales.min()))
+    near = project(w0, region, STEPS, tol * float(region.scales.min()), keep_cuts=len(constraints) > 1)
     if near.status == "feasible":
         return Start(near.point)
-    met: list[Constraint] = list(region.plain)
-    inside = project(w0, Region(X_neg, loss, met), 100 * STEPS, 1e-9)
+    plain = [j for j, c in enumerate(constraints) if not isinstance(c, GroupBound)]
+    met = [constraints[j] for j in plain]
+    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), STEPS, 1e-12, keep_cuts=True)
+    if inside.status == "infeasible":
+        return Start(inside.point, plain[int(np.argmax(inside.place.excess))])
     w = inside.point
-    for bound in reversed([c for c in constraints if isinstance(c, GroupBound)]):
-        w, value = _lower(X_neg, loss, bound, Region(X_neg, loss, met), w, tol)
-        if value > bound.tau:
-            return Start(w, value)
-        met.append(bound)
+    for j in reversed(range(len(constraints))):
+        bound = constraints[j]
+        if isinstance(bound, GroupBound):
+            w, value = _lower(X_neg, loss, bound, Region(X_neg, loss, met), w, tol)
+            if value > bound.tau:
+                return Start(w, j, value)
+            met.append(bound)
     return Start(w)
 
 
@@ -51,16 +69,11 @@ def _lower(
 ) -> tuple[np.ndarray, float]:
     """Lower a mean of losses to its bound, or as far as it goes."""
     objective = MeanLosses(X_neg, loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
-    point = Point(w, objective.at(w), region.at(w))
-    multipliers = np.zeros(len(region.scales))
-    for _ in range(MAX_ITER):
-        short = point.value - bound.tau
-        if short <= 0.0:
+    point, promised = Point(w, objective.at(w), region.at(w)), np.inf
+    moves = islice(newton_moves(objective, region, point, np.zeros(len(region.scales)), tol), MAX_ITER)
+    while point.value > bound.tau and promised > CLOSE * (point.value - bound.tau):
+        move = next(moves, None)
+        if move is None:
             break
-        after, cut, _ = newton_step(objective, region, point, multipliers, 1e-3 * tol)
-        if after is None:
-            break
-        point, multipliers = after, cut.multipliers
-        if cut.promised <= tol * short:
-            break
+        point, promised = move.point, move.promised
     return point.w, point.value

@@ -13,13 +13,14 @@ never rises: where it would, the step is halved before it is projected.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from npbench.numerics.constraints import MeanLosses, Point, Region, RegionAt
+from npbench.numerics.constraints import MeanLosses, Move, Point, Region, RegionAt
 from npbench.numerics.projection import polyhedron_multipliers, project
 
 DAMPING = 1e-12  # added to the metric's unit diagonal, so that directions without curvature have one
@@ -125,39 +126,65 @@ def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
     return Cut(z, multipliers, 0.5 * float(z @ z) + float(multipliers @ np.abs(excess)))
 
 
-def newton_step(
-    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, tol: float
-) -> tuple[Point | None, Cut, int]:
-    """Take one step from a feasible point.
+def newton_moves(
+    objective: MeanLosses, region: Region, start: Point, multipliers: np.ndarray, tol: float
+) -> Iterator[Move]:
+    """Yield the steps of the method, until none lowers the objective any more.
 
-    Returns
-    -------
-    point : Point or None
-        The next one; None where no step, however short, lowers the objective.
-    cut : Cut
-        What the step was to be, with the next multipliers.
-    steps : int
-        Cuts taken in projecting.
+    Parameters
+    ----------
+    objective : MeanLosses
+        Of one mean, the F.
+    region : Region
+        The g_j.
+    start : Point
+        Feasible to ``tol``, as all that follow.
+    multipliers : array of shape (n_constraints,)
+        For the first metric; not negative.
+    tol : float
+        Excess, relative to the region's scales, that is taken to be none.
+
+    Notes
+    -----
+    A step takes O(n n_features^2 + n_features^3) for the metric, and for each cut one product with X_neg, one with its
+    transpose and O(n_features^2).
+
+    References
+    ----------
+    P. L. Combettes, B. C. Vu (2014), Variable metric forward-backward splitting with applications to monotone
+    inclusions in duality, Optimization 63.
     """
-    metric = Metric(_lagrangian_hessian(objective, region, point, multipliers))
-    gradient = point.objective.gradients[0]
-    excess = point.place.excess
-    cut = project_onto_cuts(metric.of_gradients(gradient), metric.of_gradients(point.place.gradients), excess)
-    direction, steps, t = metric.to_weights(cut.z), 0, 1.0
+    point = start
+    while True:
+        metric = Metric(_lagrangian_hessian(objective, region, point, multipliers))
+        cut = project_onto_cuts(
+            metric.of_gradients(point.objective.gradients[0]),
+            metric.of_gradients(point.place.gradients),
+            point.place.excess,
+        )
+        move = _along(objective, region, point, metric, cut, tol)
+        if move is None:
+            return
+        yield move
+        point, multipliers = move.point, cut.multipliers
+
+
+def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, cut: Cut, tol: float) -> Move | None:
+    """Take the longest step, of the whole and its halves, that lowers the objective when projected."""
+    direction = metric.to_weights(cut.z)
     # A point outside by rounding may have to rise in order to come in.
-    allowed = float(cut.multipliers @ np.maximum(excess, 0.0)) + ROUNDING * abs(point.value)
-    for _ in range(HALVINGS):
+    allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + ROUNDING * abs(point.value)
+    for t in 0.5 ** np.arange(HALVINGS):
         origin = point.w + t * direction
         near = project(np.zeros_like(origin), Near(region, metric, origin), INNER_STEPS, tol, keep_cuts=True)
-        steps += near.steps
-        if near.status == "feasible":
-            w = origin + metric.to_weights(near.point)
-            after = Point(w, objective.at(w), near.place.place)
-            slope = float(gradient @ (w - point.w))
-            if after.value <= point.value + SUFFICIENT * min(slope, 0.0) + allowed:
-                return after, cut, steps
-        t *= 0.5
-    return None, cut, steps
+        if near.status != "feasible":
+            continue
+        w = origin + metric.to_weights(near.point)
+        after = Point(w, objective.at(w), near.place.place)
+        slope = float(point.objective.gradients[0] @ (w - point.w))
+        if after.value <= point.value + SUFFICIENT * min(slope, 0.0) + allowed:
+            return Move(after, near.gaps, cut.promised)
+    return None
 
 
 def _lagrangian_hessian(objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray) -> np.ndarray:

@@ -17,21 +17,21 @@ A point is accepted by its KKT residual (:mod:`npbench.numerics.kkt`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from npbench.numerics.calibrated import CalibratedLoss
-from npbench.numerics.constraints import Ball, Constraint, GroupBound, HalfSpace, MeanLosses, Point, Region
-from npbench.numerics.feasible import feasible_start
+from npbench.numerics.constraints import Ball, Constraint, GroupBound, HalfSpace, MeanLosses, Move, Point, Region
+from npbench.numerics.existence import falls_without_end
+from npbench.numerics.feasible import Start, feasible_start
+from npbench.numerics.gradient_steps import beta, gradient_moves, squared_frobenius
 from npbench.numerics.kkt import Kkt, conditions
-from npbench.numerics.projected_newton import newton_step
-from npbench.numerics.projection import project
+from npbench.numerics.projected_newton import newton_moves
 from npbench.numerics.span import Span
-from npbench.numerics.spectral import squared_norm_bound
 
 __all__ = ["Ball", "GroupBound", "HalfSpace", "Result", "Step", "minimise"]
 
@@ -39,7 +39,8 @@ Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]
 Accelerate = Literal["newton", "nesterov", "none"]
 
 LONG_STEP = 1.9  # times beta, of the ]0, 2 beta[ in which the gradient method converges
-INNER_LIMIT = 1000  # of Haugazeau's steps where their number is not fixed
+FEASIBLE = 1e-3  # of the tolerance: the excess that is taken to be none, relative to the bound
+HESSIAN_LIMIT = 4000  # features up to which Newton's method has room for its matrices
 
 
 class Step(NamedTuple):
@@ -77,16 +78,16 @@ class Result:
         The largest excess before the first and after each of Haugazeau's steps, for each iteration of
         the printed algorithm.
     status : {"converged", "max_iter", "infeasible", "unattained", "stalled"}
-        "unattained": w meets the tolerance and separates the classes, so that phi_pos falls towards its infimum, 0,
-        without end along w. "stalled": rounding allows no further decrease. "infeasible": no weights meet the
-        constraints, and ``reachable`` says what could be.
+        "unattained": w meets the tolerance, but there are better weights further away without end, as some separate the
+        classes. "stalled": rounding allows no further decrease. "infeasible": no weights meet the constraints.
     history : list of Step
         One entry for each iterate.
     iterates : list of array
         The weights of each, if they were to be kept.
+    failing : int, optional
+        Where infeasible, the constraint that cannot be met with those that can: 0 for phi_neg, then the further ones.
     reachable : float, optional
-        Where infeasible, the least phi_neg (or mean of the group, if it is its bound that fails) under the constraints
-        that can be met.
+        The least value, or infimum, of its mean of losses under those that can.
     """
 
     w: np.ndarray
@@ -94,11 +95,11 @@ class Result:
     excess: float
     multipliers: np.ndarray
     kkt_residual: float
-    n_inner: list[int]
     gaps: list[list[float]]
     status: Status
     history: list[Step]
     iterates: list[np.ndarray]
+    failing: int | None = None
     reachable: float | None = None
 
     @property
@@ -109,31 +110,39 @@ class Result:
     @property
     def n_iter(self) -> int:
         """Number of outer steps."""
-        return len(self.n_inner)
+        return len(self.gaps)
+
+    @property
+    def n_inner(self) -> list[int]:
+        """Number of cuts in each of them."""
+        return [len(gaps) - 1 for gaps in self.gaps]
 
 
 class _Course:
-    """The iterates so far, their figures, and whether the last one is good enough."""
+    """The iterates so far and their figures."""
 
-    def __init__(self, units: tuple[float, float, np.ndarray], tol: float, keep: bool) -> None:
-        self._started, self._units, self._tol, self._keep = time.perf_counter(), units, tol, keep
+    def __init__(self, objective: MeanLosses, region: Region, keep: bool) -> None:
+        self._started, self._keep = time.perf_counter(), keep
+        n, loss = objective.X.shape[0], objective.loss
+        longest = 0.5 * np.sqrt(squared_frobenius(objective.X) / n)  # that a gradient at 0 can be
+        self._units = longest or 1.0, loss.at_zero or 1.0, region.scales
         self.history: list[Step] = []
         self.iterates: list[np.ndarray] = []
-        self.n_inner: list[int] = []
         self.gaps: list[list[float]] = []
 
     def add(self, point: Point) -> Kkt:
+        """Note an iterate; return how well it meets the first-order conditions."""
         kkt = conditions(point.objective.gradients[0], point.place.gradients, point.place.excess, self._units)
         self.history.append(
             Step(
-                len(self.history),
-                time.perf_counter() - self._started,
-                point.value,
-                float(point.place.means.values[0]),
-                float(np.mean(point.place.means.margins <= 0.0)),
-                float(np.mean(point.objective.margins <= 0.0)),
-                float(kkt.multipliers[0]),
-                kkt.residual,
+                iteration=len(self.history),
+                seconds=time.perf_counter() - self._started,
+                objective=point.value,
+                surrogate_p_fa=float(point.place.means.values[0]),
+                p_fa=float(np.mean(point.place.means.margins <= 0.0)),
+                p_nd=float(np.mean(point.objective.margins <= 0.0)),
+                multiplier=float(kkt.multipliers[0]),
+                kkt=kkt.residual,
             )
         )
         if self._keep:
@@ -141,18 +150,17 @@ class _Course:
         return kkt
 
     def result(self, point: Point, kkt: Kkt, status: Status) -> Result:
-        excess = float(point.place.excess[0])
+        """Return what has been reached."""
         return Result(
-            point.w,
-            point.value,
-            excess,
-            kkt.multipliers,
-            kkt.residual,
-            self.n_inner,
-            self.gaps,
-            status,
-            self.history,
-            self.iterates,
+            w=point.w,
+            objective=point.value,
+            excess=float(point.place.excess[0]),
+            multipliers=kkt.multipliers,
+            kkt_residual=kkt.residual,
+            gaps=self.gaps,
+            status=status,
+            history=self.history,
+            iterates=self.iterates,
         )
 
 
@@ -219,105 +227,100 @@ def minimise(
     --------
     >>> from npbench.numerics.calibrated import LOGISTIC
     >>> random = np.random.default_rng(0)
-    >>> X_pos, X_neg = random.normal(1, 1, (50, 2)), random.normal(-1, 1, (40, 2))
-    >>> result = minimise(X_pos, X_neg, LOGISTIC, tau=0.3)
+    >>> X_pos, X_neg = random.normal(1, 1, (50, 2)), random.normal(-0.5, 1, (40, 2))
+    >>> result = minimise(X_pos, X_neg, LOGISTIC, tau=0.4)
     >>> result.status, abs(result.excess) < 1e-9
     ('converged', True)
     """
+    problem = _Problem(X_pos, X_neg, loss, tau, constraints)
+    problem.refuse_unbounded()
     w0 = np.zeros(X_pos.shape[1]) if w0 is None else np.asarray(w0, dtype=float)
-    span = Span.of(X_pos, X_neg, constraints) if accelerate == "newton" else None
-    if span is not None:
-        X_pos, X_neg, constraints, w0 = X_pos @ span.basis, X_neg @ span.basis, span.constraints, w0 @ span.basis
-    bounds: list[Constraint] = [GroupBound(np.arange(X_neg.shape[0]), tau), *constraints]
-    region = Region(X_neg, loss, bounds)
-    n_pos = X_pos.shape[0]
-    objective = MeanLosses(X_pos, loss, 1.0, np.full((1, n_pos), 1.0 / n_pos))
-    course = _Course(_units(X_pos, loss, region), tol, keep_iterates)
-    start = feasible_start(X_neg, loss, bounds, w0, tol)
-    if start.reachable is not None:
-        point = Point(start.w, objective.at(start.w), region.at(start.w))
-        result = replace(course.result(point, course.add(point), "infeasible"), reachable=start.reachable)
-    elif accelerate == "newton":
-        result = _newton(objective, region, start.w, course, tol, max_iter)
-    else:
-        length = _step_length(X_pos, loss, step) * (1.0 if accelerate == "nesterov" else LONG_STEP)
-        result = _gradient_steps(objective, region, w0, course, tol, max_iter, inner, length, accelerate == "nesterov")
-    if span is not None:
-        result = replace(result, w=span.basis @ result.w, iterates=[span.basis @ w for w in result.iterates])
-    return result
-
-
-def _units(X_pos: Any, loss: CalibratedLoss, region: Region) -> tuple[float, float, np.ndarray]:
-    squares = X_pos.multiply(X_pos) if sparse.issparse(X_pos) else np.square(X_pos)
-    of_gradient = 0.5 * np.sqrt(float(squares.sum()) / X_pos.shape[0])  # no gradient at 0 can be longer
-    return of_gradient or 1.0, loss.at_zero or 1.0, region.scales
-
-
-def _step_length(X_pos: Any, loss: CalibratedLoss, norm: str) -> float:
-    """Return beta of (22), one over a Lipschitz constant of the gradient of phi_pos, from one norm or the other."""
-    if norm == "spectral":
-        squared = squared_norm_bound(X_pos, np.random.default_rng(0))
-    else:
-        squared = float((X_pos.multiply(X_pos) if sparse.issparse(X_pos) else np.square(X_pos)).sum())
-    return X_pos.shape[0] / (loss.curvature * (squared or 1.0))
-
-
-def _newton(objective: MeanLosses, region: Region, w: np.ndarray, course: _Course, tol: float, max_iter: int) -> Result:
-    point = Point(w, objective.at(w), region.at(w))
+    start = problem.start(w0, FEASIBLE * tol)
+    newton = accelerate == "newton" and problem.small
+    point = problem.at(start.w if newton or start.failing is not None else problem.reduced(w0))
+    course = _Course(problem.objective, problem.region, keep_iterates)
     kkt = course.add(point)
-    multipliers = kkt.multipliers
-    for _ in range(max_iter):
-        after, cut, steps = newton_step(objective, region, point, multipliers, 1e-3 * tol)
-        course.n_inner.append(steps)
-        if after is None:
-            return course.result(point, kkt, "converged" if kkt.residual <= tol else "stalled")
-        point, multipliers = after, cut.multipliers
+    if start.failing is not None:
+        result = replace(course.result(point, kkt, "infeasible"), failing=start.failing, reachable=start.reachable)
+        return problem.restored(result)
+    if newton:
+        moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, FEASIBLE * tol)
+    else:
+        momentum = accelerate != "none"
+        length = beta(problem.objective.X, loss, step) * (1.0 if momentum else LONG_STEP)
+        moves = gradient_moves(problem.objective, problem.region, point, length, inner, momentum)
+    point, kkt, status = _follow(moves, course, point, kkt, tol, max_iter)
+    if status == "converged" and problem.unattained(point, tol):
+        status = "unattained"
+    return problem.restored(course.result(point, kkt, status))
+
+
+def _follow(
+    moves: Iterator[Move], course: _Course, point: Point, kkt: Kkt, tol: float, max_iter: int
+) -> tuple[Point, Kkt, Status]:
+    """Follow a method's steps until one is good enough."""
+    for move in islice(moves, max_iter):
+        point = move.point
+        course.gaps.append(move.gaps)
         kkt = course.add(point)
-        if kkt.residual <= tol:
-            if _separates(point, region):
-                return course.result(point, kkt, "unattained")
-            if cut.promised <= tol * max(abs(point.value), 1e-6):
-                return course.result(point, kkt, "converged")
-    return course.result(point, kkt, "max_iter")
+        if kkt.residual <= tol and move.promised <= tol * max(abs(point.value), tol):
+            return point, kkt, "converged"
+        if kkt.residual <= tol and point.objective.close_to_least(tol):
+            return point, kkt, "converged"
+    if len(course.gaps) == max_iter:
+        return point, kkt, "max_iter"
+    return point, kkt, "converged" if kkt.residual <= tol else "stalled"
 
 
-def _gradient_steps(
-    objective: MeanLosses,
-    region: Region,
-    w: np.ndarray,
-    course: _Course,
-    tol: float,
-    max_iter: int,
-    inner: int | str,
-    length: float,
-    momentum: bool,
-) -> Result:
-    point = Point(w, objective.at(w), region.at(w))
-    kkt = course.add(point)
-    y, t = point.w, 1.0
-    for n in range(max_iter):
-        gradient = point.objective.gradients[0] if y is point.w else objective.at(y).gradients[0]
-        max_steps, accuracy = (
-            (inner, 0.0) if isinstance(inner, int) else (INNER_LIMIT, 0.1 * region.scales[0] / (n + 1) ** 4)
-        )
-        projection = project(y - length * gradient, region, max_steps, accuracy)
-        course.n_inner.append(projection.steps)
-        course.gaps.append(projection.gaps)
-        before, point = point, Point(projection.point, objective.at(projection.point), projection.place)
-        kkt = course.add(point)
-        if kkt.residual <= tol:
-            return course.result(point, kkt, "unattained" if _separates(point, region) else "converged")
-        y = point.w
-        if momentum:
-            if (before.w - point.w) @ (y - before.w) > 0:
-                t = 1.0
-            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-            y, t = point.w + (t - 1.0) / following * (point.w - before.w), following
-    return course.result(point, kkt, "max_iter")
+class _Problem:
+    """What is minimised, in the span of the samples where that is smaller than the space of features."""
 
+    def __init__(
+        self, X_pos: Any, X_neg: Any, loss: CalibratedLoss, tau: float, constraints: Sequence[Constraint]
+    ) -> None:
+        n = X_pos.shape[0] + X_neg.shape[0]
+        self._span = Span.of(X_pos, X_neg, constraints) if n <= HESSIAN_LIMIT else None
+        if self._span is not None:
+            X_pos, X_neg, constraints = X_pos @ self._span.basis, X_neg @ self._span.basis, self._span.constraints
+        self._X_neg, self._loss = X_neg, loss
+        self._bounds: list[Constraint] = [GroupBound(np.arange(X_neg.shape[0]), tau), *constraints]
+        self.region = Region(X_neg, loss, self._bounds)
+        shares = np.full((1, X_pos.shape[0]), 1.0 / X_pos.shape[0])
+        self.objective = MeanLosses(X_pos, loss, 1.0, shares)
+        self.small = X_pos.shape[1] <= HESSIAN_LIMIT
 
-def _separates(point: Point, region: Region) -> bool:
-    """Return whether no sample has a negative margin, so that further along w nothing gets worse."""
-    return not any(isinstance(c, Ball) for c in region.plain) and bool(
-        point.objective.margins.min() >= 0.0 <= point.place.means.margins.min() and point.objective.margins.any()
-    )
+    def reduced(self, w: np.ndarray) -> np.ndarray:
+        """Return weights in coordinates of the span."""
+        return w if self._span is None else w @ self._span.basis
+
+    def restored(self, result: Result) -> Result:
+        """Return a result with the weights of features."""
+        if self._span is None:
+            return result
+        basis = self._span.basis
+        return replace(result, w=basis @ result.w, iterates=[basis @ w for w in result.iterates])
+
+    def at(self, w: np.ndarray) -> Point:
+        return Point(w, self.objective.at(w), self.region.at(w))
+
+    def start(self, w0: np.ndarray, tol: float) -> Start:
+        """Return feasible weights, or the proof that there are none; if the problem is large, only ``w0``."""
+        w0 = self.reduced(w0)
+        return feasible_start(self._X_neg, self._loss, self._bounds, w0, tol) if self.small else Start(w0)
+
+    def refuse_unbounded(self) -> None:
+        """Raise ValueError where the objective falls without end."""
+        if self._loss.bounded or self.region.plain or not self.small:
+            return
+        if falls_without_end(self.objective.X, self._X_neg):
+            raise ValueError(
+                f"the loss {self._loss.name!r} falls without end here, as some weights separate the classes."
+                " Take the logistic or the Matsusita loss, or bound the norm of the weights."
+            )
+
+    def unattained(self, point: Point, tol: float) -> bool:
+        """Return whether there are better weights without end, which is asked where some loss has all but vanished."""
+        margins = max(float(point.objective.margins.max()), float(point.place.means.margins.max()))
+        grown = self._loss.value(np.array(margins)) <= tol * self._loss.at_zero
+        may = self._loss.bounded and not self.region.plain and self.small
+        return bool(may and grown and falls_without_end(self.objective.X, self._X_neg))
