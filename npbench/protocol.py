@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from npbench.contracts import Selection
 from npbench.data import BinaryData
 from npbench.errors import RequestError
+from npbench.nested import Nested
 from npbench.problem import Problem
 from npbench.split import Fold, Need, Split, fewest, k_fold, leave_one_out, random_state, require, stratified
 from npbench.values import is_whole
@@ -275,7 +276,7 @@ class Permutations:
 
 
 PROTOCOLS: dict[str, type[SplitProtocol]] = {
-    protocol.name: protocol for protocol in (CrossValidation, Holdout, Official, Permutations)
+    protocol.name: protocol for protocol in (CrossValidation, Holdout, Nested, Official, Permutations)
 }
 
 
@@ -287,7 +288,7 @@ def _share_faults(**shares: Any) -> list[str]:
     ]
 
 
-def describe(protocol: CrossValidation | Holdout | Official | Permutations) -> dict[str, Any]:
+def describe(protocol: CrossValidation | Holdout | Nested | Official | Permutations) -> dict[str, Any]:
     """Return the protocol's name and parameters as a flat mapping."""
     return {"name": protocol.name, **asdict(protocol)}
 

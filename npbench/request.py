@@ -45,7 +45,7 @@ class Request:
         Its settings; most data sets that are read from files have none.
     problem : Problem
         What is asked.
-    protocol : CrossValidation, Holdout, Official or Permutations
+    protocol : CrossValidation, Holdout, Nested, Official or Permutations
         How data are divided.
     preprocess, missing, categories : str
         What is done to the features, fitted on the training part only (see :func:`npbench.preprocess.fitted`).

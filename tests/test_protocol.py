@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
+from npbench.nested import Nested
 from npbench.problem import NeymanPearson
 from npbench.protocol import (
     CrossValidation,
@@ -112,6 +113,37 @@ def test_official_test_rows_are_kept_apart_and_the_rest_is_divided(n_pos, n_neg,
     assert_stratified(y[validate], rest)
 
 
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(2, 5), st.integers(2, 4), st.integers(0, 3))
+def test_nested_folds_test_each_row_once_or_are_refused(n_pos, n_neg, outer, folds, seed):
+    y = labels(n_pos, n_neg)
+    protocol = Nested(outer, folds)
+    few = min(n_pos, n_neg)
+    if few < outer or few - math.ceil(few / outer) < folds:
+        with pytest.raises(RequestError, match=r"protocol\.outer"):
+            protocol.split(of(y), seed, 0)
+        return
+    splits = [protocol.split(of(y), seed, repeat) for repeat in range(outer)]
+    for split in splits:
+        assert np.array_equal(np.union1d(split.train, split.test), np.arange(len(y)))
+        assert not np.intersect1d(split.train, split.test).size
+        assert len(split.folds) == folds
+        assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), split.train)
+        for fit, validate in split.folds:
+            assert np.array_equal(np.union1d(fit, validate), split.train)
+            assert set(y[fit]) == set(y[validate]) == {-1, 1}
+    assert np.array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(len(y)))
+    assert not any(same(protocol.split(of(y), seed, outer), split) for split in splits)
+
+
+def test_nested_folds_are_whole_groups():
+    groups = np.repeat(np.arange(40), 3)
+    data = BinaryData(np.zeros((120, 1)), np.repeat(np.array([1, -1] * 20, dtype=np.int8), 3), "toy", groups=groups)
+    for repeat in range(5):
+        split = Nested(5, 4).split(data, 0, repeat)
+        assert not np.intersect1d(groups[split.train], groups[split.test]).size
+        assert all(not np.intersect1d(groups[fit], groups[validate]).size for fit, validate in split.folds)
+
+
 def test_repeats_of_the_official_split_validate_on_other_rows():
     y = labels(60, 40)
     one, two = (Official((0, 20)).split(of(y), 0, repeat) for repeat in (0, 1))
@@ -206,7 +238,7 @@ def test_leaving_out_one_row_at_a_time_of_400_makes_one_array():
     assert len({id(fit.base) for fit, _ in folds}) == 1
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10)), Permutations(50, 4)])
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(50, 4)])
 def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
     y = labels(60, 40)
     first = protocol.split(of(y), 3, 1)
@@ -260,6 +292,7 @@ def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg
         (CrossValidation(test_size=1, folds=2.5), ["protocol.test_size is 1", "protocol.folds is 2.5"]),
         (Holdout(test_size="a", validation_size=-1.0), ["protocol.test_size is 'a'", "protocol.validation_size is -1"]),
         (Holdout(test_size=0.5, validation_size=0.5), ["protocol.test_size + protocol.validation_size is 1"]),
+        (Nested(1, 2.5), ["protocol.outer is 1", "protocol.folds is 2.5"]),
         (Official(), ["needs a data set with a test part of its own"]),
         (Official((3, 3), 1.5), ["protocol.validation_size is 1.5", "protocol.test_rows is (3, 3)"]),
         (Official([-1, 3]), ["protocol.test_rows is [-1, 3]"]),
@@ -277,7 +310,7 @@ def test_every_parameter_out_of_range_is_told(protocol, words):
     assert all(word in fault for word, fault in zip(words, faults, strict=True))
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Official((0, 10)), Permutations(10)])
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(10)])
 def test_defaults_have_no_faults_and_describe_themselves(protocol):
     assert protocol.faults() == []
     assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
