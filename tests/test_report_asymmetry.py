@@ -1,5 +1,6 @@
 """Figures of theory: they show the populations and the curves of the library, and the images are up to date."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +99,12 @@ def test_the_figure_by_intercept_and_asymmetry_draws_its_three_curves():
     for line, name in zip(right.lines, asymmetry.CURVES, strict=False):
         assert line.get_label() == name
         assert line.get_xdata().tolist() == frame.filter(curve=name)["u"].to_list()
+
+
+def test_the_page_prints_what_it_says(capsys):
+    page, names = (ROOT / "docs" / "asymmetry.md").read_text(encoding="utf-8"), {}
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 5
+    for code in blocks:
+        exec(code, names)
+        assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
