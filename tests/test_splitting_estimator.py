@@ -1,0 +1,351 @@
+"""Outer-approximation splitting as a scikit-learn estimator: its problem, its inputs, and what it says of both."""
+
+import pickle
+import re
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench_splitting.estimator import SplittingNP
+from npbench_splitting.genes import GeneScore
+
+
+def sample(n=160, share=0.6, shift=1.2, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+GROUPS = np.where(X[:, 1] > 0.2, "high", "low")
+
+
+def logistic(margins):
+    return np.logaddexp(0.0, -margins)
+
+
+def conic(X, y, tau, *, intercept=True, max_norm=None, groups=None):
+    """Return the least phi_pos by an interior-point solver, with w and b."""
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    f = X @ w + (b if intercept else 0.0)
+    losses = cp.logistic(cp.multiply(-y, f))
+    constraints = [cp.sum(losses[y < 0]) / np.sum(y < 0) <= tau]
+    if max_norm is not None:
+        constraints.append(cp.norm(w) <= max_norm)
+    for group, bound in (groups or {}).items():
+        rows = (y < 0) & (group == GROUPS)
+        constraints.append(cp.sum(losses[rows]) / rows.sum() <= bound)
+    problem = cp.Problem(cp.Minimize(cp.sum(losses[y > 0]) / np.sum(y > 0)), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return problem.value, w.value, float(b.value) if intercept else 0.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        SplittingNP(),
+        SplittingNP(max_norm=10.0, keep="iterates"),
+        SplittingNP(accelerate="nesterov", tol=1e-3, loss="matsusita"),
+        SplittingNP(n_features_to_select=2, warm_start=True),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("params", "reference"),
+    [
+        ({}, {}),
+        ({"tau": 0.68, "fit_intercept": False}, {"tau": 0.68, "intercept": False}),
+        ({"max_norm": 0.7}, {"max_norm": 0.7}),
+        ({"max_norm": 100.0}, {}),
+    ],
+)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_it_is_the_optimum_of_the_conic_solver(params, reference, storage):
+    model = SplittingNP(rho=0.3, tol=1e-9, **params).fit(storage(X), Y)
+    value, w, b = conic(X, Y, **{"tau": 0.3} | reference)
+    assert (model.converged_, model.status_) == (True, "converged")
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(model.coef_[0], w, atol=1e-4)
+    assert model.intercept_[0] == pytest.approx(b, abs=1e-4)
+
+
+def test_each_group_has_its_bound():
+    bounds = {"high": 0.25, "low": 0.25}
+    model = SplittingNP(rho=0.4, group_tau=0.25, tol=1e-9).fit(X, Y, groups=GROUPS)
+    value, w, _ = conic(X, Y, 0.4, groups=bounds)
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(model.coef_[0], w, atol=1e-4)
+    scores = model.decision_function(X)
+    for group, multiplier in model.group_multipliers_.items():
+        risk = logistic(-scores[(Y < 0) & (group == GROUPS)]).mean()
+        assert risk <= 0.25 + 1e-8
+        assert multiplier >= 0
+        assert multiplier * (0.25 - risk) == pytest.approx(0.0, abs=1e-6)
+    assert set(model.group_multipliers_) == {"high", "low"}
+    assert max(model.group_multipliers_.values()) > 0.1
+    assert model.multiplier_ == pytest.approx(0.0, abs=1e-6)  # 0.4 is kept when both groups are at 0.25
+
+
+def test_groups_have_the_bound_of_all_by_default_and_none_without_negatives():
+    only_positives = np.where((Y > 0) & (np.arange(len(Y)) < 20), "none", GROUPS)
+    model = SplittingNP(rho=0.3).fit(X, Y, groups=only_positives)
+    assert set(model.group_multipliers_) == {"high", "low"}
+    scores = model.decision_function(X)
+    for group in ("high", "low"):
+        assert logistic(-scores[(Y < 0) & (group == GROUPS)]).mean() <= 0.3 + 1e-7
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SplittingNP().fit(X, Y, groups=GROUPS[:-1])
+
+
+def test_groups_go_through_a_pipeline():
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline(StandardScaler(), SplittingNP(rho=0.3).set_fit_request(groups=True))
+        routed.fit(X, Y, groups=GROUPS)
+    assert set(routed[-1].group_multipliers_) == {"high", "low"}
+
+
+def test_attributes_are_what_they_say():
+    model = SplittingNP(rho=0.3, max_norm=0.5, tol=1e-8).fit(X, Y)
+    scores = model.decision_function(X)
+    assert model.surrogate_rates_ == pytest.approx((logistic(scores[Y > 0]).mean(), logistic(-scores[Y < 0]).mean()))
+    assert model.objective_ == model.surrogate_rates_[0]
+    assert model.surrogate_rates_[1] == pytest.approx(0.3, abs=1e-7)
+    assert np.linalg.norm(model.coef_) == pytest.approx(0.5, abs=1e-7)
+    assert len(model.trace_) == model.n_iter_ + 1
+    assert model.trace_[-1].objective == model.objective_
+    assert model.kkt_residual_ <= 1e-8
+    np.testing.assert_allclose(model.surrogate_loss(scores), logistic(scores))
+
+
+def test_multipliers_are_the_price_of_their_bounds():
+    """By the envelope theorem: finite differences of the least phi_pos in tau and in the radius."""
+    fitted = SplittingNP(tau=0.3, max_norm=0.5, tol=1e-10).fit(X, Y)
+    values = {
+        (name, change): SplittingNP(**{"tau": 0.3, "max_norm": 0.5, "tol": 1e-10, name: at + change})
+        .fit(X, Y)
+        .objective_
+        for name, at in (("tau", 0.3), ("max_norm", 0.5))
+        for change in (-1e-4, 1e-4)
+    }
+    for name, multiplier in (("tau", fitted.multiplier_), ("max_norm", fitted.norm_multiplier_)):
+        assert multiplier > 0
+        assert (values[name, -1e-4] - values[name, 1e-4]) / 2e-4 == pytest.approx(multiplier, rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "matsusita"])
+def test_a_tau_of_rho_times_phi_of_zero_keeps_rho_on_the_training_sample(loss):
+    at_zero = {"logistic": np.log(2), "matsusita": 0.5}[loss]
+    for rho in (0.02, 0.1, 0.3):
+        model = SplittingNP(tau=rho * at_zero, loss=loss).fit(X, Y)
+        assert np.mean(model.decision_function(X[Y < 0]) >= 0) <= rho
+
+
+@pytest.mark.parametrize("loss", ["logistic", "matsusita", "hinge"])
+def test_probabilities_are_the_posterior_of_the_loss(loss):
+    model = SplittingNP(loss=loss, tau=-0.05 if loss == "hinge" else 0.3).fit(X, Y)
+    far = 1e6 * np.sign(X)
+    for Z in (X, far):
+        f, p = model.decision_function(Z), model.predict_proba(Z)
+        posterior = {
+            "logistic": 1 / (1 + np.exp(-np.clip(f, -700, 700))),
+            "matsusita": (1 + f / np.sqrt(1 + f**2)) / 2,
+            "hinge": (1 + f / (1 + np.abs(f))) / 2,
+        }[loss]
+        np.testing.assert_allclose(p[:, 1], posterior, atol=1e-12)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        assert np.array_equal(model.classes_[p.argmax(axis=1)], model.predict(Z))
+
+
+def test_odds_corrected_by_the_multiplier_are_those_of_the_sample():
+    """Gaussian classes of equal covariance have the posterior 1 / (1 + exp(-f)) at the odds 1 : multiplier."""
+    Z, z = sample(n=60_000, share=0.5, shift=1.0, d=2, seed=3)
+    model = SplittingNP(rho=0.25).fit(Z, z)
+    p = model.predict_proba(Z)[:, 1]
+    odds = p / (1 - p) * model.multiplier_  # the shares of the classes are equal here
+    corrected = odds / (1 + odds)
+    for low in np.arange(0.1, 0.9, 0.1):
+        here = (corrected >= low) & (corrected < low + 0.1)
+        assert np.mean(z[here] > 0) == pytest.approx(corrected[here].mean(), abs=0.03)
+
+
+def test_stages_are_the_iterates_from_the_start_to_the_end():
+    model = SplittingNP(rho=0.3, keep="iterates", n_features_to_select=3).fit(X, Y)
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == len(model.trace_) == model.n_iter_ + 1
+    np.testing.assert_allclose(stages[-1], model.decision_function(X), rtol=0, atol=1e-12)
+    for scores, step in zip(stages, model.trace_, strict=True):
+        assert step.objective == pytest.approx(logistic(scores[Y > 0]).mean(), abs=1e-12)
+        assert step.surrogate_p_fa == pytest.approx(logistic(-scores[Y < 0]).mean(), abs=1e-12)
+    assert not hasattr(SplittingNP().fit(X, Y), "staged_decision_function")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_projections_are_traced_step_by_step():
+    params = {"rho": 0.3, "accelerate": "none", "max_iter": 30, "inner": 12}
+    model, other = SplittingNP(keep="projections", **params).fit(X, Y), SplittingNP(**params).fit(X, Y)
+    assert np.array_equal(model.coef_, other.coef_)
+    assert [step.iteration for step in model.trace_ if step.inner == 0] == list(range(1, 31))
+    assert max(step.inner for step in model.trace_) <= 12
+    gaps = [step.gap for step in model.trace_ if step.iteration == 1]
+    assert gaps[0] > 1e-3
+    assert gaps[-1] <= 1e-9
+
+
+@pytest.mark.parametrize(("accelerate", "tol"), [("newton", 1e-8), ("nesterov", 1e-5)])
+def test_a_warm_start_gives_the_same_answer_in_fewer_iterations(accelerate, tol):
+    params = {"accelerate": accelerate, "tol": tol, "inner": 30}
+    model, cold = SplittingNP(tau=0.28, warm_start=True, **params).fit(X, Y), SplittingNP(tau=0.3, **params).fit(X, Y)
+    warm = model.set_params(tau=0.3).fit(X, Y)
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=0.01)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-3)
+    assert warm.n_iter_ < cold.n_iter_
+    assert model.set_params(inner="summable").fit(X[:, :3], Y).coef_.shape == (
+        1,
+        3,
+    )  # another number of features: from scratch
+
+
+def test_features_are_selected_on_the_training_sample():
+    rng = np.random.default_rng(4)
+    Z = np.hstack([rng.normal(size=(len(Y), 30)), X])
+    model = SplittingNP(rho=0.3, n_features_to_select=4).fit(Z, Y)
+    chosen = GeneScore(n_features_to_select=4).fit(Z, Y).get_support()
+    assert np.array_equal(model.coef_[0] != 0, chosen)
+    alone = SplittingNP(rho=0.3).fit(Z[:, chosen], Y)
+    np.testing.assert_allclose(model.decision_function(Z), alone.decision_function(Z[:, chosen]), atol=1e-12)
+    sparse = SplittingNP(rho=0.3, n_features_to_select=4).fit(sp.csr_array(Z), Y)
+    np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("params", [{"fit_intercept": False}, {"max_norm": 0.2, "fit_intercept": False}])
+def test_a_bound_out_of_reach_is_refused_with_the_least_value_that_is_not(params):
+    w = cp.Variable(X.shape[1])
+    ball = [cp.norm(w) <= params["max_norm"]] if "max_norm" in params else []
+    least = cp.Problem(cp.Minimize(cp.sum(cp.logistic(X[Y < 0] @ w)) / np.sum(Y < 0)), ball).solve(solver=cp.CLARABEL)
+    with pytest.raises(ValueError, match="No weights meet the bounds") as told:
+        SplittingNP(tau=0.99 * least, **params).fit(X, Y)
+    (reachable,) = re.findall(r"can be reached for all negatives is ([\d.]+),", str(told.value))
+    assert float(reachable) == pytest.approx(least, rel=1e-5)
+    assert SplittingNP(tau=1.01 * least, **params).fit(X, Y).converged_
+
+
+def test_a_group_whose_bound_is_out_of_reach_is_named():
+    v = cp.Variable(X.shape[1])
+    rows = (Y < 0) & (GROUPS == "low")
+    least = cp.Problem(cp.Minimize(cp.sum(cp.logistic(X[rows] @ v)) / rows.sum())).solve(solver=cp.CLARABEL)
+    with pytest.raises(ValueError, match=r"reached for group 'low' is [\d.]+, above the bound of") as told:
+        SplittingNP(tau=0.9, group_tau=0.9 * least, fit_intercept=False).fit(X, Y, np.where(rows, "low", "any"))
+    assert float(re.findall(r"'low' is ([\d.]+),", str(told.value))[0]) == pytest.approx(least, rel=1e-4)
+
+
+def test_separable_classes_are_told():
+    Z = X + 20 * Y[:, None]
+    with pytest.warns(ConvergenceWarning, match="Set max_norm"):
+        model = SplittingNP().fit(Z, Y)
+    assert (model.converged_, model.status_) == (True, "unattained")
+    assert model.score(Z, Y) == 1.0
+    assert SplittingNP(max_norm=1.0).fit(Z, Y).status_ == "converged"
+
+
+def test_too_few_iterations_are_told():
+    with pytest.warns(ConvergenceWarning, match=r"above the tolerance after max_iter .* \(tol=1e-06, 2 iterations\)"):
+        model = SplittingNP(rho=0.3, max_iter=2, accelerate="none").fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.5])
+@pytest.mark.parametrize("kind", ["few negatives", "duplicates", "constant", "wide", "unscaled", "all equal"])
+def test_extreme_samples_are_fitted_or_refused_by_a_sentence(rho, kind):
+    Z, z = {
+        "few negatives": (np.vstack([X[Y > 0], X[Y < 0][:20]]), np.repeat([1, -1], [np.sum(Y > 0), 20])),
+        "duplicates": (np.repeat(X[::8], 8, axis=0), np.repeat(Y[::8], 8)),
+        "constant": (np.hstack([X, np.full((len(X), 2), 3.0)]), Y),
+        "wide": (np.random.default_rng(0).normal(size=(40, 400)), np.repeat([1, -1], 20)),
+        "unscaled": (X * [1e-3, 1.0, 1e3, 1e5], Y),
+        "all equal": (np.ones_like(X), Y),
+    }[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SplittingNP(rho=rho).fit(Z, z)
+    assert np.all(np.isfinite(model.decision_function(Z)))
+    assert model.surrogate_rates_[1] <= rho * (1 + 1e-5)
+    assert np.mean(model.decision_function(Z[z < 0]) >= 0) <= rho / np.log(2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("rho", v) for v in (0, 1, -0.1, None)],
+        *[("max_norm", v) for v in (0, -1.0, np.nan)],
+        *[("tol", v) for v in (0, np.nan, None)],
+        *[("max_iter", v) for v in (0, 2.5)],
+        *[("inner", v) for v in (0, "many")],
+        *[("n_features_to_select", v) for v in (0, 1.5)],
+        ("loss", "exponential"),
+        ("step", "row"),
+        ("accelerate", "fista"),
+        ("keep", "all"),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SplittingNP"):
+        SplittingNP(**{name: value}).fit(X, Y)
+
+
+def test_it_is_copied_stored_and_searched():
+    model = SplittingNP(rho=0.3, max_norm=1.0).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert clone(model).get_params() == model.get_params()
+    search = GridSearchCV(make_pipeline(StandardScaler(), SplittingNP()), {"splittingnp__tau": [0.1, 0.3]}, cv=3)
+    assert search.fit(X, Y).best_score_ > 0.5
+
+
+def test_any_two_labels_will_do_and_the_larger_is_positive():
+    plain = SplittingNP(rho=0.3).fit(X, Y)
+    for labels in (("no", "yes"), (0, 1), (False, True)):
+        model = SplittingNP(rho=0.3).fit(X, np.array(labels)[(Y > 0).astype(int)])
+        np.testing.assert_array_equal(model.classes_, labels)
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+
+
+def ended(data, **params):
+    """Return, of a fit to half of the data, the surrogate type I risk and the 0-1 ones on both halves."""
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    train, test = np.array_split(rows, 2)
+    model = SplittingNP(rho=0.1, fit_intercept=False, **params).fit(data.X[train], data.y[train])
+    errors = [np.mean(model.decision_function(data.X[part][data.y[part] < 0]) >= 0) for part in (train, test)]
+    return model, errors
+
+
+@pytest.mark.filterwarnings("ignore:SplittingNP. the classes can be separated")
+@pytest.mark.parametrize(
+    "size",
+    [
+        {"n_pos": 600, "n_neg": 400, "n_features": 100, "offset": 0.6},
+        pytest.param({}, marks=pytest.mark.slow),  # that of the paper
+    ],
+    ids=["small", "paper"],
+)
+def test_on_counts_the_surrogate_risk_ends_at_alpha_and_the_errors_below(size):
+    data = npbench.load_dataset("negative_binomial", **size)
+    model, errors = ended(data, accelerate="nesterov", tol=1e-3, max_iter=2000)
+    assert model.converged_
+    assert model.surrogate_rates_[1] == pytest.approx(0.1, abs=1e-6)
+    assert max(errors) < 0.1
+    assert model.surrogate_rates_[0] < 0.35
