@@ -186,7 +186,7 @@ class Population:
         return self.positive.mean - self.negative.mean
 
     def swapped(self) -> Population:
-        """Return the classes exchanged: at gamma, (w, b) and (P_fa, P_nd) are then those of 1 - gamma here, swapped."""
+        """Return the classes exchanged: what is trained at gamma there is -w and -b trained at 1 - gamma here."""
         return Population(self.negative, self.positive, 1.0 - self.p_positive)
 
     def log_cost_ratio(self, gamma: Array) -> Array:

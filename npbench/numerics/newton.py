@@ -61,7 +61,7 @@ def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter:
     points, n_iter = start, 0
     while True:
         gradient, hessian = functions.derivatives(points)
-        residual = relative(gradient, functions.value(points))
+        residual = _relative(gradient, functions.value(points))
         active = residual > tol
         if not active.any() or n_iter == max_iter:
             return Minima(points, residual, n_iter)
@@ -70,16 +70,16 @@ def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter:
         n_iter += 1
 
 
-def relative(gradient: Array, value: Array) -> Array:
-    """Return the largest entry of each gradient as a share of the value."""
-    return np.abs(gradient).max(axis=1) / (value + NOTHING)
-
-
 def newton_step(gradient: Array, hessian: Array) -> Array:
     """Return ``-hessian^-1 gradient`` for each of the problems."""
     ridge = RIDGE * np.trace(hessian, axis1=1, axis2=2) + np.finfo(float).tiny
     damped = hessian + ridge[:, np.newaxis, np.newaxis] * np.eye(hessian.shape[1])
     return -np.linalg.solve(damped, gradient[..., np.newaxis])[..., 0]
+
+
+def _relative(gradient: Array, value: Array) -> Array:
+    """Return the largest entry of each gradient as a share of the value."""
+    return np.abs(gradient).max(axis=1) / (value + NOTHING)
 
 
 def _length(functions: Positive, points: Array, step: Array, gradient: Array) -> Array:
