@@ -28,7 +28,7 @@ from npbench.numerics import path_kernels as kernels
 from npbench.numerics.path_kernels import FULL, LEFT, STALLED, Active, Log, Samples
 from npbench.numerics.path_line import Line, Stretch
 
-PRECISIONS = ((1e-10, 1e-12), (1e-9, 1e-11), (1e-8, 1e-10), (1e-7, 1e-9))  # ties of margins, ridge of kernel values
+PRECISIONS = tuple((1e-10 * loose, 1e-12 * loose) for loose in (1, 10, 100, 1e3, 1e4))  # ties, ridge
 FIRST_ROOM = 64
 
 
