@@ -13,7 +13,7 @@ from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.path import CostPath
 from npbench.numerics.roc import ROC, by_asymmetry, by_intercept
 from npbench.split import Fold
-from npbench_svm_path.choice import Validated
+from npbench_svm_path.choice import SAME_COST, Validated
 
 # C_pos + C_neg on the entry line, in units of 1 / the variance of phi(x): ten a decade.
 ENTRY_TOTALS = np.geomspace(1e-3, 1e2, 51)
@@ -124,7 +124,7 @@ def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: flo
     """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on left-out samples.
 
     Bach, Heckerman and Horvitz (2006), section 3.2. Best is the least cost at an asymmetry, or, with a bound on false
-    alarms, the fewest misses at any threshold. Of equal ones it is the smallest.
+    alarms, the fewest misses at any threshold. Of equal ones it is the middle one.
     """
     totals = ENTRY_TOTALS / sample.variance
     parts = []
@@ -136,8 +136,12 @@ def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: flo
     scores, (y, _) = np.hstack(parts), _pooled(sample, folds)
     if rho is None:
         points = by_asymmetry(y, scores)
-        return float(totals[np.argmin(np.round(asymmetry * points.misses + (1 - asymmetry) * points.false_alarms, 9))])
-    return float(totals[np.argmin([_fewest_misses(by_intercept(y, row), rho) for row in scores])])
+        losses = asymmetry * points.misses + (1 - asymmetry) * points.false_alarms
+    else:
+        losses = np.array([_fewest_misses(by_intercept(y, row), rho) for row in scores])
+    # The smallest would often do on this line, and leave others with one class only.
+    least = np.flatnonzero(losses <= losses.min() + SAME_COST)
+    return float(totals[least[len(least) // 2]])
 
 
 def _fewest_misses(curve: ROC, rho: float) -> int:
