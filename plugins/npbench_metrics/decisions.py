@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,14 @@ def clopper_pearson(errors: np.ndarray, confidence: float = 0.95) -> Estimate:
     >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4)
     (0.1, 0.0025, 0.445)
     """
+    return _clopper_pearson(int(np.sum(errors)), len(errors), confidence)
+
+
+@functools.lru_cache(maxsize=1 << 14)  # the stages of a path are thousands, their counts are few
+def _clopper_pearson(n_errors: int, n: int, confidence: float) -> Estimate:
     from scipy.stats import binomtest
 
-    test = binomtest(int(np.sum(errors)), len(errors))
+    test = binomtest(n_errors, n)
     limits = test.proportion_ci(confidence, method="exact")
     return Estimate(float(test.statistic), float(limits.low), float(limits.high))
 
