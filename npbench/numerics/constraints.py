@@ -147,6 +147,13 @@ class MeanLossesAt:
         """All gradients, of shape (n_means, n_features)."""
         return (self._of.X.T @ (self._of.shares * self._slopes).T).T
 
+    @property
+    def curvature_shares(self) -> np.ndarray:
+        """The curvatures of all means, summed with weights by which each has a total of 1."""
+        each = self._of.shares * self._of.loss.second_derivative(self.margins)
+        totals = each.sum(axis=1, keepdims=True)
+        return (each / np.where(totals > 0.0, totals, 1.0)).sum(axis=0)
+
     def close_to_least(self, tol: float) -> bool:
         """Return whether the first mean is within ``tol`` of phi(0) above the least that it can be."""
         loss = self._of.loss

@@ -57,17 +57,17 @@ def feasible_start(
     for j in reversed(range(len(constraints))):
         bound = constraints[j]
         if isinstance(bound, GroupBound):
-            w, value = _lower(X_neg, loss, bound, Region(X_neg, loss, met), w, tol)
+            w, value, least = _lower(X_neg, loss, bound, Region(X_neg, loss, met), w, tol)
             if value > bound.tau:
-                return Start(w, j, value)
+                return Start(w, j, value) if least else Start(w)
             met.append(bound)
     return Start(w)
 
 
 def _lower(
     X_neg: Any, loss: CalibratedLoss, bound: GroupBound, region: Region, w: np.ndarray, tol: float
-) -> tuple[np.ndarray, float]:
-    """Lower a mean of losses to its bound, or as far as it goes."""
+) -> tuple[np.ndarray, float, bool]:
+    """Lower a mean of losses to its bound, or as far as it goes; return the value, and whether it goes no further."""
     objective = MeanLosses(X_neg, loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
     point, promised = Point(w, objective.at(w), region.at(w)), np.inf
     moves = islice(newton_moves(objective, region, point, np.zeros(len(region.scales)), tol), MAX_ITER)
@@ -76,4 +76,4 @@ def _lower(
         if move is None:
             break
         point, promised = move.point, move.promised
-    return point.w, point.value
+    return point.w, point.value, promised <= CLOSE * (point.value - bound.tau)

@@ -8,7 +8,7 @@ in place of the identity: a variable metric forward-backward step. Its projectio
 in two stages. First onto the half-spaces that the linearised constraints cut off at w, all at once: that is a step of
 sequential quadratic programming, whose multipliers are the next m_j, and near a solution it squares the error. Then
 the rest of the way onto the set, by cuts that are few as the point is near. So all iterates are feasible, and F
-never rises: where it would, the step is halved before it is projected.
+never rises: where it would, the step is halved before it is projected, and then M is damped (Levenberg, Marquardt).
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from scipy.linalg import solve_triangular
 from npbench.numerics.constraints import MeanLosses, Move, Point, Region, RegionAt
 from npbench.numerics.projection import polyhedron_multipliers, project
 
-DAMPING = 1e-12  # added to the metric's unit diagonal, so that directions without curvature have one
+LEAST_DAMPING = 1e-10  # share of its diagonal added to M, so that directions without curvature have some
+MOST_DAMPING = 1e6
+FAITHFUL = 1e-6  # damping up to which a step's promise tells how far the objective is from its least
+FLOOR = 1e-6  # of the curvature of F: the least of each mean in M, for directions in which F has none
 CHUNK = 2000  # rows of a sparse matrix that are dense at a time
-HALVINGS = 40
+HALVINGS = 4  # of a step before the damping is raised
 INNER_STEPS = 50  # cuts beyond which a shorter step is tried: near the set, two or three are usual
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must make
 ROUNDING = 1e-14
@@ -45,27 +48,21 @@ def weighted_gram(X: Any, weights: np.ndarray) -> np.ndarray:
 
 
 class Metric:
-    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a positive semi-definite M, slightly damped.
+    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a semi-definite M with a share of its diagonal added.
 
     Parameters
     ----------
     M : array of shape (n_features, n_features)
-        Overwritten.
+    damping : float
+        The share, positive.
     """
 
-    def __init__(self, M: np.ndarray) -> None:
-        diagonal = M.diagonal().copy()
-        self._scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        M /= self._scale
-        M /= self._scale[:, np.newaxis]
-        damping = DAMPING
-        while True:
-            damped = M + damping * np.eye(len(M))
-            try:
-                self._factor = np.linalg.cholesky(damped)
-                return
-            except np.linalg.LinAlgError:
-                damping *= 100.0
+    def __init__(self, M: np.ndarray, damping: float) -> None:
+        diagonal = M.diagonal()
+        self._scale = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max() or 1.0))
+        scaled = M / self._scale / self._scale[:, np.newaxis]
+        scaled.flat[:: len(M) + 1] += damping
+        self._factor = np.linalg.cholesky(scaled)
 
     def of_gradients(self, gradients: np.ndarray) -> np.ndarray:
         """Return gradients in w, one or in rows, as gradients in z."""
@@ -154,19 +151,35 @@ def newton_moves(
     P. L. Combettes, B. C. Vu (2014), Variable metric forward-backward splitting with applications to monotone
     inclusions in duality, Optimization 63.
     """
-    point = start
+    point, damping = start, LEAST_DAMPING
     while True:
-        metric = Metric(_lagrangian_hessian(objective, region, point, multipliers))
-        cut = project_onto_cuts(
-            metric.of_gradients(point.objective.gradients[0]),
-            metric.of_gradients(point.place.gradients),
-            point.place.excess,
-        )
-        move = _along(objective, region, point, metric, cut, tol)
-        if move is None:
-            return
+        M = _lagrangian_hessian(objective, region, point, multipliers)
+        move = None
+        while move is None:
+            if damping > MOST_DAMPING:
+                return
+            move, following = _step(objective, region, point, M, damping, tol)
+            damping = max(damping / 10.0, LEAST_DAMPING) if move is not None else 100.0 * damping
         yield move
-        point, multipliers = move.point, cut.multipliers
+        point, multipliers = move.point, following
+
+
+def _step(
+    objective: MeanLosses, region: Region, point: Point, M: np.ndarray, damping: float, tol: float
+) -> tuple[Move | None, np.ndarray]:
+    """Return the step for one damping, if there is one, and the multipliers of its cuts."""
+    try:
+        metric = Metric(M, damping)
+    except np.linalg.LinAlgError:
+        return None, np.zeros(0)
+    cut = project_onto_cuts(
+        metric.of_gradients(point.objective.gradients[0]),
+        metric.of_gradients(point.place.gradients),
+        point.place.excess,
+    )
+    if damping > FAITHFUL:
+        cut = cut._replace(promised=np.inf)  # far less than what could be had
+    return _along(objective, region, point, metric, cut, tol), cut.multipliers
 
 
 def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, cut: Cut, tol: float) -> Move | None:
@@ -174,7 +187,7 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
     direction = metric.to_weights(cut.z)
     # A point outside by rounding may have to rise in order to come in.
     allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + ROUNDING * abs(point.value)
-    for t in 0.5 ** np.arange(HALVINGS):
+    for t in 0.5 ** np.arange(HALVINGS + 1):
         origin = point.w + t * direction
         near = project(np.zeros_like(origin), Near(region, metric, origin), INNER_STEPS, tol, keep_cuts=True)
         if near.status != "feasible":
@@ -188,8 +201,10 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
 
 
 def _lagrangian_hessian(objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray) -> np.ndarray:
+    of_objective = point.objective.curvature(np.ones(1))
     of_negatives, diagonal = point.place.curvature(multipliers)
-    H = weighted_gram(objective.X, point.objective.curvature(np.ones(1)))
+    of_negatives += FLOOR * of_objective.sum() * point.place.means.curvature_shares
+    H = weighted_gram(objective.X, of_objective)
     if of_negatives.any():
         H += weighted_gram(region.means.X, of_negatives)
     H.flat[:: len(H) + 1] += diagonal

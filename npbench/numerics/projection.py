@@ -203,7 +203,10 @@ def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.nda
     target = np.append(np.zeros(len(triangle)), 1.0)
     for unit in float(np.max(distances / lengths)) * UNITS:
         scaled = distances / lengths / unit
-        weights = nnls(np.vstack([-triangle, scaled]), target)[0]
+        try:
+            weights = nnls(np.vstack([-triangle, scaled]), target, maxiter=100 * len(scaled))[0]
+        except RuntimeError:  # it cycles where cuts are parallel but for rounding
+            return None
         left = 1.0 - float(weights @ scaled)  # is 1 / (1 + ||x||^2), x in this unit
         if left > SHORT:
             return np.asarray(unit * weights / left / lengths)

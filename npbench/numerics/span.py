@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import qr
 
 from npbench.numerics.constraints import Ball, Constraint, HalfSpace
 
+ROUNDING = 1e-14  # of the length of a sample
 FREE_LIMIT = 10  # features that a ball leaves out, beyond which they are too many to set apart
 
 
@@ -31,6 +33,12 @@ class Span:
     basis: np.ndarray
     constraints: list[Constraint]
 
+    def reduced(self, X: Any) -> np.ndarray:
+        """Return samples in these coordinates, 0 where there is but rounding: it must not pass for a feature."""
+        Z = np.asarray(X @ self.basis)
+        Z[np.abs(Z) <= ROUNDING * np.linalg.norm(Z, axis=1, keepdims=True)] = 0.0
+        return Z
+
     @classmethod
     def of(cls, X_pos: Any, X_neg: Any, constraints: Sequence[Constraint]) -> Span | None:
         """Return the span, None where it is no smaller than the whole space. O(n^2 n_features)."""
@@ -47,8 +55,15 @@ class Span:
         rows[:, free] = 0.0
         axes = np.zeros((n_features, len(free)))
         axes[free, np.arange(len(free))] = 1.0
-        basis = np.hstack([axes, np.linalg.qr(rows.T)[0]])
+        basis = np.hstack([axes, _range(rows.T)])
         return cls(basis, [_within(c, basis, free) for c in constraints])
+
+
+def _range(A: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the range, without directions that are there by rounding only."""
+    basis, triangle, _ = qr(A, mode="economic", pivoting=True)
+    sizes = np.abs(triangle.diagonal())
+    return basis[:, sizes > max(A.shape) * np.finfo(float).eps * sizes.max(initial=0.0)]
 
 
 def _dense(X: Any) -> np.ndarray:

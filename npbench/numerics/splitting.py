@@ -164,6 +164,7 @@ class _Course:
         )
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of steps that are then not taken
 def minimise(
     X_pos: Any,
     X_neg: Any,
@@ -228,7 +229,7 @@ def minimise(
     >>> from npbench.numerics.calibrated import LOGISTIC
     >>> random = np.random.default_rng(0)
     >>> X_pos, X_neg = random.normal(1, 1, (50, 2)), random.normal(-0.5, 1, (40, 2))
-    >>> result = minimise(X_pos, X_neg, LOGISTIC, tau=0.4)
+    >>> result = minimise(X_pos, X_neg, LOGISTIC, tau=0.5)
     >>> result.status, abs(result.excess) < 1e-9
     ('converged', True)
     """
@@ -281,7 +282,8 @@ class _Problem:
         n = X_pos.shape[0] + X_neg.shape[0]
         self._span = Span.of(X_pos, X_neg, constraints) if n <= HESSIAN_LIMIT else None
         if self._span is not None:
-            X_pos, X_neg, constraints = X_pos @ self._span.basis, X_neg @ self._span.basis, self._span.constraints
+            X_pos, X_neg = self._span.reduced(X_pos), self._span.reduced(X_neg)
+            constraints = self._span.constraints
         self._X_neg, self._loss = X_neg, loss
         self._bounds: list[Constraint] = [GroupBound(np.arange(X_neg.shape[0]), tau), *constraints]
         self.region = Region(X_neg, loss, self._bounds)
