@@ -91,3 +91,37 @@ def test_a_warm_path_is_the_path_of_cold_fits():
     assert list(path) == sorted(taus)
     for tau, scores in path.items():
         np.testing.assert_allclose(scores, make(tau=tau).fit(X, Y).decision_function(X), atol=1e-3)
+
+
+def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
+    """Write a table as the loader of TCGA reads it: genes in rows, samples under their barcodes."""
+    expressed = RANDOM.uniform(50, 500, n_genes)
+    changed = expressed * np.where(np.arange(n_genes) < 10, 3.0, 1.0)
+    lines = ["gene\t" + "\t".join(f"TCGA-{k:02d}-0000-{'01A' if k < n_tumours else '11A'}" for k in range(80))]
+    samples = [RANDOM.poisson(changed if k < n_tumours else expressed) for k in range(n_tumours + n_normal)]
+    lines += [f"G{gene}\t" + "\t".join(str(sample[gene]) for sample in samples) for gene in range(n_genes)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def asked(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200", "NPBENCH_DATA": ""},
+    )
+
+
+def test_tumours_are_measured_where_their_counts_are_and_asked_for_where_not(tmp_path):
+    counts_of_tumours(tmp_path / "lung.tsv")
+    known = ("+experiment=barlaud_figures8_10", "dataset.path=lung.tsv", "solver.n_features_to_select=5")
+    run = asked(*known)
+    assert run.returncode == 0, run.stderr
+    assert "tcga, rho=0.1, repeat 0, after" in run.stdout
+    (record,) = RecordStore("results/records").frame().to_dicts()
+    assert json.loads(record["params"])["n_features_to_select"] == 5
+    assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
+    absent = asked("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
+    assert absent.returncode == 2
+    assert "dataset=tcga is read from files that you bring" in absent.stderr

@@ -108,7 +108,7 @@ def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> list[str
 def _panel(axes: Axes, course: pl.DataFrame, gap: float, steps: int) -> None:
     for number, ((_,), one) in enumerate(course.group_by("iteration", maintain_order=True)):
         gaps = one["gap"].clip(lower_bound=FLOOR)
-        colour, alpha, label = (FIRST, 1.0, "first projection") if number == 0 else (OTHERS, 0.15, None)
+        colour, alpha, label = (FIRST, 1.0, "first projection") if number == 0 else (OTHERS, 0.04, None)
         axes.plot(one["inner"], gaps, color=colour, alpha=alpha, label=label, linewidth=1.3, zorder=3 if label else 2)
     axes.axhline(gap, color="black", linestyle=":", linewidth=1)
     axes.axvline(steps, color="black", linestyle=":", linewidth=1)

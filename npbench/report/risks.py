@@ -32,7 +32,7 @@ LOOKS = {
     "accuracy": ("black", "-"),
     "balanced_accuracy": ("0.5", "-"),
 }
-WIDTH, ROW = 9.0, 2.9  # inches
+WIDTH, ROW = 9.0, 3.1  # inches
 SMALL = 8  # points
 
 
@@ -73,8 +73,8 @@ def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
             axes.set_title(f"{record['dataset']}: risks, {PARTS[part]} part", size=SMALL)
         _curves(row[2], course, PARTS, ACCURACIES)
         row[2].set_title(f"{record['dataset']}: accuracies", size=SMALL)
-        for axes in row[1:]:
-            axes.legend(fontsize=SMALL - 1, frameon=False, loc="center left")
+        for axes in row[::2]:
+            axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
     return drawing
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.calibrated import LOSSES, CalibratedLoss
 from npbench.numerics.splitting import Ball, GroupBound, Result, minimise
+from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.projections import gaps
 
@@ -225,20 +227,23 @@ class SplittingNP(LinearClassifier):
         """Return the minimiser, the weight of the constant feature last."""
         Z = _with_constant(X) if self.fit_intercept else X
         balls = [] if self.max_norm is None else [Ball(self.max_norm, np.arange(X.shape[1]))]
-        return minimise(
-            Z[signs > 0],
-            Z[signs < 0],
-            self._loss,
-            self._bound,
-            constraints=[*bounds, *balls],
-            w0=w0,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            inner=self.inner,
-            step=self.step,
-            accelerate=self.accelerate,
-            keep_iterates=self.keep == "iterates",
-        )
+        # Products with one vector are bound by memory: threads of BLAS would wait for each other.
+        threads = nullcontext() if self.accelerate == "newton" else one_blas_thread()
+        with threads:
+            return minimise(
+                Z[signs > 0],
+                Z[signs < 0],
+                self._loss,
+                self._bound,
+                constraints=[*bounds, *balls],
+                w0=w0,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                inner=self.inner,
+                step=self.step,
+                accelerate=self.accelerate,
+                keep_iterates=self.keep == "iterates",
+            )
 
     def surrogate_loss(self, margins: np.ndarray) -> np.ndarray:
         """Return phi of margins, y f(x) with y in {-1, +1}."""
