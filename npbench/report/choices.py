@@ -74,8 +74,8 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
         theirs = [paper[pair] for pair in PAIRS if pair in paper]
         rows.append(["", "", "", "paper", *(figure(paper.get(pair), ".1f") for pair in PAIRS), "", verdict(theirs)])
     notes = [
-        "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test over "
-        "the outer folds at 5 %. The verdict is on one and all: which is ahead at more than 5 % of the asymmetries.",
+        "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
+        "over the outer folds at 5 %. The verdict is on one and all: which is ahead at more than 5 % of asymmetries.",
         "Neighbouring asymmetries share classifiers and samples: a share is a description, and not so many tests.",
     ]
     return [

@@ -67,13 +67,14 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: S
     panels = drawing.subplots(1, max(len(groups), 1), squeeze=False)[0]
     for axes, ((dataset,), group) in zip(panels, groups.items(), strict=False):
         curves = averaged(group, GRID)
-        for kind, found in curves.items():
-            if len(found):
-                axes.plot(GRID, 1 - found.mean(axis=0), label=kind, **CURVES[kind])
+        drawn = {kind: 1 - found.mean(axis=0) for kind, found in curves.items() if len(found)}
+        for kind, detected in drawn.items():
+            axes.plot(GRID, detected, label=kind, **CURVES[kind])
+        if drawn:
+            axes.legend(fontsize=SMALL, loc="lower right")
         axes.set(aspect="equal", xlim=(-0.01, 1), ylim=(0, 1.01), xlabel="$P_{fa}$", ylabel="$1 - P_{nd}$")
         axes.set_title(f"{dataset}, mean of {len(curves['by both'])} splits", size=SMALL)
         axes.tick_params(labelsize=SMALL)
-        axes.legend(fontsize=SMALL, loc="lower right")
     return drawing
 
 
