@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from npbench.report import asymmetry, rates, surfaces
+from npbench.report import asymmetry, projections, rates, risks, surfaces
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore, conformed
 
@@ -20,7 +21,14 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
-EXPERIMENTS = {"davenport_surfaces": surfaces.figure, "gasso_figure4": rates.plot, "gasso_figure5": rates.plot}
+EXPERIMENTS: dict[str, Callable[..., Figure]] = {
+    "barlaud_figure3": partial(projections.plot, gap=1e-12, steps=9),
+    "barlaud_figures5_7": risks.plot,
+    "barlaud_figures8_10_like": risks.plot,
+    "davenport_surfaces": surfaces.figure,
+    "gasso_figure4": rates.plot,
+    "gasso_figure5": rates.plot,
+}
 OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 # What formulas give: each figure, and a table of what it shows.
 THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {

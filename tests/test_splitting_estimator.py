@@ -334,6 +334,7 @@ def ended(data, **params):
 
 
 @pytest.mark.filterwarnings("ignore:SplittingNP. the classes can be separated")
+@pytest.mark.parametrize("params", [{"accelerate": "nesterov", "tol": 1e-3, "max_iter": 2000}, {"max_norm": 2.0}])
 @pytest.mark.parametrize(
     "size",
     [
@@ -342,9 +343,9 @@ def ended(data, **params):
     ],
     ids=["small", "paper"],
 )
-def test_on_counts_the_surrogate_risk_ends_at_alpha_and_the_errors_below(size):
+def test_on_counts_the_surrogate_risk_ends_at_alpha_and_the_errors_below(size, params):
     data = npbench.load_dataset("negative_binomial", **size)
-    model, errors = ended(data, accelerate="nesterov", tol=1e-3, max_iter=2000)
+    model, errors = ended(data, **params)
     assert model.converged_
     assert model.surrogate_rates_[1] == pytest.approx(0.1, abs=1e-6)
     assert max(errors) < 0.1
