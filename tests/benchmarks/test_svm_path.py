@@ -1,0 +1,50 @@
+"""A choice along the SVM path against fits of LIBSVM, its ROC curves against scikit-learn; ratios are theirs / ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_curve
+from sklearn.svm import SVC
+
+import npbench
+from npbench.numerics.roc import by_both
+from npbench_svm_path.estimator import SVMPath
+
+TOTAL = 2.0
+
+
+def by_libsvm(X: np.ndarray, y: np.ndarray, folds: list[Any], kernel: str, n_asymmetries: int) -> None:
+    """Fit every asymmetry on each fold, and score the samples left out."""
+    for fit, left_out in folds:
+        for asymmetry in np.arange(1, n_asymmetries + 1) / (n_asymmetries + 1):
+            weights = {1: TOTAL * asymmetry, -1: TOTAL * (1 - asymmetry)}
+            svc = SVC(C=1.0, kernel=kernel, class_weight=weights, cache_size=500).fit(X[fit], y[fit])
+            svc.decision_function(X[left_out])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_choice(side_by_side: Callable[..., float], kernel: str, raw_dataset: Callable[[str], Any]) -> None:
+    data = npbench.load_dataset(raw_dataset("pima").name)
+    X, y = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y.astype(float)
+    model = SVMPath(total=TOTAL, kernel=kernel, asymmetry=0.3, stages="asymmetries", random_state=0)
+    folds = model.folds(X, y)
+    ours = lambda: model.choose(X, y, folds).stages  # noqa: E731
+    theirs = partial(by_libsvm, X, y, folds, kernel, 20)
+    side_by_side(ours, theirs, f"1000 asymmetries on 10 folds of pima, {kernel}, and 20 of them by LIBSVM", rounds=1)
+
+
+def test_roc_by_both(side_by_side: Callable[..., float]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(2000) < 0.4, 1, -1)
+    scores = rng.normal(size=(1000, 2000)) + np.linspace(0, 2, 1000)[:, None] * y
+
+    def theirs() -> None:
+        for row in scores:
+            roc_curve(y, row)
+
+    side_by_side(lambda: by_both(y, scores).hull(), theirs, "ROC of 1000 classifiers on 2000 samples, hull of all")
