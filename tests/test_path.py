@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 import npbench
 from npbench.numerics.path import CostPath
-from npbench.numerics.path_kernels import LEFT
+from npbench.numerics.path_state import LEFT
 
 KERNELS = {f"rbf {gamma:g}": gamma for gamma in (20.0, 0.5, 1e-4)} | {"linear": None, "poly": None}
 FEATURES = {
@@ -68,14 +68,15 @@ def assert_optimal(line, K, y, most=80, tolerance=1e-8):
 
 
 def conic(K, y, C_pos, C_neg):
-    """Return the smallest objective, by a conic solver."""
+    """Return the objective at the answer of a conic solver."""
     values, vectors = np.linalg.eigh(K)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     w, b = cvxpy.Variable(len(y)), cvxpy.Variable()
     hinge = cvxpy.pos(1 - cvxpy.multiply(y, root @ w + b))
     problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + np.where(y > 0, C_pos, C_neg) @ hinge))
     problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return problem.value
+    slack = np.maximum(0.0, 1 - y * (root @ w.value + b.value))
+    return 0.5 * w.value @ w.value + np.where(y > 0, C_pos, C_neg) @ slack
 
 
 def objective(K, y, solution):
@@ -109,13 +110,14 @@ def test_every_classifier_of_a_line_is_optimal_whatever_the_ties(problem, total)
     assert_optimal(line, K, y)
 
 
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # then it may only lie above ours
 @settings(max_examples=25, deadline=None)
 @given(problems(), st.sampled_from([0.1, 2.0, 20.0]), st.floats(0.01, 0.99))
-def test_objective_is_that_of_a_conic_solver(problem, total, share):
+def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
     _, K, _, y = problem
     solution = CostPath(K, y).line(total).at(share * total, (1 - share) * total)
-    least = conic(K, y, share * total, (1 - share) * total)
-    assert objective(K, y, solution) == pytest.approx(least, rel=1e-6, abs=1e-7 * total)
+    theirs = conic(K, y, share * total, (1 - share) * total)
+    assert objective(K, y, solution) <= theirs * (1 + 1e-7) + 1e-8 * total
 
 
 @pytest.mark.parametrize("n_pos", [8, 15, 25])

@@ -25,11 +25,11 @@ from functools import cached_property
 import numpy as np
 
 from npbench.numerics import path_kernels as kernels
-from npbench.numerics.path_kernels import FULL, LEFT, STALLED, Active, Log, Samples
+from npbench.numerics.path_kernels import FULL, STALLED
 from npbench.numerics.path_line import Line, Stretch
+from npbench.numerics.path_state import LEFT, Active, Log, Samples, all_left, new_log, with_more, with_room
 
 PRECISIONS = tuple((1e-10 * loose, 1e-12 * loose) for loose in (1, 10, 100, 1e3, 1e4))  # ties, ridge
-FIRST_ROOM = 64
 
 
 class CostPath:
@@ -120,7 +120,7 @@ class _Follower:
     def __init__(self, samples: Samples) -> None:
         self.samples = samples
         self.counts = np.array([np.sum(samples.y > 0), np.sum(samples.y < 0)], dtype=np.float64)
-        self.active = self._origin()
+        self.active = all_left(samples)
 
     def entry_line(self, total: float) -> Line:
         return Line(self.samples, [self._enter(total)])
@@ -131,30 +131,13 @@ class _Follower:
         for direction, length in ((np.array([-1.0, 1.0]), costs[0]), (np.array([1.0, -1.0]), costs[1])):
             start = copy.deepcopy(self.active)
             start.t[0] = 0.0
-            ways.append(self._follow(start, _new_log(start), costs, direction, length)[0])
+            ways.append(self._follow(start, new_log(start), costs, direction, length)[0])
         return Line(self.samples, ways)
 
     @property
     def _entry(self) -> np.ndarray:
         """The costs on the entry line whose sum is 1."""
         return self.counts[::-1] / self.counts.sum()
-
-    def _origin(self) -> Active:
-        """Return the start of the entry line: no costs, all samples on the left, b = 0 in its interval [-1, 1]."""
-        rows, y, n = self.samples.rows, self.samples.y, len(self.samples.y)
-        return Active(
-            side=np.full(n, LEFT, dtype=np.int8),
-            scores=np.zeros(n),
-            free=np.zeros(FIRST_ROOM, dtype=np.int64),
-            x=np.zeros(FIRST_ROOM),
-            factor=np.zeros((FIRST_ROOM, FIRST_ROOM)),
-            left=np.stack([rows[y > 0].sum(axis=0), rows[y < 0].sum(axis=0)]),
-            n_left=self.counts.copy(),
-            n_all=self.counts,
-            m=np.zeros(1, dtype=np.int64),
-            b=np.zeros(1),
-            t=np.zeros(1),
-        )
 
     @cached_property
     def _opening(self) -> tuple[float, float, np.ndarray, np.ndarray]:
@@ -182,7 +165,7 @@ class _Follower:
 
     def _enter(self, total: float) -> Stretch:
         """Follow the entry line on to ``total``."""
-        active, log = self.active, _new_log(self.active)
+        active, log = self.active, new_log(self.active)
         opening, b, first, rates = self._opening
         if active.t[0] < opening:
             log.segments[0], log.used[0] = (active.t[0], active.b[0], b / opening), 1
@@ -201,7 +184,7 @@ class _Follower:
         side = active.side.copy()
         side[log.moves[: log.used[1], 0]] = LEFT  # who opened the margin was there
         while (outcome := kernels.follow(self.samples, active, log, start, direction, length)) == FULL:
-            active, log = _with_room(active), _with_more(log)
+            active, log = with_room(active), with_more(log)
         if outcome == STALLED:
             costs = start + active.t[0] * direction
             raise ArithmeticError(
@@ -209,38 +192,4 @@ class _Follower:
                 "errors decide there which samples are on the margin. Scale the features to a moderate range, or take "
                 "smaller costs or a narrower kernel."
             )
-        return Stretch(start, direction, length, side, *_used(log)), active
-
-
-def _new_log(active: Active) -> Log:
-    rows, places = 2 * FIRST_ROOM, FIRST_ROOM * (FIRST_ROOM + int(active.m[0]))
-    return Log(
-        segments=np.zeros((rows, 3)),
-        spans=np.zeros((rows, 3), dtype=np.int64),
-        moves=np.zeros((rows, 2), dtype=np.int64),
-        free=np.zeros(places, dtype=np.int64),
-        x=np.zeros((places, 2)),
-        used=np.zeros(3, dtype=np.int64),
-    )
-
-
-def _with_more(log: Log) -> Log:
-    """Return the log with twice the room."""
-    more = {name: np.concatenate([array, np.zeros_like(array)]) for name, array in log._asdict().items()}
-    return Log(**more | {"used": log.used})
-
-
-def _used(log: Log) -> tuple[np.ndarray, ...]:
-    segments, moves, places = log.used
-    return log.segments[:segments], log.spans[:segments], log.moves[:moves], log.free[:places], log.x[:places]
-
-
-def _with_room(active: Active) -> Active:
-    """Return the state with room for twice as many free samples, if it needs it."""
-    capacity = len(active.free)
-    if active.m[0] + 1 < capacity:
-        return active
-    factor = np.zeros((2 * capacity, 2 * capacity))
-    factor[:capacity, :capacity] = active.factor
-    free, x = (np.concatenate([array, np.zeros_like(array)]) for array in (active.free, active.x))
-    return active._replace(free=free, x=x, factor=factor)
+        return Stretch(start, direction, length, side, *log.noted()), active

@@ -11,56 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-LEFT, FREE, RIGHT = 0, 1, 2
+from npbench.numerics.path_state import FREE, LEFT, RIGHT
+
 DONE, FULL, STALLED = 0, 1, 2
 
 ROUNDING = 1e-15
 DRIFT = 1e-11  # of the scores of the free samples, beyond which they are mended
+STILL = 1e-9  # of the fastest score
 RENEWED_EVERY = 50  # steps
 
 SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # NaN and infinity stay what they are
-
-
-class Samples(NamedTuple):
-    """What stays the same: ``rows`` of features or of a Gram matrix, ``y`` in {-1, 1}, and margins to be held.
-
-    ``shift`` is added to every kernel value. Since the x sum to zero, this changes nothing but b; and the matrix of the
-    free samples becomes positive definite whenever they have a unique solution.
-    """
-
-    rows: np.ndarray
-    linear: bool
-    y: np.ndarray
-    margins: np.ndarray
-    shift: float
-    ridge: float
-
-
-class Active(NamedTuple):
-    """Where the path is: sides, scores, free samples ``free[:m]`` with their x and factor, sums over the left side."""
-
-    side: np.ndarray  # (n,)
-    scores: np.ndarray  # (n,)
-    free: np.ndarray  # (capacity,)
-    x: np.ndarray  # (capacity,)
-    factor: np.ndarray  # (capacity, capacity), lower
-    left: np.ndarray  # (2, n_columns): sums of rows, positives and negatives
-    n_left: np.ndarray  # (2,)
-    n_all: np.ndarray  # (2,)
-    m: np.ndarray  # (1,)
-    b: np.ndarray  # (1,)
-    t: np.ndarray  # (1,)
-
-
-class Log(NamedTuple):
-    """What is kept of a line; ``used`` says how many segments, moves and places are used."""
-
-    segments: np.ndarray  # (.., 3): t, b, rate of b
-    spans: np.ndarray  # (.., 3): number of free samples, first place, moves made before
-    moves: np.ndarray  # (.., 2): sample, side
-    free: np.ndarray  # (..,): sample at each place
-    x: np.ndarray  # (.., 2): its x, rate of its x
-    used: np.ndarray  # (3,)
 
 
 class Work(NamedTuple):
@@ -82,28 +42,35 @@ def _dot(a, b):
 
 
 @njit(cache=True, nogil=True)
-def _solve(factor, m, v):
+def _forward(factor, m, v):
     for i in range(m):
-        v[i] = (v[i] - _dot(factor[i, :i], v[:i])) / factor[i, i]
-    for i in range(m - 1, -1, -1):
         v[i] /= factor[i, i]
-        for j in range(i):
-            v[j] -= v[i] * factor[i, j]
+        value, row = v[i], factor[i]
+        for j in range(i + 1, m):
+            v[j] -= value * row[j]
+
+
+@njit(cache=True, nogil=True)
+def _solve(factor, m, v):
+    _forward(factor, m, v)
+    for i in range(m - 1, -1, -1):
+        v[i] = (v[i] - _dot(factor[i, i + 1 : m], v[i + 1 : m])) / factor[i, i]
 
 
 @njit(cache=True, nogil=True)
 def _delete(factor, m, p):
-    """Take row and column p out of the factored matrix, with one Givens rotation for each row below."""
-    cosines, sines, row = np.empty(m), np.empty(m), np.empty(m + 1)
-    for i in range(p, m - 1):
-        row[: i + 2] = factor[i + 1, : i + 2]
-        for k in range(p, i):
-            a, b = row[k], row[k + 1]
-            row[k], row[k + 1] = cosines[k] * a + sines[k] * b, cosines[k] * b - sines[k] * a
-        length = np.hypot(row[i], row[i + 1])
-        cosines[i], sines[i] = row[i] / length, row[i + 1] / length
-        factor[i, :i] = row[:i]
-        factor[i, i] = length
+    """Take row and column p out of the factored matrix: what follows them is updated by the row of p."""
+    row = factor[p].copy()
+    for i in range(p):
+        factor[i, p : m - 1] = factor[i, p + 1 : m]
+    for i in range(p + 1, m):
+        length = np.hypot(factor[i, i], row[i])
+        cosine, sine = factor[i, i] / length, row[i] / length
+        above, here = factor[i - 1], factor[i]
+        above[i - 1] = length
+        for j in range(i + 1, m):
+            above[j - 1] = cosine * here[j] + sine * row[j]
+            row[j] = cosine * row[j] - sine * here[j]
 
 
 @njit(cache=True, nogil=True)
@@ -168,13 +135,22 @@ def _move(samples, active, log, i, side):
 
 
 @njit(cache=True, nogil=True)
-def join(samples, active, log, j, costs):
-    """Free sample j, and give the factor a row for it."""
-    m, row = active.m[0], active.factor[active.m[0]]
+def _factor_column(samples, active, m):
+    """Make column m of the factor from the rows and columns before it."""
+    j, column = active.free[m], np.empty(m)
     for k in range(m):
-        row[k] = (_kernel(samples, j, active.free[k]) - _dot(active.factor[k, :k], row[:k])) / active.factor[k, k]
-    row[m] = np.sqrt(max(_kernel(samples, j, j) + samples.ridge - _dot(row[:m], row[:m]), samples.ridge))
+        column[k] = _kernel(samples, j, active.free[k])
+    _forward(active.factor, m, column)
+    pivot = _kernel(samples, j, j) + samples.ridge - _dot(column, column)
+    active.factor[:m, m], active.factor[m, m] = column, np.sqrt(max(pivot, samples.ridge))
+
+
+@njit(cache=True, nogil=True)
+def join(samples, active, log, j, costs):
+    """Free sample j."""
+    m = active.m[0]
     active.free[m] = j
+    _factor_column(samples, active, m)
     active.x[m] = samples.y[j] * _cost(samples, j, costs) if active.side[j] == LEFT else 0.0
     _move(samples, active, log, j, FREE)
     active.m[0] = m + 1
@@ -276,16 +252,38 @@ def _drift(samples, active):
 
 
 @njit(cache=True, nogil=True)
+def _rounding(active, rates):
+    """Return the largest rate of the free scores, which should stand still: the others are wrong by as much."""
+    most = 0.0
+    for k in range(active.m[0]):
+        most = max(most, abs(rates[active.free[k]]))
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _rates(samples, active, direction, work):
+    """Fill in the rates of the free x and of all scores, with a new factor if the old one has drifted; return b's."""
+    rate_of_b = _velocity(samples, active, direction, work)
+    _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
+    if _rounding(active, work.rates) > STILL * np.abs(work.rates).max():
+        for k in range(active.m[0]):
+            _factor_column(samples, active, k)
+        rate_of_b = _velocity(samples, active, direction, work)
+        _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
+    return rate_of_b
+
+
+@njit(cache=True, nogil=True)
 def _first_bound(samples, active, v, costs, direction, longest):
     """Return when, and which free sample, first comes to 0 or to its cost, and on which side it is then."""
-    k_first, side = -1, FREE
+    k_first, side, rounding = -1, FREE, 1e-13 * np.abs(direction).sum()
     for k in range(active.m[0]):
         i = active.free[k]
         alpha, rate = samples.y[i] * active.x[k], samples.y[i] * v[k]
         closing = rate - _cost(samples, i, direction)
-        if rate < 0 and max(alpha, 0.0) < -rate * longest:
+        if rate < -rounding and max(alpha, 0.0) < -rate * longest:
             longest, k_first, side = max(alpha, 0.0) / -rate, k, RIGHT
-        if closing > 1e-13 * abs(rate):
+        if closing > rounding:
             room = max(_cost(samples, i, costs) - alpha, 0.0)
             if room < closing * longest:
                 longest, k_first, side = room / closing, k, LEFT
@@ -295,13 +293,13 @@ def _first_bound(samples, active, v, costs, direction, longest):
 @njit(cache=True, nogil=True)
 def _first_crossing(samples, active, rates, longest):
     """Return when, and which sample, first comes to the margin."""
-    first = -1
+    first, rounding = -1, 4.0 * _rounding(active, rates)
     for i in range(len(rates)):
         rate = samples.y[i] * rates[i]
         beyond = samples.y[i] * active.scores[i] - samples.margins[i]
         if active.side[i] == RIGHT:
             rate, beyond = -rate, -beyond
-        if active.side[i] != FREE and rate > 0 and max(-beyond, 0.0) < rate * longest:
+        if active.side[i] != FREE and rate > rounding and max(-beyond, 0.0) < rate * longest:
             longest, first = max(-beyond, 0.0) / rate, i
     return longest, first
 
@@ -366,14 +364,13 @@ def follow(samples, active, log, start, direction, length):
             towards = -1.0 if active.n_left[0] > 0.0 else 1.0
             _record(active, log, work.v, (towards - active.b[0]) / (length - t))
             return DONE
-        rate_of_b = _velocity(samples, active, direction, work)
         taken += 1
         renews = taken % RENEWED_EVERY == 0
         if renews:
             _renew_sums(samples, active)
+        rate_of_b = _rates(samples, active, direction, work)
         if renews or _drift(samples, active) > floor:
             floor = max(DRIFT, 4.0 * _mend(samples, active, costs, work))
-        _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
         step, k, side = _first_bound(samples, active, work.v, costs, direction, length - t)
         step, joins = _first_crossing(samples, active, work.rates, step)
         ends = k < 0 and joins < 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from npbench.numerics.path_kernels import LEFT, Samples
+from npbench.numerics.path_state import LEFT, Samples
 
 ON_LINE = 1e-9
 BLOCK_BYTES = 1 << 25
