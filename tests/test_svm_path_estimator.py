@@ -280,3 +280,39 @@ def test_costs_on_few_folds_are_compared_on_more():
 def test_nothing_is_fitted_where_there_is_nothing_to_choose():
     assert np.isnan(select(maker(total=1.0, classifier="one"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
     assert np.isnan(select(maker(total=1.0, stages="roc"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
+
+
+def extremes():
+    rng = np.random.default_rng(7)
+    few = np.r_[np.ones(130), -np.ones(20)].astype(int)
+    return {
+        "a false alarm costs a million misses": (X, Y, {"asymmetry": 1e-6}),
+        "a miss costs a million false alarms": (X, Y, {"asymmetry": 1 - 1e-6}),
+        "rho of a thousandth": (X, Y, {"rho": 0.001}),
+        "twenty negatives": (X + few[:, None], few, {"rho": 0.05}),
+        "duplicates in both classes": (
+            np.round(X[np.repeat(np.arange(30, 105), 2)]),
+            np.tile([1, -1], 75),
+            {"rho": 0.1},
+        ),
+        "constant features": (np.ones((40, 2)), np.repeat([1, -1], 20), {"asymmetry": 0.3}),
+        "a constant feature": (np.c_[X, np.full(150, 3.0)], Y, {"asymmetry": 0.3}),
+        "features of many sizes": (X * [1e-3, 1.0, 1e3], Y, {"rho": 0.1, "total": 1e-4}),
+        "more features than samples": (rng.normal(size=(40, 300)), np.repeat([1, -1], 20), {"rho": 0.1}),
+    }
+
+
+@pytest.mark.parametrize("name", extremes())
+def test_extreme_inputs_give_a_classifier_that_is_optimal(name):
+    S, y, options = extremes()[name]
+    model = SVMPath(**{**FAST, "ratios": (10, 0.1), **options}).fit(S, y)
+    assert model.converged_
+    assert np.all(np.isfinite(scores(model, S)))
+    assert all(np.all(np.isfinite(stage)) for stage in model.staged_decision_function(S))
+
+
+def test_scores_that_tell_nothing_call_all_of_one_class():
+    S, y = np.ones((40, 2)), np.repeat([1, -1], 20)
+    cheap, dear = (SVMPath(asymmetry=asymmetry, total=1.0, **FAST).fit(S, y) for asymmetry in (0.1, 0.9))
+    assert np.all(scores(cheap, S) < 0)
+    assert np.all(scores(dear, S) > 0)
