@@ -118,8 +118,8 @@ def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
     line = CostPath(K, y).line(total)
     solution = line.at(share * total, (1 - share) * total)
     theirs = conic(K, y, share * total, (1 - share) * total)
-    ridge = line.samples.ridge * np.sum(solution.alpha**2)
-    assert objective(K, y, solution) <= theirs * (1 + 1e-7) + 1e-8 * total + ridge
+    slack = line.samples.ridge * np.sum(solution.alpha)  # what the ridge does to margins, together
+    assert objective(K, y, solution) <= theirs * (1 + 1e-7) + total * (1e-8 + slack)
 
 
 @pytest.mark.parametrize("n_pos", [8, 15, 25])
@@ -187,11 +187,12 @@ def test_balanced_classes_that_stay_on_the_left_leave_at_one_end_of_the_interval
 @given(problems(), totals)
 def test_w_and_multipliers_are_continuous_and_b_jumps_only_where_no_sample_is_free(problem, total):
     _, K, _, y = problem
+    unique = np.linalg.eigvalsh(K)[0] > 1e-6 * np.abs(K).max()  # else rounding errors share out what duplicates have
     for stretch in CostPath(K, y).line(total).stretches:
         for end, start in zip(stretch.breakpoints[1:-1], stretch.spans[1:], strict=True):
             before, after = (stretch.solution(end + way * 1e-12 * stretch.length, y) for way in (-1, 1))
             change = y * (after.alpha - before.alpha)
-            assert np.abs(change).max() <= 1e-3 * total  # in a direction that hardly moves w, rounding errors may tell
+            assert not unique or np.abs(change).max() <= 1e-4 * total
             assert change @ K @ change <= 1e-14 * (1 + total * np.abs(K).max()) ** 2
             if abs(before.b - after.b) > 1e-6 * (1 + total * np.abs(K).max()):
                 assert start[0] == 1
