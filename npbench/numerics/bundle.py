@@ -14,9 +14,12 @@ computed as it stands here: it holds however well the shares have been optimised
 1. raises the bound: shares that maximise it, whose w minimises the model;
 2. steps from the best point towards the minimiser of the model plus ``mu/2 ||w - best||^2``, which keeps close to where
    the model can be trusted; mu is such that the model there has made a set part of the way from the best objective to
-   the bound (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995). Plain cutting planes, mu = 0, zigzag;
+   the bound (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995);
 3. searches that line, which costs no product with X (Franc and Sonnenburg 2008), and adds the plane of the first
    point met at which F rises: no later model has its minimum here again.
+
+Plain cutting planes (Joachims, Finley and Yu 2009) add the plane of the model's minimiser in place of 2 and 3, and
+zigzag. They are there to compare with.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from npbench.numerics.threads import one_blas_thread
 
 Risk = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Status = Literal["converged", "stalled", "max_iter"]
+Method = Literal["level", "plain"]
 
 LEVELS = (0.5, 0.75)  # part of the way from the bound to the best objective at which the model is minimised
 MU_FACTOR = 4.0  # by which mu changes when the model is outside
@@ -110,6 +114,15 @@ class Planes:
             self._gram = np.pad(self._gram, (0, more))
         self.count += 1
 
+    def tilt(self, slope: np.ndarray, offset: float) -> None:
+        """Add ``offset + slope'w`` to the risk, hence to all planes but 0: the sum must be nowhere negative either.
+
+        O(planes^2 n_features).
+        """
+        self._slopes[1 : self.count] += slope
+        self._offsets[1 : self.count] += offset
+        self._gram[: self.count, : self.count] = self.slopes @ self.slopes.T
+
     def model(self, w: np.ndarray) -> float:
         """Return the largest of the planes at w."""
         return float(np.max(self.offsets + self.slopes @ w))
@@ -183,7 +196,8 @@ def minimise(
     tol: float = 1e-4,
     atol: float = 0.0,
     max_iter: int = 1000,
-    start: Solution | None = None,
+    method: Method = "level",
+    start: Solution | np.ndarray | None = None,
 ) -> Solution:
     """Minimise ``F(w) = 1/2 ||w||^2 + C R(Xw)`` to a certified gap.
 
@@ -199,9 +213,11 @@ def minimise(
         The search ends when the gap is at most ``max(tol * objective, atol)``.
     max_iter : int
         Most iterations: each takes one product with X and one with its transpose, and up to three calls of ``risk``.
-    start : Solution, optional
-        For the same X and risk and another C: its w is the first point, and its planes, which hold for every C, are
-        taken over (and added to).
+    method : {"level", "plain"}
+        How the next plane is found: by the level bundle method with a line search, or by plain cutting planes.
+    start : Solution or array of shape (n_features,), optional
+        The first w, which is 0 otherwise; or a solution for the same X and risk and another C: its w is the first, and
+        its planes, which hold for every C, are taken over (and added to).
 
     Returns
     -------
@@ -216,6 +232,7 @@ def minimise(
     ----------
     C. Lemarechal, A. Nemirovskii, Y. Nesterov (1995), New variants of bundle methods, Mathematical Programming 69.
     V. Franc, S. Sonnenburg (2008), Optimized cutting plane algorithm for support vector machines, ICML.
+    T. Joachims, T. Finley, C.-N. J. Yu (2009), Cutting-plane training of structural SVMs, Machine Learning 77.
 
     Examples
     --------
@@ -243,17 +260,21 @@ def minimise(
         if waited >= PATIENCE:
             status = "stalled"
             break
-        search.step(target)
+        if method == "level":
+            search.step(target)
+        else:
+            search.plain_step()
     return search.solution(status, trace, tol, atol)
 
 
 class _Search:
     """The best point, the bound and mu, and how an iteration changes them."""
 
-    def __init__(self, X: Any, risk: Risk, C: float, start: Solution | None) -> None:
+    def __init__(self, X: Any, risk: Risk, C: float, start: Solution | np.ndarray | None) -> None:
         self._X, self._risk, self._C = X, risk, C
-        self._planes = Planes(X.shape[1]) if start is None else start.planes
-        self.best = self._at(np.zeros(X.shape[1]) if start is None else start.w)
+        self._planes = start.planes if isinstance(start, Solution) else Planes(X.shape[1])
+        first = start.w if isinstance(start, Solution) else start
+        self.best = self._at(np.zeros(X.shape[1]) if first is None else first)
         self.bound, self._mu = 0.0, 1.0
         self._of_bound = self.best.w
         self._cut(self.best)
@@ -293,6 +314,11 @@ class _Search:
             self._mu *= MU_FACTOR
         self.best, cut = self._search_line(w, LINE_ACCURACY * (self.best.objective - promised))
         self._cut(cut)
+
+    def plain_step(self) -> None:
+        point = self._at(self._of_bound)
+        self.best = min(self.best, point, key=lambda point: point.objective)
+        self._cut(point)
 
     def _search_line(self, w: np.ndarray, accuracy: float) -> tuple[Point, Point]:
         """Search from the best point through w; return the lowest point met and the one to cut at."""

@@ -1,15 +1,13 @@
-"""The bundle solver on SVMperf's risk beside plain cutting planes: the same code without level and line search."""
+"""The bundle solver on SVMperf's risk beside plain cutting planes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-from npbench.numerics import bundle
-from npbench.numerics.bundle import Planes, Solution, minimise
+from npbench.numerics.bundle import minimise
 from npbench_svm_perf.precision import PrecisionAtK
 
 
@@ -22,25 +20,16 @@ def sample(n: int, d: int = 54, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
-def plain(monkeypatch: pytest.MonkeyPatch, *problem: Any, **settings: Any) -> Solution:
-    with monkeypatch.context() as patch:
-        patch.setattr(Planes, "near", lambda self, centre, mu, C, accuracy: self.minimiser(C, accuracy)[0])
-        patch.setattr(bundle, "LINE_POINTS", 1)
-        return minimise(*problem, **settings)
-
-
 @pytest.mark.parametrize("k_share", [0.5, 1.0])
 @pytest.mark.parametrize(("n", "C"), [(10_000, 0.01), (10_000, 1.0), (10_000, 100.0), (100_000, 0.01)])
-def test_beside_plain_cutting_planes(
-    side_by_side: Callable[..., float], monkeypatch: pytest.MonkeyPatch, n: int, k_share: float, C: float
-) -> None:
+def test_beside_plain_cutting_planes(side_by_side: Callable[..., float], n: int, k_share: float, C: float) -> None:
     X, y = sample(n)
     problem = X, PrecisionAtK(y, round(k_share * int(np.sum(y > 0)))), C
-    ours, theirs = minimise(*problem, tol=1e-3), plain(monkeypatch, *problem, tol=1e-3)
+    ours, theirs = minimise(*problem, tol=1e-3), minimise(*problem, tol=1e-3, method="plain")
     assert ours.status == "converged"
     side_by_side(
         lambda: minimise(*problem, tol=1e-3),
-        lambda: plain(monkeypatch, *problem, tol=1e-3),
+        lambda: minimise(*problem, tol=1e-3, method="plain"),
         f"n={n} k_share={k_share:g} C={C:g}, {len(ours.trace)} iterations against {len(theirs.trace)}",
         rounds=1 if n > 10_000 else 3,
     )
