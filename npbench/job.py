@@ -17,8 +17,11 @@ from npbench.protocol import describe
 from npbench.schema import SCHEMA
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from npbench.data import BinaryData
     from npbench.request import Request
+    from npbench.split import Split
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,14 +217,29 @@ def check_split(request: Request, data: BinaryData) -> None:
     Raises
     ------
     RequestError
-        If there are too few samples of a class, or too few rows, groups or published divisions.
+        If there are too few samples of a class, or too few rows, groups or published divisions, or a part whose
+        samples are too few for the problem's loss.
     """
     try:
         one_for_all = request.protocol.stratified and data.groups is None
         for repeat in range(1 if one_for_all else request.repeats):
-            request.protocol.split(data, request.seed, repeat)
+            _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
     except RequestError as error:
         raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
+
+
+def _check_measurable(request: Request, y: np.ndarray, split: Split) -> None:
+    is_selected = any(len(values) > 1 for values in request.search.values())
+    validated = [("a validation part", rows) for _, rows in split.folds] if is_selected else []
+    for part, rows in [("the test part", split.test), *validated]:
+        n_pos = int((y[rows] > 0).sum())
+        if not request.problem.measurable(n_pos, len(rows) - n_pos):
+            asked = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
+            raise RequestError(
+                f"problem={request.problem.name} with {asked} cannot be measured on {part}, which has {n_pos} "
+                f"positives and {len(rows) - n_pos} negatives: none of their pairs is in the range. Ask for a wider "
+                "range (problem.fpr_range=...), use fewer folds (protocol.folds=...) or protocol=holdout, or more data."
+            )
 
 
 def canonical(value: Any) -> str:

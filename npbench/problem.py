@@ -36,12 +36,18 @@ class Problem(Protocol):
     def parameters(self) -> dict[str, Any]:
         """Return what the problem fills into an estimator's parameters of the same names."""
 
+    def measurable(self, n_pos: int, n_neg: int) -> bool:
+        """Return whether a part with so many samples of either class has a loss of its own."""
+
     def loss(self, folds: Scored) -> float:
         """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""
 
 
 class _Parametrised:
     bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def measurable(self, n_pos: int, n_neg: int) -> bool:
+        return True
 
     def parameters(self) -> dict[str, Any]:
         return asdict(self)  # type: ignore[call-overload]
@@ -158,7 +164,7 @@ class PartialAUC(_Parametrised):
 
     name: ClassVar[str] = "pauc"
     title: ClassVar[str] = "maximise the area under the ROC curve for false-positive rates in fpr_range"
-    headline: ClassVar[tuple[str, ...]] = ("pauc", "auc", "p_fa", "p_nd")
+    headline: ClassVar[tuple[str, ...]] = ("pauc", "tpr", "auc")
     fpr_range: tuple[float, float] = (0.0, 0.1)
 
     def __post_init__(self) -> None:
@@ -175,11 +181,18 @@ class PartialAUC(_Parametrised):
             "as in problem.fpr_range=[0.02,0.05]."
         ]
 
+    def measurable(self, n_pos: int, n_neg: int) -> bool:
+        """Return whether there is a positive, and a negative ranked in the range."""
+        from npbench.numerics.partial_auc import rank_range
+
+        first, last = rank_range(n_neg, *self.fpr_range)
+        return n_pos > 0 and first < last
+
     def loss(self, folds: Scored) -> float:
         """Return 1 minus the mean normalised partial AUC."""
-        from npbench.numerics.rates import partial_auc
+        from npbench.numerics.partial_auc import pairwise
 
-        areas = [partial_auc(y, scores, *self.fpr_range) for y, scores in folds]
+        areas = [pairwise(y, scores, *self.fpr_range).value for y, scores in folds]
         return 1.0 - math.fsum(areas) / len(areas)
 
 

@@ -205,6 +205,17 @@ def test_too_few_samples_are_refused_before_any_work():
         check_split(REQUEST, toy(n_negative=4))
 
 
+def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
+    request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
+    check_split(request, toy(n_negative=800))
+    refused = r"^Data set 'toy': problem=pauc with fpr_range=\(0.02, 0.05\) cannot be measured on {}.* fewer folds"
+    with pytest.raises(RequestError, match=refused.format("the test part, which has .* 9 negatives")):
+        check_split(request, toy(n_negative=36))
+    with pytest.raises(RequestError, match=refused.format("a validation part")):
+        check_split(request, toy(n_negative=200))
+    check_split(dataclasses.replace(request, search={"C": [1.0]}), toy(n_negative=200))
+
+
 def test_more_repeats_than_published_divisions_are_refused_before_any_work():
     plain = toy()
     data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))

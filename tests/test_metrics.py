@@ -39,6 +39,9 @@ def value(figure):
         ("balanced_accuracy", None, 1 / 2),
         ("auc", None, (4 + 3.5 + 2.5 + 1.5) / 16),
         ("pauc", EXAMPLES["pauc"], (1.5 + 2.5) / 8),
+        ("pauc_fractional", PartialAUC((0.0, 0.3)), (1.5 + 0.2 * 2.5) / (4 * 1.2)),
+        ("pauc_mcclish", EXAMPLES["pauc"], 0.5 * (1 + (0.25 - 0.125) / (0.5 - 0.125))),
+        ("tpr", PartialAUC((0.0, 0.3)), 2 / 4),
         ("accepted", EXAMPLES["qvalue"], 1 / 2),
         ("n_accepted", EXAMPLES["qvalue"], 2),
     ],
@@ -125,3 +128,10 @@ def test_risks_are_means_of_the_models_own_loss_over_each_class():
         log_loss(Y[4:] > 0, expit(SCORES[4:]), labels=[0, 1])
     )
     assert np.isnan([compute(name, estimator=LinearSVC()) for name in ("risk_fa", "risk_nd")]).all()
+
+
+def test_limits_of_areas_hold_their_values():
+    problem = PartialAUC((0.0, 0.5))
+    for name in ("auc", "pauc", "pauc_fractional", "pauc_mcclish", "tpr"):
+        estimate = compute(name, problem=problem)
+        assert 0.0 <= estimate.low < estimate.value < estimate.high <= 1.0

@@ -87,3 +87,21 @@ def test_scores_that_are_not_numbers_have_the_largest_loss(name):
     problem = PartialAUC((0.0, 0.5)) if name == "pauc" else PROBLEMS[name]()
     worst = problem.loss([(Y, np.full(len(Y), np.nan))])
     assert worst >= problem.loss([(Y, -Y.astype(float))]) > problem.loss([(Y, Y.astype(float))])
+
+
+def test_only_a_range_of_ranks_needs_more_than_samples():
+    narrow = PartialAUC((0.02, 0.05))
+    assert [n for n in range(120) if not narrow.measurable(1, n)] == [*range(40), *range(51, 60)]
+    assert not narrow.measurable(0, 1000)
+    assert all(PROBLEMS[name]().measurable(0, 1) for name in ("np", "cost", "qvalue"))
+
+
+def test_a_fold_that_the_problem_calls_measurable_has_a_loss():
+    narrow = PartialAUC((0.02, 0.05))
+    for n in range(1, 120):
+        fold = (np.repeat([1, -1], [1, n]), np.arange(n + 1.0))
+        if narrow.measurable(1, n):
+            assert narrow.loss([fold]) == 1.0
+        else:
+            with pytest.raises(ValueError, match="No negative is ranked in the false-positive range"):
+                narrow.loss([fold])

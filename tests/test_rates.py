@@ -1,4 +1,4 @@
-"""Error rates and partial AUC against their definitions, written out pair by pair in exact arithmetic."""
+"""Error rates against their definitions, written out in exact arithmetic."""
 
 import math
 from fractions import Fraction
@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
 
-from npbench.numerics.rates import misclassified, np_score, partial_auc, pooled_rates, rates, share_accepted
+from npbench.numerics.rates import misclassified, np_score, pooled_rates, rates, share_accepted
 
 # Few distinct values, so that ties are the rule; infinities, signed zeros and tiny numbers among them.
 SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
@@ -54,7 +53,6 @@ def test_a_score_that_is_not_a_number_is_an_error(label):
 def test_nan_scores_never_help_in_a_ranking():
     y = np.array([1, 1, -1, -1])
     nan = np.full(4, np.nan)
-    assert partial_auc(y, nan, 0, 1) == 0.0
     assert share_accepted(y, nan, 0.5) == 0.0
 
 
@@ -85,56 +83,3 @@ def test_a_q_value_of_exactly_q_is_accepted():
     # 7 % of negatives over 70 % of positives is a q-value of 1/10, but 0.1 * 0.7 rounds to less than 0.07.
     y = np.repeat([1, -1, 1, -1], [70, 7, 30, 93])
     assert share_accepted(y, np.repeat([3.0, 3.0, 1.0, 2.0], [70, 7, 30, 93]), 0.1) == pytest.approx(0.7)
-
-
-def exact_partial_auc(positives, negatives, lo, hi):
-    first, last = math.ceil(len(negatives) * lo), math.floor(len(negatives) * hi)
-    chosen = sorted(negatives, reverse=True)[first:last]
-    pairs = [Fraction(int(p > n) + int(p >= n), 2) for p in positives for n in chosen]
-    return sum(pairs) / len(pairs) if pairs else None
-
-
-@given(scored(), st.fractions(0, 1, max_denominator=20), st.fractions(0, 1, max_denominator=20))
-def test_partial_auc_is_the_share_of_ordered_pairs(sample, one, other):
-    lo, hi = sorted([one, other])
-    positives, negatives = by_class(*sample)
-    exact = exact_partial_auc(positives, negatives, lo, hi)
-    if exact is None:
-        with pytest.raises(ValueError, match="no negative is ranked"):
-            partial_auc(*sample, float(lo), float(hi))
-    else:
-        assert partial_auc(*sample, float(lo), float(hi)) == pytest.approx(float(exact), rel=1e-12)
-
-
-@given(scored(SCORES.filter(math.isfinite)))
-def test_the_full_range_is_the_auc_of_scikit_learn(sample):
-    y, scores = sample
-    assert partial_auc(y, scores, 0, 1) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
-
-
-@pytest.mark.parametrize(("hi", "expected"), [(0.07, 7), (0.29, 29), (0.57, 57)])
-def test_range_ends_are_rounded_before_they_are_cut(hi, expected):
-    # 100 * 0.29 is 28.999..., 100 * 0.07 is 7.000...01; the range holds 29 and 7 negatives all the same.
-    y = np.repeat([1, -1], [1, 100])
-    scores = np.concatenate([[99.5 - expected], np.arange(100.0)])  # below exactly `expected` negatives
-    assert partial_auc(y, scores, 0, hi) == 0.0
-    assert partial_auc(y, scores, hi, 1) == 1.0
-
-
-FIXTURE_Y = np.repeat([1, -1], [8, 12])
-FIXTURE_SCORES = np.array(
-    [2.1, 1.7, 1.7, 1.2, 0.9, 0.4, 0.4, -0.3, 1.7, 1.0, 0.9, 0.4, 0.2, 0.1, 0.1, -0.2, -0.3, -0.5, -0.9, -1.4]
-)
-
-
-# Computed with pROC 1.18 and by pairs. Only ranges that begin and end at a whole rank of the 12 negatives: elsewhere
-# definitions differ.
-@pytest.mark.parametrize(("lo", "hi", "area"), [(0, 0.25, 0.4375), (0.5, 1, 0.947916666667), (0, 1, 0.791666666667)])
-def test_partial_auc_of_twenty_known_scores(lo, hi, area):
-    assert partial_auc(FIXTURE_Y, FIXTURE_SCORES, lo, hi) == pytest.approx(area, abs=1e-11)
-
-
-def test_partial_auc_does_not_form_all_pairs():
-    # 10^5 x 10^5 pairs would take 80 GB.
-    y = np.repeat([1, -1], 10**5)
-    assert partial_auc(y, np.arange(2e5), 0, 1) == 0.0

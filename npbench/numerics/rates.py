@@ -1,4 +1,4 @@
-"""Error rates and partial AUC of scores, by their definitions.
+"""Error rates of scores, by their definitions.
 
 Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error for both classes. Scores may be
 infinite. A score that is not a number ranks its sample as badly as can be, so that a solver never gains by it.
@@ -72,7 +72,7 @@ def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     >>> share_accepted(np.array([1, 1, -1, 1, -1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0]), q=0.5)
     1.0
     """
-    _, share_pos, share_neg = acceptance(y, _ranked(y, scores))
+    _, share_pos, share_neg = acceptance(y, ranked(y, scores))
     return float(np.max(share_pos, where=within_q(share_pos, share_neg, q), initial=0.0))
 
 
@@ -98,32 +98,12 @@ def within_q(share_pos: np.ndarray, share_neg: np.ndarray, q: float) -> np.ndarr
     return share_neg <= q * share_pos * (1 + 1e-9)
 
 
-def partial_auc(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
-    """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
+def ranked(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return the scores with those that are not a number replaced by the worst of their class.
 
-    With n negatives, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9 first; negatives
-    are ranked by descending score (Narasimhan and Agarwal 2013). O(n log n).
-
-    Raises
-    ------
-    ValueError
-        If no negative rank falls into the range.
+    Examples
+    --------
+    >>> ranked(np.array([1, -1, -1]), np.array([np.nan, np.nan, 0.0]))
+    array([-inf,  inf,   0.])
     """
-    scores = _ranked(y, scores)
-    negatives = np.sort(scores[y < 0])[::-1]
-    positives = np.sort(scores[y > 0])
-    n = len(negatives)
-    first, last = int(np.ceil(n * lo - 1e-9)), int(np.floor(n * hi + 1e-9))
-    if last <= first:
-        raise ValueError(
-            f"no negative is ranked in the false-positive range [{lo:g}, {hi:g}]: with {n} negatives it must be "
-            f"at least {1 / n:g} wide."
-        )
-    chosen = negatives[first:last]
-    above = len(positives) - np.searchsorted(positives, chosen, side="right")
-    tied = np.searchsorted(positives, chosen, side="right") - np.searchsorted(positives, chosen, side="left")
-    return float(np.sum(above + 0.5 * tied) / (len(positives) * len(chosen)))
-
-
-def _ranked(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(scores), np.where(y > 0, -np.inf, np.inf), scores)

@@ -9,6 +9,8 @@ from npbench.contracts import Metric
 
 _GASSO = "Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3)"
 _BARLAUD = "Barlaud, Combettes, Fillatre (2015), hal-01160831"
+_NARASIMHAN = "Narasimhan, Agarwal (2013), ICML"
+_RESTRICTED = "limits: He, Escobar (2008), Statistics in Medicine 27(25)"
 _EXACT = "limits: Clopper, Pearson (1934), Biometrika 26(4)"
 
 
@@ -62,16 +64,40 @@ def npbench_metrics() -> list[Metric]:
             name="auc",
             compute="npbench_metrics.rankings:auc",
             direction="higher",
-            title="area under the ROC curve",
-            reference="Hanley, McNeil (1982), Radiology 143(1)",
+            title="area under the ROC curve, with 95 % limits",
+            reference="Hanley, McNeil (1982), Radiology 143(1); limits: DeLong et al. (1988), Biometrics 44(3)",
         ),
         Metric(
             name="pauc",
             compute="npbench_metrics.rankings:pauc",
             direction="higher",
             problems=("pauc",),
-            title="normalised partial area under the ROC curve over fpr_range",
-            reference="Narasimhan, Agarwal (2013), ICML, with ties one half",
+            title="mean TPR over the whole ranks of negatives in fpr_range, with 95 % limits",
+            reference=f"{_NARASIMHAN}, with ties one half; {_RESTRICTED}",
+        ),
+        Metric(
+            name="pauc_fractional",
+            compute="npbench_metrics.rankings:pauc_fractional",
+            direction="higher",
+            problems=("pauc",),
+            title="mean TPR over exactly fpr_range, ranks at its ends in part, with 95 % limits",
+            reference=f"{_NARASIMHAN}, with ties one half; {_RESTRICTED}",
+        ),
+        Metric(
+            name="pauc_mcclish",
+            compute="npbench_metrics.rankings:pauc_mcclish",
+            direction="higher",
+            problems=("pauc",),
+            title="area under the interpolated ROC curve over fpr_range, 1/2 by chance, 1 at best, with 95 % limits",
+            reference=f"McClish (1989), Medical Decision Making 9(3); {_RESTRICTED}",
+        ),
+        Metric(
+            name="tpr",
+            compute="npbench_metrics.rankings:tpr",
+            direction="higher",
+            problems=("pauc",),
+            title="true-positive rate at the upper end of fpr_range, with 95 % limits",
+            reference="Narasimhan, Agarwal (2016), section 8.3",
         ),
         Metric(
             name="accepted",

@@ -6,29 +6,61 @@ from typing import Any
 
 import numpy as np
 
-from npbench.numerics import rates
+from npbench.contracts import Estimate
+from npbench.numerics import partial_auc, rates
 
 
-def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the share of (positive, negative) pairs in the right order, ties one half.
+def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+    """Return the share of (positive, negative) pairs in the right order, ties one half, with DeLong's 95 % limits.
 
     Unlike :func:`sklearn.metrics.roc_auc_score` it takes infinite scores, which a threshold that rejects everything
     gives.
 
     Examples
     --------
-    >>> auc(np.array([1, 1, -1, -1]), np.array([2.0, 0.5, 0.5, 0.0]), problem=None, estimator=None)
+    >>> auc(np.array([1, 1, -1, -1]), np.array([2.0, 0.5, 0.5, 0.0]), problem=None, estimator=None).value
     0.875
     """
-    return rates.partial_auc(y, scores, 0.0, 1.0)
+    area = partial_auc.pairwise(y, scores, 0.0, 1.0)
+    return Estimate(area.value, *area.limits(scale="identity"))
 
 
-def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the normalised partial AUC over ``problem.fpr_range`` (Narasimhan and Agarwal 2013), ties one half.
+def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+    """Return the partial AUC over whole ranks in ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
-    It is not the standardised value (McClish) of :func:`sklearn.metrics.roc_auc_score` with ``max_fpr``.
+    What solvers optimise (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.partial_auc.pairwise`.
     """
-    return rates.partial_auc(y, scores, *problem.fpr_range)
+    area = partial_auc.pairwise(y, scores, *problem.fpr_range)
+    return Estimate(area.value, *area.limits())
+
+
+def pauc_fractional(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+    """Return the partial AUC over exactly ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
+
+    Ranks that an end of the range cuts count in part (:func:`npbench.numerics.partial_auc.fractional`).
+    """
+    area = partial_auc.fractional(y, scores, *problem.fpr_range)
+    return Estimate(area.value, *area.limits())
+
+
+def pauc_mcclish(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+    """Return the partial AUC under the interpolated curve, 1/2 by chance and 1 at best, with 95 % limits.
+
+    For a range [0, b] it is the value of :func:`sklearn.metrics.roc_auc_score` with ``max_fpr=b``.
+    """
+    area = partial_auc.interpolated(y, scores, *problem.fpr_range)
+    low, high = area.limits()
+    return Estimate(*(partial_auc.mcclish(mean, *problem.fpr_range) for mean in (area.value, low, high)))
+
+
+def tpr(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+    """Return the true-positive rate of a threshold at the upper end of ``problem.fpr_range``, with 95 % limits.
+
+    The threshold is the lowest whose share of false alarms on these samples is at most that end (Narasimhan and
+    Agarwal 2016, section 8.3); the limits allow for it (:func:`npbench.numerics.partial_auc.tpr_limits`).
+    """
+    fpr = problem.fpr_range[1]
+    return Estimate(partial_auc.tpr_at(y, scores, fpr), *partial_auc.tpr_limits(y, scores, fpr))
 
 
 def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:

@@ -1,0 +1,288 @@
+"""Areas under the ROC curve over a range of false-positive rates, by three definitions, and a rate at one of them.
+
+Each is a mean of the true-positive rate over the range. They differ in how a range that does not begin and end between
+two of the n negatives is cut, and what a block of ties at its ends is worth:
+
+- :func:`pairwise`: over whole ranks of negatives (Narasimhan and Agarwal 2013), what solvers optimise;
+- :func:`fractional`: the ranks at the ends count by the part of them that is inside, so that the range is exact;
+- :func:`interpolated`: the trapezoids under the ROC curve, which :func:`mcclish` standardises.
+
+They agree where the ends fall between ranks and cut no block of ties. All take O(n log n). Labels are in {-1, +1};
+scores may be infinite, and NaN ranks its sample as badly as can be.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import betainc, expit, logit, ndtri
+from scipy.stats import binom
+
+from npbench.numerics.rates import acceptance, ranked
+from npbench.numerics.thresholds import SAME_RATE
+
+IMPROBABLE = 1e-9  # tails of counts that no limit can depend on
+
+
+@dataclass(frozen=True)
+class Area:
+    """A mean true-positive rate over a range of false-positive rates, in [0, 1], with its precision.
+
+    Parameters
+    ----------
+    value : float
+        The mean.
+    error : float
+        Its standard error; NaN where a class has a single sample.
+    n_disjoint : int
+        How many pairs of a positive and a negative in the range have no sample in common.
+    """
+
+    value: float
+    error: float
+    n_disjoint: int
+
+    def limits(self, confidence: float = 0.95, scale: Literal["logit", "identity"] = "logit") -> tuple[float, float]:
+        """Return limits that cover the population's value with about this probability, half of the rest on either side.
+
+        They are ``value -+ z error`` cut to [0, 1] on the scale "identity", and the same of
+        ``log(value / (1 - value))`` on the scale "logit", which covers better near 0 and 1 and with few samples. Where
+        every pair is in order, or none, the error says nothing: the disjoint pairs are then as many independent
+        trials that came out alike, which bounds the chance of one as Clopper and Pearson do. A class with a single
+        sample leaves all open.
+        """
+        tail = (1.0 - confidence) / 2.0
+        if math.isnan(self.error):
+            return 0.0, 1.0
+        if self.value in (0.0, 1.0):
+            least = tail ** (1.0 / self.n_disjoint)
+            return (least, 1.0) if self.value else (0.0, 1.0 - least)
+        half = -float(ndtri(tail)) * self.error
+        if scale == "identity":
+            return max(0.0, self.value - half), min(1.0, self.value + half)
+        centre, half = logit(self.value), half / (self.value * (1.0 - self.value))
+        return float(expit(centre - half)), float(expit(centre + half))
+
+
+def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
+    """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
+
+    With n negatives, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9 first; negatives
+    are ranked by descending score.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels, both present.
+    scores : array of shape (n_samples,)
+        Larger for more positive samples.
+    lo, hi : float
+        Ends of the range, ``0 <= lo < hi <= 1``.
+
+    Raises
+    ------
+    ValueError
+        If no negative rank falls into the range.
+
+    References
+    ----------
+    H. Narasimhan, S. Agarwal (2013), A structural SVM based approach for optimizing partial AUC, ICML. The standard
+    error is that of :func:`fractional`.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, -1, -1, -1]), np.array([3.0, 1.0, 2.0, 1.0, 0.0, -1.0])
+    >>> pairwise(y, scores, 0.0, 0.5).value
+    0.625
+    """
+    n = int(np.sum(y < 0))
+    first, last = rank_range(n, lo, hi)
+    if last <= first:
+        raise ValueError(
+            f"No negative is ranked in the false-positive range [{lo:g}, {hi:g}]: of {n} negatives, the ranks above "
+            f"{n * lo:g} and up to {n * hi:g} are asked for. Widen the range, or use more negatives."
+        )
+    return _over_ranks(y, scores, first, last)
+
+
+def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
+    """Return ``ceil(n lo)`` and ``floor(n hi)``, where n lo and n hi count as integers within 1e-9.
+
+    Examples
+    --------
+    >>> rank_range(100, 0.07, 0.29), 100 * 0.07 > 7, 100 * 0.29 < 29
+    ((7, 29), True, True)
+    """
+    return math.ceil(n * lo - SAME_RATE), math.floor(n * hi + SAME_RATE)
+
+
+def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
+    """Return the mean over positives i and ranks of 1[s_i > s_(j)], ties one half, with the range cut exactly.
+
+    The negative ranked j has for weight the length of ``[j-1, j]`` that is in ``[n lo, n hi]``, out of ``n (hi - lo)``:
+    any range has a value, however narrow. For [0, 1] it is the AUC, and its standard error that of DeLong et al.
+
+    Parameters
+    ----------
+    y, scores, lo, hi
+        As in :func:`pairwise`.
+
+    Notes
+    -----
+    The standard error is that of DeLong et al. with placement values restricted to the range,
+
+        var_i(v_i) / n_pos + n_neg var_j(w_j) / (n hi - n lo)^2,
+
+    v_i the weight of the negatives below positive i, w_j the share of positives above negative j, where negatives
+    ranked before or after the range have the w of the last before it and of the first after it. These are the influence
+    functions of ``1/(hi - lo) int_lo^hi ROC(u) du`` with respect to either class: a negative outside of the range
+    shifts the scores at which it begins and ends, and no more.
+
+    References
+    ----------
+    H. Narasimhan, S. Agarwal (2013), ICML. E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Comparing the areas
+    under two or more correlated receiver operating characteristic curves, Biometrics 44(3), 837-845. Y. He, M. Escobar
+    (2008), Nonparametric statistical inference method for partial areas under receiver operating characteristic
+    curves, Statistics in Medicine 27(25), 5291-5308.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, -1, -1, -1]), np.array([3.0, 1.0, 2.0, 1.0, 0.0, -1.0])
+    >>> fractional(y, scores, 0.0, 0.125).value
+    0.5
+    """
+    n = int(np.sum(y < 0))
+    return _over_ranks(y, scores, n * lo, n * hi)
+
+
+def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
+    """Return ``1/(hi - lo) int_lo^hi TPR dFPR`` under the ROC curve with its points joined by straight lines.
+
+    Parameters
+    ----------
+    y, scores, lo, hi
+        As in :func:`pairwise`.
+
+    Notes
+    -----
+    It differs from :func:`fractional` where an end cuts a block of tied samples of both classes: the line through the
+    block is sampled there, not its mean. The standard error is taken from there.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, -1, -1, -1]), np.array([3.0, 1.0, 2.0, 1.0, 0.0, -1.0])
+    >>> interpolated(y, scores, 0.0, 0.375).value, round(fractional(y, scores, 0.0, 0.375).value, 4)
+    (0.5416666666666666, 0.5833)
+    """
+    tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
+    width = np.diff(fpr)
+    begin, end = np.maximum(fpr[:-1], lo), np.minimum(fpr[1:], hi)
+    inside = end > begin
+    middle = (begin + end)[inside] / 2.0
+    slope = np.diff(tpr)[inside] / width[inside]
+    heights = tpr[:-1][inside] + slope * (middle - fpr[:-1][inside])
+    area = fractional(y, scores, lo, hi)
+    value = float((end - begin)[inside] @ heights) / (hi - lo)
+    return Area(min(value, 1.0), area.error, area.n_disjoint)
+
+
+def mcclish(mean: float, lo: float, hi: float) -> float:
+    """Return the standardised area for a mean true-positive rate over the range: 1/2 by chance, 1 at best.
+
+    With A = (hi - lo) mean it is ``1/2 (1 + (A - least) / (most - least))``, least = (hi^2 - lo^2) / 2 the area under
+    the diagonal, most = hi - lo. Below the diagonal it is less than 1/2.
+
+    References
+    ----------
+    D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9(3), 190-195.
+
+    Examples
+    --------
+    >>> mcclish(0.05, 0.0, 0.1), mcclish(1.0, 0.0, 0.1), mcclish(0.75, 0.0, 1.0)
+    (0.5, 1.0, 0.75)
+    """
+    chance = (lo + hi) / 2.0
+    return 0.5 * (1.0 + (mean - chance) / (1.0 - chance))
+
+
+def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
+    """Return the largest share of positives above a threshold that at most a share ``fpr`` of negatives is above.
+
+    The threshold is the score of the negative ranked ``floor(n fpr) + 1``; a positive tied with it is not above
+    (Narasimhan and Agarwal 2016, section 8.3).
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, -1, -1, -1]), np.array([3.0, 1.0, 2.0, 1.0, 0.0, -1.0])
+    >>> tpr_at(y, scores, 0.0), tpr_at(y, scores, 0.49), tpr_at(y, scores, 0.5)
+    (0.5, 0.5, 1.0)
+    """
+    n = int(np.sum(y < 0))
+    return float(_detected(y, scores, np.array([rank_range(n, 0.0, fpr)[1]]))[0] / np.sum(y > 0))
+
+
+def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return limits of the population's true-positive rate at a false-positive rate, half of the rest on either side.
+
+    With the scores of the population's ROC curve continuous, the number K of negatives above the threshold sought is
+    binomial, of n trials with probability ``fpr``. Given K, c positives are above it, and the rate has Jeffreys'
+    posterior Beta(c + 1/2, n_pos - c + 1/2). The limits are quantiles of the mixture over K: they hold the
+    uncertainty of the threshold and of the rate, without a draw. They do not collapse where all positives, or none,
+    are above.
+
+    Examples
+    --------
+    >>> y = np.repeat([1, -1], [50, 1000])
+    >>> scores = np.concatenate([np.linspace(0.0, 4.0, 50), np.linspace(-2.0, 2.0, 1000)])
+    >>> tpr_at(y, scores, 0.1), [round(limit, 2) for limit in tpr_limits(y, scores, 0.1)]
+    (0.6, [0.46, 0.73])
+    """
+    n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
+    tail = (1.0 - confidence) / 2.0
+    among = binom(n_neg, fpr)
+    alarms = np.arange(int(among.ppf(IMPROBABLE)), int(among.ppf(1.0 - IMPROBABLE)) + 1)
+    counts, which = np.unique(_detected(y, scores, alarms), return_inverse=True)
+    chances = np.bincount(which, weights=among.pmf(alarms))
+    chances = chances / chances.sum()
+
+    def excess(rate: float, share: float) -> float:
+        return float(chances @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
+
+    return float(brentq(excess, 0.0, 1.0, (tail,))), float(brentq(excess, 0.0, 1.0, (1.0 - tail,)))
+
+
+def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
+    """Return how many positives are above the negative that ``alarms`` others precede; all, after the last."""
+    positives, negatives = _sorted(y, scores)
+    above = len(positives) - np.searchsorted(positives, negatives, side="right")
+    return np.append(above, len(positives))[alarms]
+
+
+def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Area:
+    positives, negatives = _sorted(y, scores)
+    m, n = len(positives), len(negatives)
+    rank = np.arange(n)
+    weight = np.maximum(np.minimum(rank + 1.0, end) - np.maximum(rank, begin), 0.0)
+    # Twice the wins, a tie counting one: whole numbers, so that equal areas are equal to the last bit.
+    wins = 2 * m - np.searchsorted(positives, negatives, "left") - np.searchsorted(positives, negatives, "right")
+    value = float(weight @ wins) / (2 * m * (end - begin))
+    passed = np.concatenate([[0.0], np.cumsum(weight)]) / (end - begin)
+    above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))
+    of_positives = 1.0 - (passed[above] + passed[not_below]) / 2.0
+    of_negatives = wins[np.clip(rank, math.floor(begin) - 1, math.ceil(end))] / (2 * m)
+    variance = _variance(of_positives) / m + n * _variance(of_negatives) / (end - begin) ** 2
+    return Area(value, math.sqrt(variance), max(1, min(m, math.floor(end - begin))))
+
+
+def _variance(values: np.ndarray) -> float:
+    return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
+
+
+def _sorted(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of the positives, ascending, and of the negatives, descending."""
+    scores = ranked(y, scores)
+    return np.sort(scores[y > 0]), np.sort(scores[y < 0])[::-1]
