@@ -97,6 +97,7 @@ def test_the_papers_figures_stand_below():
     (sheet,) = table(records([fold()]), printed)
     assert cells(sheet, 1)["one>all"] == "9.2"
     assert cells(sheet, 1)["verdict"] == "all ahead"
+    assert sheet.notes[0] == "Verdicts agree with the paper's on 0 of 1 data sets."
 
 
 def test_failed_folds_and_those_without_a_trace_are_counted_and_left_out():

@@ -62,7 +62,7 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
     printed : sequence of mapping
         By ``dataset``, per cent for each of ``PAIRS``.
     """
-    rows = []
+    rows: list[list[str]] = []
     for one in compared(records):
         paper = printed_for(printed, dataset=one.about["dataset"])
         shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
@@ -73,7 +73,10 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
         )
         theirs = [paper[pair] for pair in PAIRS if pair in paper]
         rows.append(["", "", "", "paper", *(figure(paper.get(pair), ".1f") for pair in PAIRS), "", verdict(theirs)])
+    both = [(here[-1], theirs[-1]) for here, theirs in zip(rows[::2], rows[1::2], strict=True)]
+    known = [here == theirs for here, theirs in both if NONE not in (here, theirs)]
     notes = [
+        f"Verdicts agree with the paper's on {sum(known)} of {len(known)} data sets.",
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. The verdict is on one and all: which is ahead at more than 5 % of asymmetries.",
         "Neighbouring asymmetries share classifiers and samples: a share is a description, and not so many tests.",
