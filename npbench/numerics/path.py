@@ -28,6 +28,7 @@ from npbench.numerics import path_kernels as kernels
 from npbench.numerics.path_kernels import FULL, STALLED
 from npbench.numerics.path_line import Line, Stretch
 from npbench.numerics.path_state import LEFT, Active, Log, Samples, all_left, new_log, with_more, with_room
+from npbench.numerics.threads import one_blas_thread
 
 PRECISIONS = tuple((1e-10 * loose, 1e-12 * loose) for loose in (1, 10, 100, 1e3, 1e4))  # ties, ridge
 
@@ -91,6 +92,7 @@ class CostPath:
         """
         return self._followed(totals, _Follower.line)
 
+    @one_blas_thread()
     def _followed(self, totals: Sequence[float], follow: Callable[[_Follower, float], Line]) -> list[Line]:
         for total in totals:
             if not 0 < total < np.inf:

@@ -121,8 +121,7 @@ def _expand(samples, active, x, costs, b, features, out):
     m = active.m[0]
     if samples.linear:
         _combine(samples.rows, active.free, m, x, costs, active.left, features)
-        for i in range(len(out)):
-            out[i] = _dot(samples.rows[i], features)
+        np.dot(samples.rows, features, out)
     else:
         _combine(samples.rows, active.free, m, x, costs, active.left, out)
     for i in range(len(out)):

@@ -1,0 +1,81 @@
+"""A line of costs beside the grid of LIBSVM fits that it replaces, and what a breakpoint costs as samples grow.
+
+Overlapping Gaussians, 30 % positives; with 2 features more samples come and go than with 20.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from npbench.numerics.gram import Kernel
+from npbench.numerics.path import CostPath
+
+SHARES = (np.arange(100) + 0.5) / 100
+
+
+def gaussians(n: int, d: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return samples, labels and the gamma that scikit-learn calls "scale"."""
+    random = np.random.default_rng(0)
+    y = np.where(np.arange(n) < 0.3 * n, 1.0, -1.0)
+    X = random.normal(size=(n, d)) + 0.4 * (y > 0)[:, None]
+    return X, y, 1.0 / (d * X.var())
+
+
+def fastest(task: Callable[[], Any], rounds: int = 3) -> float:
+    seconds = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        task()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
+def test_line_beside_the_grid_it_replaces(
+    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], d: int, C: float
+) -> None:
+    X, y, gamma = gaussians(800, d)
+    K = Kernel("rbf", gamma).between(X, X)
+    total = 2 * C
+
+    def theirs() -> None:
+        for share in SHARES:
+            weights = {1: total * share, -1: total * (1 - share)}
+            SVC(C=1.0, kernel="precomputed", class_weight=weights, cache_size=500).fit(K, y)
+
+    side_by_side(
+        lambda: CostPath(K, y).line(total), theirs, f"n=800, d={d}, C={C:g}: a line, 100 fits of SVC", rounds=1
+    )
+    with_gram = fastest(lambda: CostPath(Kernel("rbf", gamma).between(X, X), y).line(total))
+    for tol in (1e-3, 1e-8):
+        one = fastest(lambda tol=tol: SVC(C=C, gamma=gamma, cache_size=500, tol=tol).fit(X, y))
+        with capsys.disabled():
+            print(f"  a line with its Gram matrix takes {with_gram / one:.1f} times one fit of SVC at tol {tol:g}")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_growth(benchmark: Any, capsys: pytest.CaptureFixture[str], kernel: str) -> None:
+    with capsys.disabled():
+        print(f"\n{kernel}, 20 features, C_pos + C_neg = 2")
+    for n in (250, 500, 1000, 2000):
+        X, y, gamma = gaussians(n, 20)
+        path = CostPath.linear(X, y) if kernel == "linear" else CostPath(Kernel("rbf", gamma).between(X, X), y)
+        line = path.line(2.0)
+        free = np.concatenate([stretch.spans[:, 0] for stretch in line.stretches]).astype(float)
+        steps = len(line.costs)
+        row = 20 if kernel == "linear" else free.mean()
+        seconds = fastest(lambda path=path: path.line(2.0))
+        per_step, operations = seconds / steps, np.mean(free**2) + n * row
+        with capsys.disabled():
+            print(
+                f"  n={n}: {seconds:.3f} s, {steps} breakpoints, {free.mean():.0f} free (most {free.max():.0f}), "
+                f"{1e6 * per_step:.0f} us each, {1e9 * per_step / operations:.2f} ns for each of m^2 + n m"
+            )
+    benchmark.pedantic(lambda: path.line(2.0), rounds=2)
