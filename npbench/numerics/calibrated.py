@@ -20,6 +20,8 @@ from scipy.special import expit
 Function = Callable[[np.ndarray], np.ndarray]
 Name = Literal["logistic", "matsusita", "hinge"]
 
+NEAR_ZERO = 1e-5  # margins at which the secant's curvature has too few digits left, and is that at 0
+
 
 @dataclass(frozen=True)
 class CalibratedLoss:
@@ -58,6 +60,14 @@ class CalibratedLoss:
     def posterior(self, scores: np.ndarray) -> np.ndarray:
         """Return f(t), the estimate of P(y = +1 | x) at the scores t (section 2.4), to full precision in both tails."""
         return -self.derivative(-scores)
+
+    def secant_curvature(self, margins: np.ndarray) -> np.ndarray:
+        """Return the c(t) = (f(t) - 1/2) / t of the parabola that touches phi at t and at -t and is nowhere below it.
+
+        It is above phi''(t), and it falls with the distance from 0 like 1 / |t| only.
+        """
+        near = np.abs(margins) < NEAR_ZERO
+        return np.where(near, self.curvature, (0.5 + self.derivative(margins)) / np.where(near, 1.0, margins))
 
 
 def _logistic(t: np.ndarray) -> np.ndarray:

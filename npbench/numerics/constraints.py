@@ -147,10 +147,9 @@ class MeanLossesAt:
         """All gradients, of shape (n_means, n_features)."""
         return (self._of.X.T @ (self._of.shares * self._slopes).T).T
 
-    @property
-    def curvature_shares(self) -> np.ndarray:
-        """The curvatures of all means, summed with weights by which each has a total of 1."""
-        each = self._of.shares * self._of.loss.second_derivative(self.margins)
+    def curvature_shares(self, secant: bool) -> np.ndarray:
+        """Return the curvatures of all means, summed with weights by which each has a total of 1."""
+        each = self._of.shares * self._curvatures(secant)
         totals = each.sum(axis=1, keepdims=True)
         return (each / np.where(totals > 0.0, totals, 1.0)).sum(axis=0)
 
@@ -159,9 +158,16 @@ class MeanLossesAt:
         loss = self._of.loss
         return loss.bounded and bool(self.values[0] <= tol * loss.at_zero)
 
-    def curvature(self, weights: np.ndarray) -> np.ndarray:
-        """Return d of shape (n_samples,) such that X'DX is the Hessian of the means weighted and summed."""
-        return (weights @ self._of.shares) * self._of.loss.second_derivative(self.margins)
+    def curvature(self, weights: np.ndarray, secant: bool) -> np.ndarray:
+        """Return d of shape (n_samples,) such that X'DX is the Hessian of the means weighted and summed.
+
+        With ``secant``, that of parabolas above the losses.
+        """
+        return (weights @ self._of.shares) * self._curvatures(secant)
+
+    def _curvatures(self, secant: bool) -> np.ndarray:
+        loss = self._of.loss
+        return loss.secant_curvature(self.margins) if secant else loss.second_derivative(self.margins)
 
 
 class Region:
@@ -222,12 +228,15 @@ class RegionAt:
             gradients[j] = c.gradient(self._w)
         return gradients
 
-    def curvature(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return c and d such that ``X_neg' C X_neg + D`` is the Hessian of the constraints, weighted and summed."""
+    def curvature(self, multipliers: np.ndarray, secant: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return c and d such that ``X_neg' C X_neg + D`` is the Hessian of the constraints, weighted and summed.
+
+        With ``secant``, that of parabolas above the losses.
+        """
         plain = np.zeros_like(self._w)
         for j, c in zip(self._of.of_plain, self._of.plain, strict=True):
             plain += multipliers[j] * c.curvature(self._w)
-        return self.means.curvature(multipliers[self._of.of_means]), plain
+        return self.means.curvature(multipliers[self._of.of_means], secant), plain
 
 
 class Point(NamedTuple):

@@ -14,7 +14,7 @@ from npbench.numerics.projected_newton import newton_moves
 from npbench.numerics.projection import project
 
 STEPS = 100  # cuts, before the constraints are met one by one
-MAX_ITER = 1000
+MAX_ITER = 200
 CLOSE = 1e-3  # of what a mean is above its bound: a step that promises less shows that it stays above
 
 

@@ -8,7 +8,7 @@ in place of the identity: a variable metric forward-backward step. Its projectio
 in two stages. First onto the half-spaces that the linearised constraints cut off at w, all at once: that is a step of
 sequential quadratic programming, whose multipliers are the next m_j, and near a solution it squares the error. Then
 the rest of the way onto the set, by cuts that are few as the point is near. So all iterates are feasible, and F
-never rises: where it would, the step is halved before it is projected, and then M is damped (Levenberg, Marquardt).
+never rises: where it would, the step is halved before it is projected, and then M is made larger.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ from scipy.linalg import solve_triangular
 from npbench.numerics.constraints import MeanLosses, Move, Point, Region, RegionAt
 from npbench.numerics.projection import polyhedron_multipliers, project
 
-LEAST_DAMPING = 1e-10  # share of its diagonal added to M, so that directions without curvature have some
-MOST_DAMPING = 1e6
+
+class Attempt(NamedTuple):
+    """A metric to try: M from parabolas above the losses or from second derivatives, and the share of damping."""
+
+    secant: bool
+    damping: float
+
+
+LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least gives directions without curvature some
 FAITHFUL = 1e-6  # damping up to which a step's promise tells how far the objective is from its least
 FLOOR = 1e-6  # of the curvature of F: the least of each mean in M, for directions in which F has none
 CHUNK = 2000  # rows of a sparse matrix that are dense at a time
@@ -153,31 +160,44 @@ def newton_moves(
     """
     point, damping = start, LEAST_DAMPING
     while True:
-        M = _lagrangian_hessian(objective, region, point, multipliers)
-        move = None
-        while move is None:
-            if damping > MOST_DAMPING:
-                return
-            move, following = _step(objective, region, point, M, damping, tol)
-            damping = max(damping / 10.0, LEAST_DAMPING) if move is not None else 100.0 * damping
+        for attempt in _attempts(damping):
+            move, following = _step(objective, region, point, multipliers, attempt, tol)
+            if move is not None:
+                break
+        else:
+            return
         yield move
         point, multipliers = move.point, following
+        damping = LEAST_DAMPING if attempt.secant else max(0.1 * attempt.damping, LEAST_DAMPING)
+
+
+def _attempts(damping: float) -> Iterator[Attempt]:
+    """Yield metrics to try in turn.
+
+    Where losses are all but linear, second derivatives promise steps that are far too long, however damped; parabolas
+    above the losses then take their place.
+    """
+    while damping <= MOST_DAMPING:
+        yield Attempt(False, damping)
+        damping *= 100.0
+    for of_parabolas in (LEAST_DAMPING, 1e-3, 1.0, MOST_DAMPING):
+        yield Attempt(True, of_parabolas)
 
 
 def _step(
-    objective: MeanLosses, region: Region, point: Point, M: np.ndarray, damping: float, tol: float
+    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, attempt: Attempt, tol: float
 ) -> tuple[Move | None, np.ndarray]:
-    """Return the step for one damping, if there is one, and the multipliers of its cuts."""
+    """Return the step in one metric, if there is one, and the multipliers of its cuts."""
     try:
-        metric = Metric(M, damping)
+        metric = Metric(_lagrangian_hessian(objective, region, point, multipliers, attempt.secant), attempt.damping)
     except np.linalg.LinAlgError:
-        return None, np.zeros(0)
+        return None, multipliers
     cut = project_onto_cuts(
         metric.of_gradients(point.objective.gradients[0]),
         metric.of_gradients(point.place.gradients),
         point.place.excess,
     )
-    if damping > FAITHFUL:
+    if attempt.secant or attempt.damping > FAITHFUL:
         cut = cut._replace(promised=np.inf)  # far less than what could be had
     return _along(objective, region, point, metric, cut, tol), cut.multipliers
 
@@ -200,10 +220,12 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
     return None
 
 
-def _lagrangian_hessian(objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray) -> np.ndarray:
-    of_objective = point.objective.curvature(np.ones(1))
-    of_negatives, diagonal = point.place.curvature(multipliers)
-    of_negatives += FLOOR * of_objective.sum() * point.place.means.curvature_shares
+def _lagrangian_hessian(
+    objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, secant: bool
+) -> np.ndarray:
+    of_objective = point.objective.curvature(np.ones(1), secant)
+    of_negatives, diagonal = point.place.curvature(multipliers, secant)
+    of_negatives += FLOOR * of_objective.sum() * point.place.means.curvature_shares(secant)
     H = weighted_gram(objective.X, of_objective)
     if of_negatives.any():
         H += weighted_gram(region.means.X, of_negatives)
