@@ -18,6 +18,7 @@ from npbench.numerics.partial_auc import (
     mcclish,
     pairwise,
     rank_range,
+    strict,
     tpr_at,
     tpr_limits,
 )
@@ -274,3 +275,18 @@ def test_no_pairs_are_formed():
     # 10^5 x 10^5 pairs would take 80 GB.
     y = np.repeat([1, -1], 10**5)
     assert pairwise(y, np.arange(2e5), 0, 1).value == 0.0
+
+
+@given(scored(), ranges())
+def test_strictly_a_tie_is_an_error(sample, fpr_range):
+    positives, negatives = by_class(*sample)
+    first, last = rank_range(len(negatives), *map(float, fpr_range))
+    if first < last:
+        chosen = negatives[first:last]
+        share = sum(p > n for p in positives for n in chosen) / (len(positives) * len(chosen))
+        assert strict(np.array(positives), np.array(negatives), first, last) == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize(("ranks", "share"), [((0, 3), 0.375), ((6, 12), 0.9375)])
+def test_twenty_scores_have_the_strict_shares_of_all_pairs(ranks, share):
+    assert strict(TWENTY[Y > 0], TWENTY[Y < 0], *ranks) == share

@@ -109,6 +109,30 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     return _over_ranks(y, scores, first, last)
 
 
+def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) -> float:
+    """Return the share of pairs with s_i > s_(j) among positives i and negatives ranked first < j <= last.
+
+    It is :func:`pairwise` with ties counted as errors, for searches: ties as one half would prefer constant scores to
+    most where the range is narrow. Only the negatives in the range are sorted: O(n + (k + m) log k) for k of them and
+    m positives.
+
+    Parameters
+    ----------
+    positives, negatives : arrays of shapes (m,) and (n,)
+        Scores of either class, without NaN.
+    first, last : int
+        As :func:`rank_range` gives them, ``first < last``.
+
+    Examples
+    --------
+    >>> strict(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0, -1.0]), 0, 2)
+    0.5
+    """
+    n, k = len(negatives), last - first
+    inside = np.sort(np.partition(negatives, n - last)[n - last :])[:k]
+    return float(np.sum(np.searchsorted(inside, positives, "left"))) / (len(positives) * k)
+
+
 def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
     """Return ``ceil(n lo)`` and ``floor(n hi)``, where n lo and n hi count as integers within 1e-9.
 

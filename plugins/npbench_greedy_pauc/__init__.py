@@ -1,0 +1,25 @@
+"""A linear combination of features built greedily for the partial AUC (Ricamato and Tortorella 2011)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="greedy_pauc",
+            estimator="npbench_greedy_pauc.estimator:GreedyPAUC",
+            solves=("pauc",),
+            title="Greedy linear combination of features",
+            reference="Ricamato, Tortorella (2011), Pattern Recognition 44(10-11)",
+            tags=frozenset({"linear", "sparse"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/greedy_pauc.yaml."""
+    return ["npbench_greedy_pauc.conf"]
