@@ -130,8 +130,8 @@ def project(
         if len(gaps) > max_steps:
             return Projection(p, place, gaps, "max_iter")
         u = place.gradient(int(np.argmax(place.excess)))
-        squared = float(u @ u)
-        following = cuts.add(p, -gaps[-1] / squared * u) if squared > 0.0 else None
+        length = float(np.linalg.norm(u))
+        following = cuts.add(p, u / length, gaps[-1] / length) if length > 0.0 else None
         if following is None or not np.all(np.isfinite(following)):
             return Projection(p, place, gaps, "infeasible")
         p, place = following, constraints.at(following)
@@ -145,9 +145,9 @@ class _TwoCuts:
     def __init__(self, p_0: np.ndarray) -> None:
         self._p_0 = p_0
 
-    def add(self, p: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-        """Return the projection of p_0 onto that of p and the one c away from it, None if they are disjoint."""
-        a = self._p_0 - p
+    def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
+        """Return the projection of p_0 onto that of p and one at a distance from it, None if they are disjoint."""
+        a, c = self._p_0 - p, -distance * normal
         mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
         if mu == 0.0:
             return p + c
@@ -167,11 +167,12 @@ class _AllCuts:
     def __init__(self, p_0: np.ndarray) -> None:
         self._p_0, self._normals, self._distances = p_0, np.empty((0, len(p_0))), np.empty(0)
 
-    def add(self, p: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-        """Return the projection of p_0 onto all, with the one c away from p, None if they are disjoint."""
-        normal = -c / np.linalg.norm(c)
+    def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
+        """Return the projection of p_0 onto all, with one at a distance from p, None if they are disjoint."""
         self._normals = np.vstack([self._normals, normal])
-        self._distances = np.append(self._distances, normal @ (self._p_0 - p - c))
+        self._distances = np.append(self._distances, normal @ (self._p_0 - p) + distance)
+        if not np.all(np.isfinite(self._distances)):
+            return None
         weights = polyhedron_multipliers(self._normals, self._distances)
         return None if weights is None else self._p_0 - weights @ self._normals
 
