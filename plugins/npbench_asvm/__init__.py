@@ -1,0 +1,25 @@
+"""Asymmetric support vector machine: a margin between the classes and a core of the positives (Wu et al. 2008)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="asvm",
+            estimator="npbench_asvm.estimator:AsymmetricSVM",
+            solves=("pauc",),
+            title="Asymmetric SVM, class margin and core of positives",
+            reference="Wu, Lin, Chen, Chen (2008), KDD",
+            tags=frozenset({"linear", "sparse", "convex"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/asvm.yaml."""
+    return ["npbench_asvm.conf"]

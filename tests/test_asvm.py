@@ -1,0 +1,195 @@
+"""The asymmetric SVM: against the quadratic programme as the paper states it, its invariants, scikit-learn's checks."""
+
+import pickle
+import warnings
+
+import cvxpy
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, linprog
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench_asvm.estimator import AsymmetricSVM
+from npbench_asvm.risk import AsymmetricMargin
+
+
+def sample(n=120, share=0.35, shift=1.5, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None], y
+
+
+X, Y = sample()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([AsymmetricSVM(), AsymmetricSVM(mu=0.1, tau=0.3)])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def programme(X, y, mu, tau):
+    """Solve the quadratic programme with its slacks; return w, rho, gamma and the value."""
+    w, rho, gamma = cvxpy.Variable(X.shape[1]), cvxpy.Variable(), cvxpy.Variable()
+    slack = cvxpy.Variable(len(y), nonneg=True)
+    problem = cvxpy.Problem(
+        cvxpy.Minimize(
+            0.5 * cvxpy.sum_squares(w) - tau * rho - mu * gamma + cvxpy.sum(slack) / min(np.sum(y > 0), np.sum(y < 0))
+        ),
+        [X[y > 0] @ w >= rho - slack[y > 0], X[y < 0] @ w <= rho - gamma + slack[y < 0]],
+    )
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return w.value, rho.value, gamma.value, problem.value
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(6, 60),
+    st.sampled_from([(0.2, 0.2), (0.01, 0.3), (0.45, 0.55), (0.333, 0.1), (0.05, 0.001)]),
+    st.sampled_from([0.35, 0.8]),
+    st.booleans(),
+)
+def test_it_solves_the_quadratic_programme(seed, n, weights, share, coarse):
+    Z, y = sample(n, share, seed=seed, d=3)
+    Z = np.round(Z) if coarse else Z
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # w = 0 is optimal now and then
+        model = AsymmetricSVM(mu=weights[0], tau=weights[1], tol=1e-9).fit(Z, y)
+    w, _, _, value = programme(Z, y, *weights)
+    assert model.objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
+    if model.status_ == "flat":
+        np.testing.assert_allclose(w, 0.0, atol=1e-3)
+        expected = sum(weights) * Z[y > 0].mean(axis=0) - weights[0] * Z[y < 0].mean(axis=0)
+        np.testing.assert_allclose(model.coef_[0], expected, atol=1e-12)
+    else:
+        np.testing.assert_allclose(model.coef_[0], w, atol=1e-3)
+        assert -model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0], rel=1e-4, abs=1e-8)
+
+
+def test_core_and_margin_are_those_of_the_programme():
+    model = AsymmetricSVM(mu=0.111, tau=0.222, tol=1e-9).fit(X, Y)
+    _, rho, gamma, _ = programme(X, Y, 0.111, 0.222)
+    assert (model.rho_, model.gamma_) == pytest.approx((float(rho), float(gamma)), abs=1e-6)
+    assert model.intercept_[0] == pytest.approx(-(rho - gamma / 2), abs=1e-6)
+
+
+@pytest.mark.parametrize(("mu", "tau"), [(0.1, 0.1), (0.05, 0.5), (0.4, 0.01)])
+def test_shares_of_samples_outside_are_bounded_by_the_weights(mu, tau):
+    model = AsymmetricSVM(mu=mu, tau=tau, tol=1e-9).fit(X, Y)
+    scores = X @ model.coef_[0]
+    n_pos = np.sum(Y > 0)
+    low, high = model.rho_, model.rho_ - model.gamma_
+    assert np.sum(scores[Y > 0] < low - 1e-9) <= (mu + tau) * n_pos <= np.sum(scores[Y > 0] < low + 1e-9)
+    assert np.sum(scores[Y < 0] > high + 1e-9) <= mu * n_pos <= np.sum(scores[Y < 0] > high - 1e-9)
+
+
+@given(st.integers(0, 10**6), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
+@settings(max_examples=40, deadline=None)
+def test_the_risk_is_the_least_over_core_and_margin(seed, mu, tau):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, -1], [5, 7]))
+    scores = rng.normal(size=12)
+    m = 5
+    # Variables rho, gamma and 12 slacks.
+    limits = np.zeros((12, 14))
+    limits[:, 0] = np.where(y > 0, 1.0, -1.0)
+    limits[:, 1] = np.where(y > 0, 0.0, 1.0)
+    limits[np.arange(12), 2 + np.arange(12)] = -1.0
+    free = [(None, None)] * 2 + [(0, None)] * 12
+    least = linprog([-tau, -mu] + [1 / m] * 12, limits, np.where(y > 0, scores, -scores), bounds=free)
+    assert AsymmetricMargin(y, mu, tau)(scores)[0] == pytest.approx(least.fun, abs=1e-9)
+
+
+def test_the_subgradient_is_the_gradient_where_there_are_no_ties():
+    scores = X @ np.array([1.0, -2.0, 0.5, 3.0])
+    margin = AsymmetricMargin(Y, 0.123, 0.234)
+    np.testing.assert_allclose(margin(scores)[1], approx_fprime(scores, lambda s: margin(s)[0], 1e-7), atol=1e-6)
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_samples_give_the_dense_classifier(storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = AsymmetricSVM(tol=1e-9).fit(storage(S), Y), AsymmetricSVM(tol=1e-9).fit(S, Y)
+    np.testing.assert_allclose(sparse.decision_function(S), dense.decision_function(storage(S)), atol=1e-3)
+
+
+def test_attributes_are_what_they_say():
+    model = AsymmetricSVM(tol=1e-6).fit(X, Y)
+    assert (model.status_, model.converged_) == ("converged", True)
+    value, _ = AsymmetricMargin(Y, 0.2, 0.2)(X @ model.coef_[0])
+    assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + value, rel=1e-9)
+    assert model.n_iter_ == len(model.trace_)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert set(model.get_params()) == set(AsymmetricSVM._parameter_constraints)
+
+
+def test_classes_that_are_not_apart_are_flat_and_said_to_be():
+    corners = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    Z, y = np.repeat(np.concatenate([corners, corners]), 5, axis=0), np.repeat([1, -1], 20)
+    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal to within tol"):
+        model = AsymmetricSVM(mu=0.2, tau=0.8).fit(Z, y)
+    assert (model.status_, model.converged_) == ("flat", False)
+    assert model.objective_ == pytest.approx(0.0, abs=1e-9)
+
+
+def test_flat_scores_still_rank():
+    Z, y = sample(shift=0.4)
+    with pytest.warns(ConvergenceWarning, match="The weights kept are the difference of the weighted class means"):
+        model = AsymmetricSVM(mu=0.05, tau=0.05).fit(Z, y)
+    f = model.decision_function(Z)
+    assert np.mean(f[y > 0][:, None] > f[y < 0][None]) > 0.6
+
+
+def test_without_convergence_the_warning_says_what_to_try():
+    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+        model = AsymmetricSVM(mu=0.01, tau=0.01, max_iter=1).fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
+
+
+@pytest.mark.parametrize(
+    "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
+)
+@pytest.mark.parametrize("weights", [(0.001, 0.001), (0.05, 0.95)])
+def test_extreme_inputs_end_with_a_certificate(case, weights):
+    Z, y = {
+        "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
+        "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
+        "twenty negatives": sample(220, share=200 / 220),
+        "wide": sample(30, d=400),
+        "duplicates": (np.concatenate([X, X]), np.concatenate([Y, Y])),
+        "two samples": (X[:2] + 1.0, np.array([-1, 1])),
+    }[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = AsymmetricSVM(mu=weights[0], tau=weights[1]).fit(Z, y)
+    assert model.converged_ == (not caught)
+    assert np.all(np.isfinite(model.decision_function(Z)))
+    assert model.status_ in {"converged", "flat"}
+
+
+@pytest.mark.parametrize(("mu", "tau"), [(0.6, 0.5), (0.2, 0.81)])
+def test_weights_beyond_the_positives_are_refused(mu, tau):
+    with pytest.raises(ValueError, match=r"mu \+ tau must be at most 1, or the problem is unbounded"):
+        AsymmetricSVM(mu=mu, tau=tau).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["mu", "tau", "tol", "max_iter"])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, "1", None])
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of AsymmetricSVM must be"):
+        AsymmetricSVM(**{name: value}).fit(X, Y)
+
+
+def test_the_solver_is_found_and_ranks():
+    model = npbench.solver("asvm", mu=0.1, tau=0.1).fit(X, Y)
+    Z, y = sample(2000, seed=1)
+    f = model.decision_function(Z)
+    assert np.mean(f[y > 0][:, None] > f[y < 0][None]) > 0.95
