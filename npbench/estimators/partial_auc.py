@@ -1,0 +1,220 @@
+"""SVMs that are trained for the partial area under the ROC curve."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from npbench.estimators.linear import LinearClassifier
+from npbench.numerics.bundle import Method, Solution, minimise
+from npbench.numerics.partial_auc import pairwise
+from npbench.numerics.pauc import StructuralRisk, Surrogate, threshold_within
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class Trained(NamedTuple):
+    """Weights with how they were found, and the convex solution that a fit for a larger C may start from."""
+
+    weights: np.ndarray
+    objective: float
+    gap: float
+    status: str
+    trace: Sequence[Any]
+    convex: Solution
+
+
+class PartialAUCClassifier(LinearClassifier):
+    """A classifier whose scores are linear, in the features or after a kernel map, trained for their ranking.
+
+    Parameters
+    ----------
+    fpr_range : (float, float)
+        Range of false-positive rates; a subclass has it as a parameter or fixes it.
+    C, n_components, gamma, tol, max_iter, random_state
+        As in the subclasses.
+
+    Attributes
+    ----------
+    feature_map_ : sklearn.kernel_approximation.Nystroem or None
+        The kernel map; ``coef_`` weighs what it returns.
+    n_iter_, converged_, status_, objective_, duality_gap_, trace_
+        As in the subclasses, beside those of :class:`LinearClassifier`.
+    """
+
+    fpr_range: tuple[float, float]
+    C: float
+    n_components: int | None
+    gamma: float | None
+    tol: float
+    max_iter: int
+    random_state: Any
+
+    _explanations: ClassVar[dict[str, str]]
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        "C": [POSITIVE],
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "gamma": [None, POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    @abstractmethod
+    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
+        """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is as in :meth:`fit_from`."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples.
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self.fit_from(X, y)
+        return self
+
+    def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
+        """Fit the classifier, and return what a fit of the same samples with another C may start from.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`fit`.
+        start : Solution, optional
+            What this returned for the same samples and parameters but C. Its planes are taken over and added to.
+
+        Returns
+        -------
+        Solution
+            Of the convex problem.
+        """
+        self._validate_params()
+        self._check_range()
+        X, signs = self._training_set(X, y)
+        features = self._fit_map(X)
+        trained = self.train(features, signs, start)
+        self._keep(trained, np.asarray(features @ trained.weights), signs)
+        if not self.converged_:
+            text = f"{type(self).__name__}: {self._explanations[self.status_]}."
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        return trained.convex
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return f(x), larger for more positive samples; its threshold is 0.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = self._samples(X)
+        features = X if self.feature_map_ is None else self.feature_map_.transform(X)
+        return np.asarray(features @ self.coef_[0]) + self.intercept_[0]
+
+    def _check_range(self) -> None:
+        ends = tuple(self.fpr_range)
+        if len(ends) == 2 and all(isinstance(end, Real) for end in ends) and 0 <= ends[0] < ends[1] <= 1:
+            return
+        raise ValueError(
+            f"fpr_range is {self.fpr_range!r}; two rates (lo, hi) with 0 <= lo < hi <= 1 were expected, as in "
+            "fpr_range=(0.02, 0.05)."
+        )
+
+    def _fit_map(self, X: Any) -> Any:
+        self.feature_map_ = None
+        if self.n_components is None:
+            return X
+        n_components = min(self.n_components, X.shape[0])
+        self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
+        return self.feature_map_.fit_transform(X)
+
+    def _keep(self, trained: Trained, scores: np.ndarray, signs: np.ndarray) -> None:
+        self.coef_ = trained.weights[None, :]
+        self.intercept_ = np.array([-threshold_within(signs, scores, *self.fpr_range)])
+        self.status_ = trained.status
+        self.converged_ = self.status_ == "converged"
+        self.n_iter_, self.trace_ = len(trained.trace), trained.trace
+        self.objective_, self.duality_gap_ = trained.objective, trained.gap
+
+
+def structural_svm(
+    Z: Any,
+    signs: np.ndarray,
+    ranks: tuple[int, int],
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    surrogate: Surrogate = "tight",
+    method: Method = "level",
+    start: Solution | None = None,
+) -> Trained:
+    """Minimise ``1/2 ||w||^2 + C R(Zw)`` for the structural surrogate R of the partial AUC.
+
+    For a narrow range or a weak signal the minimiser can be w = 0, whatever C: all scores are equal, and the objective
+    is C. That is the case if the objective found is not below C by more than the gap, so that nothing better was
+    certified. The status is then "collapsed", and the weights are those of two rankings that have the larger partial
+    AUC on the training sample: the last one that the search considered, and that for the full AUC, whose minimiser is 0
+    only if the classes have the same mean. The objective and the gap remain those of the problem.
+
+    Parameters
+    ----------
+    Z : {array, CSR matrix} of shape (n_samples, n_features)
+        Samples.
+    signs : array of shape (n_samples,)
+        Labels in {-1, +1}.
+    ranks : (int, int)
+        The first and the last, as in :class:`npbench.numerics.pauc.StructuralRisk`.
+    C : float
+        Weight of the risk.
+    tol, max_iter, method, start
+        As in :func:`npbench.numerics.bundle.minimise`.
+    surrogate : {"tight", "naive"}
+        As in :mod:`npbench.numerics.pauc`.
+    """
+
+    def solve(first: int, last: int, start: Solution | None) -> Solution:
+        risk = StructuralRisk(signs, first, last, surrogate)
+        return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start)
+
+    solution = solve(*ranks, start)
+    w, status = solution.w, str(solution.status)
+    if status == "converged" and C - solution.objective <= solution.gap:
+        status = "collapsed"
+    n = int(np.sum(signs < 0))
+    if ranks != (0, n) and (status == "collapsed" or not w.any()):
+        last = solution.planes.minimiser(C, tol * solution.objective)[0]
+        w = _better_ranking(Z, signs, (ranks[0] / n, ranks[1] / n), solve(0, n, None).w, last)
+    return Trained(w, solution.objective, solution.gap, status, solution.trace, solution)
+
+
+def _better_ranking(
+    Z: Any, signs: np.ndarray, fpr_range: tuple[float, float], w: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """Return w, or the other weights at the length of w if they have the larger partial AUC."""
+    if pairwise(signs, Z @ other, *fpr_range).value <= pairwise(signs, Z @ w, *fpr_range).value:
+        return w
+    return other * (np.linalg.norm(w) / np.linalg.norm(other))

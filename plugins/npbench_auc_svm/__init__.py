@@ -1,0 +1,26 @@
+"""The SVM for the full AUC (Joachims 2005), as a baseline for the partial one."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="auc_svm",
+            estimator="npbench_auc_svm.estimator:AUCSVM",
+            solves=("pauc",),
+            select="npbench.estimators.cost_path:select",
+            title="SVM for the full AUC",
+            reference="Joachims (2005), A support vector method for multivariate performance measures, ICML",
+            tags=frozenset({"linear", "kernel", "sparse", "convex"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/auc_svm.yaml."""
+    return ["npbench_auc_svm.conf"]
