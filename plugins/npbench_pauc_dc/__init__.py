@@ -1,0 +1,27 @@
+"""The difference-of-convex SVM for the partial AUC (Narasimhan and Agarwal 2016)."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver."""
+    return [
+        Solver(
+            name="pauc_dc",
+            estimator="npbench_pauc_dc.estimator:PAUCDC",
+            solves=("pauc",),
+            select="npbench.estimators.cost_path:select",
+            title="DC programming for the partial AUC",
+            reference="Narasimhan and Agarwal (2016), Support vector algorithms for optimizing the partial area under "
+            "the ROC curve",
+            tags=frozenset({"linear", "kernel", "sparse"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/pauc_dc.yaml."""
+    return ["npbench_pauc_dc.conf"]

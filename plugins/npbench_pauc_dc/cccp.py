@@ -1,0 +1,161 @@
+"""The hinge surrogate of the partial AUC, a difference of convex functions, and the concave-convex procedure.
+
+Over the negatives ranked first < j <= last (k of them), m positives and scores s,
+
+    R(s) = 1/(m k) sum_i sum_j (1 - s_i + s_(j))_+ = (last R_last(s) - first R_first(s)) / k
+
+where R_last is the mean hinge loss over the ``last`` best negatives, convex, and R_first that over the ``first`` best.
+A subgradient of R_first at some scores gives a linear function below it, and so a convex function above R that touches
+it there. The procedure minimises one such function after another; the objective never rises.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbench.numerics.bundle import Solution, minimise
+from npbench.numerics.pauc import StructuralRisk
+
+MOST_PLANES = 2000  # in one convex problem
+ACCURACY = 0.25  # of the tolerance, to which convex problems are solved
+HASTE = 0.1  # of the last decrease, to which they are solved where that is more
+
+
+class Step(NamedTuple):
+    """The objective after a step, and the planes that its convex problem took."""
+
+    iteration: int
+    seconds: float
+    objective: float
+    planes: int
+
+
+class Descent(NamedTuple):
+    """Where the procedure ended: one more convex problem would gain at most ``gap``."""
+
+    w: np.ndarray
+    objective: float
+    gap: float
+    status: str
+    trace: list[Step]
+
+
+class HingeRisk:
+    """The surrogate R as a function of the scores, and its convex majorants; O(n_samples log n_samples).
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels; positives are those above 0. Both are present.
+    first, last : int
+        The ranks ``first < j <= last`` of the negatives are in the range; ``0 < first``.
+
+    Examples
+    --------
+    >>> risk = HingeRisk(np.array([1, -1, -1, -1]), first=1, last=2)
+    >>> risk(np.array([1.0, 1.5, 0.5, -3.0]))
+    0.5
+    """
+
+    def __init__(self, y: np.ndarray, first: int, last: int) -> None:
+        self._up_to_last, self._last_weight = StructuralRisk(y, 0, last), last / (last - first)
+        self._up_to_first, self._first_weight = StructuralRisk(y, 0, first), first / (last - first)
+
+    def __call__(self, scores: np.ndarray) -> float:
+        """Return R at these scores."""
+        convex, concave = self._up_to_last(scores)[0], self._up_to_first(scores)[0]
+        return max(self._last_weight * convex - self._first_weight * concave, 0.0)
+
+    def majorant(self, scores: np.ndarray) -> Majorant:
+        """Return a convex function that is R at these scores and nowhere less."""
+        value, gradient = self._up_to_first(scores)
+        slope = self._first_weight * gradient
+        return Majorant(self._up_to_last, self._last_weight, slope, self._first_weight * value - float(slope @ scores))
+
+
+@dataclass(frozen=True)
+class Majorant:
+    """The risk ``weight R_last(s) - slope's - offset``, nowhere negative."""
+
+    convex: StructuralRisk
+    weight: float
+    slope: np.ndarray
+    offset: float
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk at these scores and a subgradient."""
+        value, gradient = self.convex(scores)
+        return self.weight * value - float(self.slope @ scores) - self.offset, self.weight * gradient - self.slope
+
+
+def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max_iter: int) -> Descent:
+    """Decrease ``1/2 ||w||^2 + C R(Zw)`` from w by the concave-convex procedure.
+
+    Each convex problem starts from the last w and from the planes met so far, which are below the next majorant once
+    the difference of the two linear functions is added to them. It ends when its optimum is certified to be below the
+    objective by at most ``tol`` times that: no majorant at this w leads further.
+
+    Parameters
+    ----------
+    Z : {array, CSR matrix} of shape (n_samples, n_features)
+        Samples.
+    risk : HingeRisk
+        The surrogate R.
+    C : float
+        Its weight.
+    w : array of shape (n_features,)
+        Where to start.
+    tol : float
+        Gain, relative to the objective, below which the procedure ends.
+    max_iter : int
+        Most convex problems.
+
+    References
+    ----------
+    A. L. Yuille, A. Rangarajan (2003), The concave-convex procedure, Neural Computation 15(4).
+    """
+    started, trace, decrease = time.perf_counter(), [], 0.0
+    start: Solution | np.ndarray = w
+    scores = Z @ w
+    objective, gap = _objective(risk, C, w, scores), np.inf
+    majorant, status = risk.majorant(scores), "max_iter"
+    for iteration in range(1, max_iter + 1):
+        solution = minimise(
+            Z, majorant, C, tol=ACCURACY * tol, atol=HASTE * decrease, max_iter=MOST_PLANES, start=start
+        )
+        gap = max(objective - solution.bound, 0.0)
+        trace.append(Step(iteration, time.perf_counter() - started, objective, len(solution.trace)))
+        if gap <= tol * objective:
+            status = "converged"
+            break
+        scores = Z @ solution.w
+        reached = _objective(risk, C, solution.w, scores)
+        if reached >= objective:
+            if decrease == 0.0:
+                status = "stalled"
+                break
+            start, decrease = (
+                solution,
+                0.0,
+            )  # it was near enough to the optimum in haste: on to that of the same problem
+            continue
+        w, objective, decrease = solution.w, reached, objective - reached
+        before, majorant = majorant, risk.majorant(scores)
+        solution.planes.tilt(Z.T @ (before.slope - majorant.slope), before.offset - majorant.offset)
+        start = solution
+    return Descent(w, objective, gap, status, trace)
+
+
+def scaled(Z: Any, risk: HingeRisk, C: float, w: np.ndarray) -> np.ndarray:
+    """Return the multiple of w with the least objective of some from 0.001 to 1000, each a third more than the last."""
+    scores = Z @ w
+    factors = np.geomspace(1e-3, 1e3, 49)
+    return factors[np.argmin([_objective(risk, C, t * w, t * scores) for t in factors])] * w
+
+
+def _objective(risk: HingeRisk, C: float, w: np.ndarray, scores: np.ndarray) -> float:
+    return 0.5 * float(w @ w) + C * risk(scores)

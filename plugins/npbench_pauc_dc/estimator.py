@@ -1,0 +1,145 @@
+"""The SVM for the hinge surrogate of the partial AUC, by difference-of-convex programming."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbench.estimators.partial_auc import PartialAUCClassifier, Trained, structural_svm
+from npbench.numerics.bundle import Solution
+from npbench.numerics.pauc import ranks_within
+from npbench_pauc_dc.cccp import MOST_PLANES, HingeRisk, descend, scaled
+
+EXPLANATIONS = {
+    "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights kept "
+    "are those from which the search started. Use a wider fpr_range, other features, a kernel map (n_components) or a "
+    "larger C",
+    "stalled": "a convex problem could not be solved to tol. Scale the features to unit variance, or increase tol",
+    "max_iter": "max_iter convex problems did not suffice. Increase max_iter or tol, or decrease C",
+}
+
+
+class PAUCDC(PartialAUCClassifier):
+    """SVM for the area under the ROC curve over a range of false-positive rates, with the hinge loss in the range only.
+
+    With ``s = Xw``, m positives and n negatives ranked by descending score, looks for a w with a small
+
+        1/2 ||w||^2 + C R,   R = 1/(m k) sum_i sum_{first<j<=last} max(0, 1 - s_i + s_(j))
+
+    with ``first = ceil(n lo)``, ``last = floor(n hi)`` and k = last - first, for ``fpr_range = (lo, hi)``. For lo > 0 R
+    is a difference of convex functions; the concave-convex procedure minimises a convex bound on it that touches it at
+    the last w, one after another. It starts from the solution of the structural SVM.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.2)
+        The range, ``0 <= lo < hi <= 1``; at least one negative must be ranked in it.
+    C : float, default=1.0
+        Weight of the risk, a mean over pairs; positive.
+    n_components : int, optional
+        Samples of the kernel map (Nystroem with an RBF kernel) that scores are linear after; None for linear scores.
+    gamma : float, optional
+        ``exp(-gamma ||x - x'||^2)``, where there is a kernel map; None for ``1 / n_features``.
+    tol : float, default=1e-3
+        What one more convex problem may gain at the end, relative to the objective; positive.
+    max_iter : int, default=100
+        Most convex problems.
+    random_state : int, Generator or None, default=None
+        Draws the samples of the kernel map.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels; ``classes_[1]`` is the positive class.
+    coef_ : array of shape (1, n_features) or (1, n_components)
+        The weights w, of the features or of what ``feature_map_`` returns.
+    intercept_ : array of shape (1,)
+        Less the threshold with the largest TPR - FPR of those whose FPR on the training sample is in ``fpr_range``.
+    feature_map_ : sklearn.kernel_approximation.Nystroem or None
+        The kernel map.
+    n_iter_ : int
+        Convex problems solved; for lo = 0 the iterations of the only one.
+    converged_ : bool
+        Whether one more would gain at most ``tol``, certified by its duality gap, with weights better than none.
+    status_ : {"converged", "collapsed", "stalled", "max_iter"}
+        How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights kept are then those that
+        the structural SVM keeps in that case.
+    objective_ : float
+        The objective at w; C, that of w = 0, if collapsed.
+    duality_gap_ : float
+        How much one more convex problem could gain at most. The problem is not convex: a better w may be elsewhere.
+    trace_ : list of Step
+        Seconds, objective and planes of each convex problem (for lo = 0: of the iterations of the only one).
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    Raises
+    ------
+    ValueError
+        If no negative is ranked in ``fpr_range``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If it ended otherwise than by converging.
+
+    Notes
+    -----
+    Where the structural SVM collapses, the procedure starts from the weights that it keeps, scaled to the least
+    objective. The end depends on the start, and on the subgradient taken where negatives tie.
+
+    References
+    ----------
+    H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area under the ROC curve,
+    arXiv:1605.04337, section 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = PAUCDC(fpr_range=(0.02, 0.05), C=10.0).fit(X, y)
+    >>> model.status_, float(np.mean(model.decision_function(X)[y == 0] > 0)) <= 0.05
+    ('converged', True)
+    """
+
+    _explanations = EXPLANATIONS
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+        **PartialAUCClassifier._parameter_constraints,
+        "fpr_range": [tuple, list],
+    }
+
+    def __init__(
+        self,
+        *,
+        fpr_range: tuple[float, float] = (0.0, 0.2),
+        C: float = 1.0,
+        n_components: int | None = None,
+        gamma: float | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.C = C
+        self.n_components = n_components
+        self.gamma = gamma
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
+        """Look for weights for features ``Z`` and labels in {-1, +1}."""
+        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MOST_PLANES, start=start)
+        if ranks[0] == 0:
+            return convex
+        risk, first = HingeRisk(signs, *ranks), convex.weights
+        if convex.status == "collapsed":
+            first = scaled(Z, risk, self.C, first)
+        found = descend(Z, risk, self.C, first, tol=self.tol, max_iter=self.max_iter)
+        if found.objective > self.C * (1.0 - self.tol):
+            return Trained(convex.weights, float(self.C), found.gap, "collapsed", found.trace, convex.convex)
+        return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)
