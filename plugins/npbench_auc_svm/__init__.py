@@ -14,7 +14,7 @@ def npbench_solvers() -> list[Solver]:
             solves=("pauc",),
             select="npbench.estimators.cost_path:select",
             title="SVM for the full AUC",
-            reference="Joachims (2005), A support vector method for multivariate performance measures, ICML",
+            reference="Joachims (2005), ICML",
             tags=frozenset({"linear", "kernel", "sparse", "convex"}),
         )
     ]

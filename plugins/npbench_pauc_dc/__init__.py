@@ -14,8 +14,7 @@ def npbench_solvers() -> list[Solver]:
             solves=("pauc",),
             select="npbench.estimators.cost_path:select",
             title="DC programming for the partial AUC",
-            reference="Narasimhan and Agarwal (2016), Support vector algorithms for optimizing the partial area under "
-            "the ROC curve",
+            reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
             tags=frozenset({"linear", "kernel", "sparse"}),
         )
     ]
