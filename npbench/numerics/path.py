@@ -11,9 +11,10 @@ jump, where no sample is on the margin. A *line* here is the entry line C_pos n_
 all costs of one sum, reached from the entry line.
 
 Ties are the rule on real data: duplicates, features on a grid, more samples on the margin than features can hold apart.
-They are broken by giving each sample a margin of its own, 1 within 1e-10, and by adding 1e-12 of the mean k(x, x) to
-the diagonal of the Gram matrix, which makes alpha unique. Conditions are off by that much (and by 1e-12 alpha_i); where
-rounding errors stop a line all the same, it is followed again with ties and ridge tenfold.
+They are broken by giving each sample a margin of its own, 1 within 2e-9; conditions of optimality are off by as much.
+Beside that, 1e-14 of the mean k(x, x) on the diagonal makes alpha unique: too little to decide between samples that
+are tied, since it would share alpha out among all of them. Where rounding errors stop a line all the same, it is
+followed again with more of both.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from npbench.numerics.path_line import Line, Stretch
 from npbench.numerics.path_state import LEFT, Active, Log, Samples, all_left, new_log, with_more, with_room
 from npbench.numerics.threads import one_blas_thread
 
-PRECISIONS = tuple((1e-10 * loose, 1e-12 * loose) for loose in (1, 10, 100, 1e3, 1e4))  # ties, ridge
+PRECISIONS = ((2e-9, 1e-14), (5e-9, 1e-13), (1e-8, 1e-12), (1e-7, 1e-11), (1e-6, 1e-9))  # ties, ridge
 
 
 class CostPath:

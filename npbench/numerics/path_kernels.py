@@ -140,6 +140,8 @@ def _move(samples, active, log, i, side):
         label = 0 if samples.y[i] > 0 else 1
         active.n_left[label] += sign
         active.left[label] += sign * samples.rows[i]
+        if active.n_left[label] == 0.0:
+            active.left[label] = 0.0  # without the rounding errors of what came and went
     active.side[i] = side
     log.moves[log.used[1]] = np.array((i, side))
     log.used[1] += 1
@@ -244,7 +246,7 @@ def _mend(samples, active, costs, work):
 
 @njit(cache=True, nogil=True)
 def _renew_sums(samples, active):
-    """Add up the left side afresh, for what was added and taken away leaves rounding errors behind."""
+    """Add up the left side afresh, for what came and went leaves rounding errors behind."""
     active.left[:] = 0.0
     for i in range(len(samples.y)):
         if active.side[i] == LEFT:
@@ -366,18 +368,17 @@ def follow(samples, active, log, start, direction, length):
                 return STALLED
             continue
         if _shrinks(active, start + length * direction):
+            _renew_sums(samples, active)
             _mend(samples, active, costs, work)
             work.v[: active.m[0]] = -active.x[: active.m[0]] / (length - t)
             towards = -1.0 if active.n_left[0] > 0.0 else 1.0
             _record(active, log, work.v, (towards - active.b[0]) / (length - t))
             return DONE
         taken += 1
-        renews = taken % RENEWED_EVERY == 0
-        if renews:
+        if taken % RENEWED_EVERY == 0 or _drift(samples, active) > floor:
             _renew_sums(samples, active)
-        rate_of_b = _rates(samples, active, direction, work)
-        if renews or _drift(samples, active) > floor:
             floor = max(DRIFT, 4.0 * _mend(samples, active, costs, work))
+        rate_of_b = _rates(samples, active, direction, work)
         step, k, side = _first_bound(samples, active, work.v, costs, direction, length - t)
         step, joins = _first_crossing(samples, active, work.rates, step)
         ends = k < 0 and joins < 0
