@@ -19,7 +19,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from npbench.data import BinaryData
 from npbench.estimators import cost_path
 from npbench.estimators.cost_path import select
+from npbench.numerics.bundle import minimise
 from npbench.numerics.partial_auc import pairwise
+from npbench.numerics.pauc import StructuralRisk
 from npbench.problem import PartialAUC
 from npbench.protocol import CrossValidation, grid_search
 from npbench_auc_svm.estimator import AUCSVM
@@ -205,6 +207,16 @@ def test_where_no_weights_beat_none_it_says_so_and_ranks_no_worse_than_for_the_f
     np.testing.assert_allclose(np.linalg.norm(model.coef_), np.linalg.norm(AUCSVM(C=C).fit(Z, y).coef_))
 
 
+def test_no_ranking_at_all_is_not_taken_for_half_of_a_good_one():
+    """The best negatives are at either end: the planes cancel, and w = 0 would have the partial AUC of ties, 1/2."""
+    Z = np.concatenate([np.full(50, 1.0), np.full(10, 10.0), np.full(10, -10.0), np.zeros(80)])[:, None]
+    y = np.repeat([1, -1], [50, 100])
+    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal to within tol"):
+        model = PAUCStruct(fpr_range=(0.0, 0.1)).fit(Z, y)
+    assert model.coef_[0, 0] > 0
+    assert model.status_ == "collapsed"
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_no_weights_at_all_are_better_where_it_collapses(seed, shift):
@@ -320,6 +332,21 @@ def test_planes_are_shared_along_the_costs(monkeypatch):
     two = grid_search(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
     assert shared < 0.8 * sum(counts)
     assert one.losses == pytest.approx(two.losses, abs=0.02)
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+def test_planes_of_one_kernel_map_are_not_taken_for_those_of_another(random_state):
+    small, large = (
+        PAUCStruct(fpr_range=(0.0, 0.2), C=C, n_components=20, gamma=0.5, random_state=random_state)
+        for C in (10.0, 100.0)
+    )
+    large.fit_from(X, Y, small.fit_from(X, Y))
+    w, Z = large.coef_[0], large.feature_map_.transform(X)
+    best = np.sort(Z[Y < 0] @ w)[::-1][:32]
+    reached = 0.5 * w @ w + 100.0 * np.maximum(1 - (Z[Y > 0] @ w)[:, None] + best[None], 0).mean()
+    assert large.objective_ == pytest.approx(reached, rel=1e-9)
+    cold = minimise(Z, StructuralRisk(Y, 0, 32), 100.0, tol=1e-6)
+    assert large.objective_ - large.duality_gap_ <= cold.objective * (1 + 1e-9)
 
 
 def test_unconverged_fits_are_counted_and_one_cost_shares_nothing():

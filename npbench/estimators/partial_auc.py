@@ -99,7 +99,8 @@ class PartialAUCClassifier(LinearClassifier):
         X, y
             As for :meth:`fit`.
         start : Solution, optional
-            What this returned for the same samples and parameters but C. Its planes are taken over and added to.
+            What this returned for the same samples and parameters but C. Its planes are taken over and added to,
+            unless a kernel map is drawn anew for each fit.
 
         Returns
         -------
@@ -110,7 +111,8 @@ class PartialAUCClassifier(LinearClassifier):
         self._check_range()
         X, signs = self._training_set(X, y)
         features = self._fit_map(X)
-        trained = self.train(features, signs, start)
+        drawn_anew = self.n_components is not None and not isinstance(self.random_state, Integral)
+        trained = self.train(features, signs, None if drawn_anew else start)
         self._keep(trained, np.asarray(features @ trained.weights), signs)
         if not self.converged_:
             text = f"{type(self).__name__}: {self._explanations[self.status_]}."
@@ -215,6 +217,8 @@ def _better_ranking(
     Z: Any, signs: np.ndarray, fpr_range: tuple[float, float], w: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
     """Return w, or the other weights at the length of w if they have the larger partial AUC."""
-    if pairwise(signs, Z @ other, *fpr_range).value <= pairwise(signs, Z @ w, *fpr_range).value:
+    scores = Z @ other
+    # Ties count one half, which is more than many a ranking reaches.
+    if not np.ptp(scores) > 0 or pairwise(signs, scores, *fpr_range).value <= pairwise(signs, Z @ w, *fpr_range).value:
         return w
     return other * (np.linalg.norm(w) / np.linalg.norm(other))
