@@ -39,7 +39,7 @@ class AUCSVM(PartialAUCClassifier):
         Duality gap at which the fit stops, relative to the objective; positive.
     max_iter : int, default=2000
         Most iterations, one plane each.
-    random_state : int, Generator or None, default=None
+    random_state : int, RandomState or None, default=None
         Draws the samples of the kernel map.
 
     Attributes

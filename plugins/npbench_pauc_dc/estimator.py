@@ -45,7 +45,7 @@ class PAUCDC(PartialAUCClassifier):
         What one more convex problem may gain at the end, relative to the objective; positive.
     max_iter : int, default=100
         Most convex problems.
-    random_state : int, Generator or None, default=None
+    random_state : int, RandomState or None, default=None
         Draws the samples of the kernel map.
 
     Attributes
