@@ -86,9 +86,9 @@ class AsymmetricSVM(LinearClassifier):
     -----
     Wu et al. take the mean of the slacks over all n samples: their weights are ``mu r / n`` and ``tau r / n``, and
     their w is that of here times r / n. With r in place of n, all ``mu + tau <= 1`` have a solution: the dual has
-    multipliers of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper solves
-    it by sequential minimal optimisation, for kernels; here, for scores linear in the features, rho and gamma are
-    order statistics of the scores, and a bundle method minimises over w what is left
+    multipliers of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper
+    solves it by sequential minimal optimisation, for kernels; here, for scores linear in the features, rho and gamma
+    are order statistics of the scores, and a bundle method minimises over w what is left
     (:class:`npbench_asvm.risk.AsymmetricMargin`), with a product with X and one with its transpose in an iteration.
     gamma may be negative.
 

@@ -1,0 +1,62 @@
+"""Stumps: features compared with thresholds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+N_THRESHOLDS = 255  # per feature at most, so that a byte tells where a value lies
+
+
+class Stumps:
+    """All stumps ``f(x) = 1/2 if x_j > c else -1/2`` on a sample, with thresholds c between values of feature j.
+
+    Parameters
+    ----------
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        Samples. Of features with more values than can be told apart, evenly spaced quantiles are taken.
+
+    Notes
+    -----
+    A byte is kept for each value, zeros of a sparse matrix too.
+    """
+
+    def __init__(self, X: Any) -> None:
+        columns = X.tocsc() if hasattr(X, "tocsc") else X
+        self._codes = np.empty(X.shape[::-1], dtype=np.uint8)
+        self._thresholds = []
+        for j in range(X.shape[1]):
+            values = column(columns, j)
+            self._thresholds.append(_between(values))
+            self._codes[j] = np.searchsorted(self._thresholds[j], values, side="left")
+
+    def steepest(self, gradient: np.ndarray) -> tuple[int, float, float]:
+        """Return feature, threshold and sign of the stump f with the largest ``abs(gradient'f)``, in O(n n_features).
+
+        The gradient is of shape (n_samples,) and has the sum 0. The sign is that of the product, 0 if there is no
+        stump.
+        """
+        rows = np.flatnonzero(gradient)
+        best = (0, 0.0, 0.0)
+        for j, thresholds in enumerate(self._thresholds):
+            sums = np.bincount(self._codes[j, rows], gradient[rows], len(thresholds) + 1)
+            slopes = -np.cumsum(sums[:-1])  # of what is above, as the sum of all is 0
+            if len(slopes):
+                k = int(np.argmax(np.abs(slopes)))
+                best = max(best, (j, thresholds[k], float(slopes[k])), key=lambda found: abs(found[2]))
+        return best[0], float(best[1]), float(np.sign(best[2]))
+
+
+def column(X: Any, j: int) -> np.ndarray:
+    """Return a column of an array or CSC matrix as a vector."""
+    values = X[:, [j]]
+    return (values.toarray() if hasattr(values, "toarray") else values).ravel()
+
+
+def _between(values: np.ndarray) -> np.ndarray:
+    """Return thresholds half-way between neighbours among the values, ascending."""
+    levels = np.unique(values)
+    if len(levels) > N_THRESHOLDS + 1:
+        levels = np.unique(np.quantile(values, np.linspace(0.0, 1.0, N_THRESHOLDS + 1), method="nearest"))
+    return levels[:-1] / 2.0 + levels[1:] / 2.0
