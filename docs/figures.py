@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from npbench.report import asymmetry, projections, rates, risks, surfaces
+from npbench.report import asymmetry, projections, rates, risks, roc_curves, surfaces
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore, conformed
 
@@ -22,6 +22,7 @@ RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
 EXPERIMENTS: dict[str, Callable[..., Figure]] = {
+    "bach_figure4": roc_curves.figure,
     "barlaud_figure3": partial(projections.plot, gap=1e-12, steps=9),
     "barlaud_figures5_7": risks.plot,
     "barlaud_figures8_10_like": risks.plot,
@@ -71,7 +72,8 @@ def of_experiment(name: str) -> pl.DataFrame:
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
     # Figures of a search show its course and where it ended.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
-    return frame.select(*dict.fromkeys([*shown, *course]), "repeat", "rho").sort(pl.all())
+    asked = [name for name in ("repeat", "rho", "asymmetry") if name in frame.columns]
+    return frame.select(*dict.fromkeys([*shown, *course, *asked])).sort(pl.all())
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:

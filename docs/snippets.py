@@ -51,11 +51,11 @@ def published_table() -> None:
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
 
-def experiment(name: str) -> None:
-    """Write the tables of an experiment, made of the published records."""
+def experiment(name: str, records: str = "") -> None:
+    """Write the tables of an experiment, made of its published records, or of those of another."""
     with initialize_config_dir(str(config_dir()), version_base="1.3"):
         what = load(GlobalHydra.instance().config_loader(), name)
-    (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
+    (path,) = (ROOT / "results" / "published").glob(f"*/records/{records or name}.parquet")
     frame = conformed(pl.read_parquet(path))
     console = Console(file=io.StringIO(), width=100)
     print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
