@@ -127,6 +127,19 @@ def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
     assert objective(K, y, solution) <= theirs * (1 + 1e-7) + total * (1e-8 + slack)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0, 6.0])
+@pytest.mark.parametrize("d", [2, 60])  # in 60 dimensions the classes are apart
+@pytest.mark.parametrize("total", [2.0, 1e4])
+def test_the_gap_is_a_part_of_the_objective_however_large_costs_are(shift, d, total):
+    X, y = sample(10, 40, d, shift)
+    K = X @ X.T
+    line = CostPath.linear(X, y).line(total)
+    for share in np.linspace(0.01, 0.99, 41):
+        solution = line.at(share * total, (1 - share) * total)
+        primal, x = objective(K, y, solution), y * solution.alpha
+        assert primal - (solution.alpha.sum() - 0.5 * x @ K @ x) <= 1e-8 * primal
+
+
 @pytest.mark.parametrize("n_pos", [8, 15, 25])
 def test_multipliers_and_intercept_are_those_of_a_quadratic_programme(n_pos):
     X, y = sample(n_pos, 30, seed=n_pos)
