@@ -227,11 +227,29 @@ def test_a_bad_parameter_is_refused_by_name(name, value):
         ({"train_asymmetry": 0.5}, "train_asymmetry is given without total"),
         ({"rho": 0.1, "stages": "asymmetries"}, "compares costs, which rho leaves out"),
         ({"kernel": "rbf", "cache_size": 0.01}, "Raise cache_size, or fit fewer samples"),
+        ({"total": 1.0, "shift": 0.5}, "shift is given, and would be chosen"),
+        ({"ratios": [10, -1]}, "ratios is \\[10, -1\\]: it must be a list of positive numbers"),
+        ({"ratios": ["ten"]}, "ratios is \\['ten'\\]"),
+        ({"cv": [(np.flatnonzero(Y > 0), np.flatnonzero(Y < 0))]}, "leaves one class only to fit on"),
     ],
 )
 def test_what_cannot_be_done_is_told(options, match):
     with pytest.raises(ValueError, match=match):
         SVMPath(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize("change", [np.negative, np.triu], ids=["negative", "not symmetric"])
+def test_a_matrix_that_is_no_gram_matrix_is_told(change):
+    with pytest.raises(ValueError, match="symmetric and positive semi-definite"):
+        SVMPath(kernel="precomputed", total=1.0).fit(change(X @ X.T), Y)
+
+
+def test_a_matrix_that_is_not_positive_semi_definite_is_told():
+    K = np.random.default_rng(0).normal(size=(150, 150))
+    K += K.T
+    np.fill_diagonal(K, 1.0)
+    with pytest.raises(ArithmeticError, match="must be positive semi-definite"):
+        SVMPath(kernel="precomputed", total=1.0, train_asymmetry=0.5).fit(K, Y)
 
 
 def test_a_class_of_one_sample_leaves_nothing_to_choose_by():
@@ -309,6 +327,11 @@ def test_extreme_inputs_give_a_classifier_that_is_optimal(name):
     assert model.converged_
     assert np.all(np.isfinite(scores(model, S)))
     assert all(np.all(np.isfinite(stage)) for stage in model.staged_decision_function(S))
+
+
+def test_classes_that_are_apart_converge_at_any_cost():
+    S, y = np.random.default_rng(3).normal(size=(40, 300)), np.repeat([1, -1], 20)
+    assert all(SVMPath(total=total, train_asymmetry=0.5).fit(S, y).converged_ for total in (1.0, 1e2, 1e4))
 
 
 def test_scores_that_tell_nothing_call_all_of_one_class():

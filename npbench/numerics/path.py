@@ -194,6 +194,6 @@ class _Follower:
             raise ArithmeticError(
                 f"The path of solutions cannot be followed beyond C_pos = {costs[0]:g}, C_neg = {costs[1]:g}: rounding "
                 "errors decide there which samples are on the margin. Scale the features to a moderate range, or take "
-                "smaller costs or a narrower kernel."
+                "smaller costs or a narrower kernel; a precomputed matrix must be positive semi-definite."
             )
         return Stretch(start, direction, length, side, *log.noted()), active

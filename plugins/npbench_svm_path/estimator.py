@@ -23,6 +23,7 @@ from npbench_svm_path.search import Sample, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
 PRECISE = 1e-6  # of the objective, for the duality gap
+SYMMETRIC = 1e-8  # of the largest kernel value
 POSITIVE = Interval(Real, 0, None, closed="neither")
 FRACTION = Interval(Real, 0, 1, closed="neither")
 
@@ -240,8 +241,8 @@ class SVMPath(KernelClassifier):
         if not self.converged_:
             warnings.warn(
                 f"SVMPath: the classifier at C_pos={self.C_pos_:.4g}, C_neg={self.C_neg_:.4g} has a duality gap of "
-                f"{self.duality_gap_:.2g} at an objective of {self.objective_:.2g}. Scale the features to unit "
-                "variance, or take a smaller total.",
+                f"{self.duality_gap_:.2g} at an objective of {self.objective_:.2g}. Standardize the features "
+                "(mean 0, variance 1), or take a smaller total.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -275,7 +276,12 @@ class SVMPath(KernelClassifier):
     def folds(self, X: Any, y: np.ndarray) -> list[Fold]:
         """Return the folds that ``cv`` means for these samples."""
         if not isinstance(self.cv, Integral):
-            return list(check_cv(self.cv, y, classifier=True).split(X, y))
+            given = list(check_cv(self.cv, y, classifier=True).split(X, y))
+            if any(len(np.unique(y[fit])) < 2 for fit, _ in given):
+                raise ValueError(
+                    "A fold of cv leaves one class only to fit on: give stratified folds, or their number."
+                )
+            return given
         fewest = int(min(np.sum(y > 0), np.sum(y < 0)))
         if fewest < 2:
             raise ValueError(
@@ -313,11 +319,20 @@ class SVMPath(KernelClassifier):
     def _searched(self, sample: Sample, folds: Sequence[Fold]) -> Search:
         if self.train_asymmetry is not None:
             raise ValueError("train_asymmetry is given without total: give both, or neither.")
+        if self.shift:
+            raise ValueError(
+                "shift is given, and would be chosen: give total and train_asymmetry as well, or no shift."
+            )
         if self.rho is not None and self.stages == "asymmetries":
             raise ValueError("stages='asymmetries' compares costs, which rho leaves out of account: give no rho.")
         if self.total is None:
+            ratios = np.asarray(self.ratios)
+            if ratios.ndim != 1 or not all(isinstance(ratio, Real) and 0 < ratio < np.inf for ratio in ratios.tolist()):
+                raise ValueError(
+                    f"ratios is {self.ratios!r}: it must be a list of positive numbers, which may be empty."
+                )
             main = best_total(sample, folds, self.asymmetry, self.rho)
-            totals = [main, *(float(ratio) * main for ratio in self.ratios)]
+            totals = [main, *(float(ratio) * main for ratio in ratios)]
         else:
             totals = [self.total]
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
@@ -334,7 +349,13 @@ class SVMPath(KernelClassifier):
                 f"{self.cache_size:g}, and the path needs all of it. Raise cache_size, or fit fewer samples."
             )
         self._kernel = self.resolved_kernel(X)
-        return Sample.of(X, y, self._kernel, n_threads)
+        sample = Sample.of(X, y, self._kernel, n_threads)
+        if self.kernel == "precomputed" and not _may_be_gram(sample.rows):
+            raise ValueError(
+                "kernel='precomputed' needs a Gram matrix, symmetric and positive semi-definite: this one is not "
+                "symmetric, or has negative numbers on its diagonal."
+            )
+        return sample
 
     def _keep(self, chosen: Stage, X: Any) -> None:
         """Keep the classifier that was chosen, and what proves it the minimum."""
@@ -347,3 +368,7 @@ class SVMPath(KernelClassifier):
         self.n_iter_ = len(self.path_.costs)
         self.converged_ = bool(self.duality_gap_ <= PRECISE * self.objective_)
         self.status_ = "converged" if self.converged_ else "imprecise"
+
+
+def _may_be_gram(K: np.ndarray) -> bool:
+    return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= SYMMETRIC * np.abs(K).max())
