@@ -318,6 +318,16 @@ def test_the_scale_of_the_features_is_that_of_the_weights(size):
     np.testing.assert_allclose(size * scaled.w, plain.w, rtol=1e-5)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_ball_binds_on_features_of_very_different_sizes(seed):
+    X_pos, X_neg = sample(d=20, seed=seed)
+    X_pos[:, :20], X_neg[:, :20] = (X[:, :20] * np.geomspace(1e-3, 1e3, 20) for X in (X_pos, X_neg))
+    ball = Ball(1e-3, np.arange(20))
+    result = minimise(X_pos, X_neg, MATSUSITA, 0.01, constraints=[ball])
+    assert (result.status, result.multipliers[1] > 0) == ("converged", True)
+    assert result.objective == pytest.approx(conic(X_pos, X_neg, MATSUSITA, 0.01, [ball])[1], rel=CLOSE)
+
+
 def genes(n_pos, n_neg, n_features):
     """Return samples of the paper's generator, half of each class for training."""
     data = load_dataset("negative_binomial", n_pos=n_pos, n_neg=n_neg, n_features=n_features)

@@ -36,7 +36,7 @@ FAITHFUL = 1e-6  # damping up to which a step's promise tells how far the object
 FLOOR = 1e-6  # of the curvature of F: the least of each mean in M, for directions in which F has none
 CHUNK = 2000  # rows of a sparse matrix that are dense at a time
 HALVINGS = 4  # of a step before the damping is raised
-INNER_STEPS = 50  # cuts beyond which a shorter step is tried: near the set, two or three are usual
+INNER_STEPS = 25  # cuts beyond which a shorter step is tried: near the set, two or three are usual
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must make
 ROUNDING = 1e-14
 
@@ -189,7 +189,8 @@ def _step(
 ) -> tuple[Move | None, np.ndarray]:
     """Return the step in one metric, if there is one, and the multipliers of its cuts."""
     try:
-        metric = Metric(_lagrangian_hessian(objective, region, point, multipliers, attempt.secant), attempt.damping)
+        H = _lagrangian_hessian(objective, region, point, _damped(multipliers, region, point, attempt), attempt.secant)
+        metric = Metric(H, attempt.damping)
     except np.linalg.LinAlgError:
         return None, multipliers
     cut = project_onto_cuts(
@@ -200,6 +201,13 @@ def _step(
     if attempt.secant or attempt.damping > FAITHFUL:
         cut = cut._replace(promised=np.inf)  # far less than what could be had
     return _along(objective, region, point, metric, cut, tol), cut.multipliers
+
+
+def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Attempt) -> np.ndarray:
+    """Return multipliers for the metric: those of balls grow with the damping, to a metric in which they are round."""
+    damped = multipliers.copy()
+    damped[region.of_plain] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
+    return damped
 
 
 def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, cut: Cut, tol: float) -> Move | None:
