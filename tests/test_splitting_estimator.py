@@ -112,6 +112,32 @@ def test_groups_have_the_bound_of_all_by_default_and_none_without_negatives():
         SplittingNP().fit(X, Y, groups=GROUPS[:-1])
 
 
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (np.column_stack([GROUPS, GROUPS]), "1d array"),
+        (np.where(np.arange(len(Y)) % 2, GROUPS.astype(object), None), "all numbers or all words"),
+        (np.full(len(Y), np.nan), "contains NaN"),
+    ],
+)
+def test_groups_that_name_none_are_refused_by_a_sentence(groups, said):
+    with pytest.raises(ValueError, match=said):
+        SplittingNP(rho=0.3).fit(X, Y, groups=groups)
+
+
+def test_a_column_of_groups_is_one_word_each():
+    column = SplittingNP(rho=0.3).fit(X, Y, groups=GROUPS[:, np.newaxis])
+    assert column.group_multipliers_ == SplittingNP(rho=0.3).fit(X, Y, groups=GROUPS).group_multipliers_
+
+
+@pytest.mark.parametrize("name", ["tau", "group_tau"])
+@pytest.mark.parametrize("value", [0.0, -0.1])
+def test_a_bound_that_no_loss_can_meet_is_refused_but_for_the_hinge(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be above 0, as the matsusita loss"):
+        SplittingNP(**{name: value}, loss="matsusita").fit(X, Y, groups=GROUPS)
+    assert SplittingNP(tau=-0.1, loss="hinge", max_norm=1.0).fit(X, Y).converged_
+
+
 def test_groups_go_through_a_pipeline():
     with config_context(enable_metadata_routing=True):
         routed = make_pipeline(StandardScaler(), SplittingNP(rho=0.3).set_fit_request(groups=True))
@@ -241,6 +267,8 @@ def test_a_bound_out_of_reach_is_refused_with_the_least_value_that_is_not(params
         SplittingNP(tau=0.99 * least, **params).fit(X, Y)
     (reachable,) = re.findall(r"can be reached for all negatives is ([\d.]+),", str(told.value))
     assert float(reachable) == pytest.approx(least, rel=1e-5)
+    assert "fit_intercept=True" in str(told.value)
+    assert ("raise max_norm" in str(told.value)) == ("max_norm" in params)
     assert SplittingNP(tau=1.01 * least, **params).fit(X, Y).converged_
 
 

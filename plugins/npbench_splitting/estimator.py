@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.calibrated import LOSSES, CalibratedLoss
@@ -25,7 +25,7 @@ from npbench_splitting.projections import gaps
 POSITIVE = Interval(Real, 0, None, closed="neither")
 EXPLANATIONS = {
     "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Allow more, centre and scale "
-    "the features, or take accelerate='newton'",
+    "the features, or take accelerate='newton' if it is not",
     "stalled": "rounding allows no further decrease. Centre and scale the features, or allow a larger tol",
 }
 
@@ -211,6 +211,7 @@ class SplittingNP(LinearClassifier):
             hinge falls without end.
         """
         self._validate_params()
+        self._require_positive_bounds()
         X, signs = self._training_set(X, y)
         columns = self._selected(X, signs)
         labels, bounds = self._group_bounds(groups, signs)
@@ -302,6 +303,14 @@ class SplittingNP(LinearClassifier):
     def _group_bound(self) -> float:
         return self._bound if self.group_tau is None else self.group_tau
 
+    def _require_positive_bounds(self) -> None:
+        for name, value in (("tau", self.tau), ("group_tau", self.group_tau)):
+            if self._loss.bounded and value is not None and value <= 0.0:
+                raise ValueError(
+                    f"{name} must be above 0, as the {self.loss} loss is for all weights and only falls towards 0; "
+                    f"it is {value!r}."
+                )
+
     def _selected(self, X: Any, signs: np.ndarray) -> slice | np.ndarray:
         if self.n_features_to_select is None:
             return slice(None)
@@ -311,10 +320,13 @@ class SplittingNP(LinearClassifier):
     def _group_bounds(self, groups: Any, signs: np.ndarray) -> tuple[list[Any], list[GroupBound]]:
         if groups is None:
             return [], []
-        groups = check_array(groups, ensure_2d=False, dtype=None)
+        groups = check_array(column_or_1d(groups), ensure_2d=False, dtype=None)
         check_consistent_length(groups, signs)
         of_negatives = groups[signs < 0]
-        labels = np.unique(of_negatives)
+        try:
+            labels = np.unique(of_negatives)
+        except TypeError:
+            raise ValueError("groups must be all numbers or all words; give samples without a group a word.") from None
         return labels.tolist(), [GroupBound(of_negatives == label, self._group_bound) for label in labels]
 
     def _learn(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
@@ -353,10 +365,14 @@ class SplittingNP(LinearClassifier):
         assert result.failing is not None
         bounds = {"all negatives": self._bound, **{f"group {label!r}": self._group_bound for label in labels}}
         whose, bound = list(bounds.items())[result.failing]
+        remedies = ["raise the bound"]
+        if self.max_norm is not None:
+            remedies.append("raise max_norm")
+        if not self.fit_intercept:
+            remedies.append("take fit_intercept=True, with which any bound above 0 can be met")
         return (
             f"No weights meet the bounds: the least surrogate risk of false alarms that can be reached for {whose} is "
-            f"{result.reachable:.6g}, above the bound of {bound:g}. Raise the bound, or max_norm if it is set, or "
-            "take fit_intercept=True, with which any bound above 0 can be met."
+            f"{result.reachable:.6g}, above the bound of {bound:g}. To mend it, {', or '.join(remedies)}."
         )
 
 

@@ -45,8 +45,8 @@ def surrogate_bound(
     -----
     The theorem is on classifiers with ||w||_1 <= 1 and features in [-1, 1], and on losses with phi(0) = 1, none of
     which the optimisation problem asks for. For a loss with another phi(0), take phi / phi(0): divide ``lipschitz`` by
-    phi(0), and multiply what is returned by it. With ``max_norm = 1 / sqrt(d)``, :class:`SplittingNP` keeps to
-    ||w||_1 <= 1.
+    phi(0), and multiply what is returned by it. With ``fit_intercept=False`` and ``max_norm = 1 / sqrt(d)``,
+    :class:`SplittingNP` keeps to ||w||_1 <= 1.
 
     References
     ----------
