@@ -127,6 +127,38 @@ def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
     assert objective(K, y, solution) <= theirs * (1 + 1e-7) + total * (1e-8 + slack)
 
 
+costs = st.tuples(*[st.sampled_from([0.01, 0.3, 0.5, 2.0, 10.0])] * 2)
+ends = st.one_of(costs, st.sampled_from([(0.0, 3.0), (3.0, 0.0)]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(), costs, ends, st.booleans())
+def test_every_classifier_of_a_segment_is_optimal(problem, start, end, is_ray):
+    X, K, kernel, y = problem
+    end = tuple(30 * np.array(start)) if is_ray else end
+    assume(start != end and 300 * np.abs(K).max() <= REPRESENTED)
+    line = (CostPath.linear(X, y) if kernel == "linear" else CostPath(K, y)).segment(start, end)
+    np.testing.assert_allclose(line.costs[[0, -1]], [start, end], atol=1e-12)
+    assert_optimal(line, K, y, most=40)
+
+
+def test_a_segment_of_one_sum_is_a_part_of_its_line():
+    X, y = sample(12, 20)
+    path = CostPath(gram(X, "rbf 0.5"), y)
+    part, whole = path.segment((1.5, 0.5), (0.2, 1.8)), path.line(2.0)
+    np.testing.assert_allclose(part.scores(X @ X.T, part.costs), whole.scores(X @ X.T, part.costs), atol=1e-7)
+    assert np.all(np.diff(part.costs[:, 0]) <= 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [((0, 1), (1, 1)), ((1, 1), (1, 1)), ((1, 1), (0, 0)), ((1, 1), (1, np.inf)), ((1, 1), (1, np.nan))],
+)
+def test_a_segment_that_cannot_be_followed_is_told(start, end):
+    with pytest.raises(ValueError, match=r"no line from .* must start at two positive costs"):
+        CostPath.linear(*sample(5, 5)).segment(start, end)
+
+
 @pytest.mark.parametrize("shift", [0.0, 1.0, 6.0])
 @pytest.mark.parametrize("d", [2, 60])  # in 60 dimensions the classes are apart
 @pytest.mark.parametrize("total", [2.0, 1e4])

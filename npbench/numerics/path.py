@@ -7,8 +7,8 @@ Costs are per sample, C_pos on positives and C_neg on negatives::
 
 Bach, Heckerman and Horvitz (2006), section 3.1, after Hastie, Rosset, Tibshirani and Zhu (2004). Along a straight line
 of costs w, b and alpha are affine between breakpoints, where a sample comes to the margin or leaves it; b alone can
-jump, where no sample is on the margin. A *line* here is the entry line C_pos n_pos = C_neg n_neg from the origin, or
-all costs of one sum, reached from the entry line.
+jump, where no sample is on the margin. A *line* here is the entry line C_pos n_pos = C_neg n_neg from the origin, all
+costs of one sum, reached from the entry line, or any segment, reached from these.
 
 Ties are the rule on real data: duplicates, features on a grid, more samples on the margin than features can hold apart.
 They are broken by giving each sample a margin of its own, up to 4e-9 above 1; conditions of optimality are off by as
@@ -62,7 +62,7 @@ class CostPath:
     >>> X = np.array([[2.0], [1.0], [0.5], [-1.0]])
     >>> path = CostPath(X @ X.T, np.array([1, 1, -1, -1]))
     >>> path.line(total=2.0).at(C_pos=1.0, C_neg=1.0).alpha.round(3).tolist()
-    [0.0, 1.0, 1.0, 0.0]
+    [0.056, 1.0, 1.0, 0.056]
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
@@ -93,6 +93,39 @@ class CostPath:
             If a line cannot be followed to its end.
         """
         return self._followed(totals, _Follower.line)
+
+    def segment(self, start: tuple[float, float], end: tuple[float, float]) -> Line:
+        """Return all solutions on the straight line from costs to others, in that order.
+
+        It is reached along the entry line and costs of the sum ``C_pos + C_neg`` of its start. Away from the origin on
+        a ray, it is the regularisation path of one asymmetry.
+
+        Parameters
+        ----------
+        start, end : (C_pos, C_neg)
+            Both positive at the start; at the end one may be 0.
+
+        Raises
+        ------
+        ValueError
+            If costs are out of range, or the same.
+        ArithmeticError
+            If the line cannot be followed to its end.
+
+        Examples
+        --------
+        >>> path = CostPath.linear(np.array([[2.0], [1.0], [0.5], [-1.0]]), np.array([1, 1, -1, -1]))
+        >>> path.segment((1.0, 0.5), (4.0, 2.0)).at(C_pos=2.0, C_neg=1.0).alpha.round(3).tolist()
+        [0.0, 1.25, 1.0, 0.25]
+        """
+        first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        in_range = first.shape == last.shape == (2,) and first.min() > 0 and last.min() >= 0 and 0 < last.sum() < np.inf
+        if not in_range or np.array_equal(first, last):
+            raise ValueError(
+                f"There is no line from (C_pos, C_neg) = {first.tolist()} to {last.tolist()}: it must start at two "
+                "positive costs, and end at two others, finite, of which one may be 0."
+            )
+        return self._followed([float(first.sum())], lambda follower, _: follower.segment(first, last))[0]
 
     @one_blas_thread()
     def _followed(self, totals: Sequence[float], follow: Callable[[_Follower, float], Line]) -> list[Line]:
@@ -137,6 +170,14 @@ class _Follower:
             start.t[0] = 0.0
             ways.append(self._follow(start, new_log(start), costs, direction, length)[0])
         return Line(self.samples, ways)
+
+    def segment(self, first: np.ndarray, last: np.ndarray) -> Line:
+        self._enter(float(first.sum()))
+        costs = first.sum() * self._entry
+        for start, end in ((costs, first), (first, last)):
+            self.active.t[0] = 0.0
+            stretch, self.active = self._follow(self.active, new_log(self.active), start, end - start, 1.0)
+        return Line(self.samples, [stretch])
 
     @property
     def _entry(self) -> np.ndarray:

@@ -132,14 +132,15 @@ class Stretch(NamedTuple):
 
 
 class Line:
-    """All solutions on a line of costs, in the order of rising C_pos.
+    """All solutions on a line of costs, in the order of rising C_pos; on a segment, from its start to its end.
 
     Parameters
     ----------
     samples : Samples
         Of which they are the solutions.
     stretches : sequence of Stretch
-        One along the entry line; or two that start there and go opposite ways, C_pos falling on the first.
+        One along the entry line or a segment; or two that start on the entry line and go opposite ways, C_pos falling
+        on the first.
 
     Attributes
     ----------
@@ -156,7 +157,7 @@ class Line:
     @property
     def total(self) -> float:
         """The largest C_pos + C_neg on it."""
-        return float(self.costs[-1].sum())
+        return float(self.costs.sum(axis=1).max())
 
     def at(self, C_pos: float, C_neg: float) -> Solution:
         """Return the solution for costs on the line; at a jump of b, where several are optimal, one of them.

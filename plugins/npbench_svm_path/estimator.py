@@ -327,7 +327,9 @@ class SVMPath(KernelClassifier):
             raise ValueError("stages='asymmetries' compares costs, which rho leaves out of account: give no rho.")
         if self.total is None:
             ratios = np.asarray(self.ratios)
-            if ratios.ndim != 1 or not all(isinstance(ratio, Real) and 0 < ratio < np.inf for ratio in ratios.tolist()):
+            if ratios.ndim != 1 or not all(
+                isinstance(ratio, int | float) and 0 < ratio < np.inf for ratio in ratios.tolist()
+            ):
                 raise ValueError(
                     f"ratios is {self.ratios!r}: it must be a list of positive numbers, which may be empty."
                 )
