@@ -329,6 +329,12 @@ def test_what_is_not_on_the_line_is_told():
         CostPath.linear(X, y).lines([2.0, -1])
     with pytest.raises(ValueError, match="Gram matrix"):
         CostPath(X @ X.T, y).line(2.0).weights()
+    for new in (X[0], X[:, :1]):
+        with pytest.raises(ValueError, match="each must be a row of 2 features"):
+            line.scores(new)
+    with pytest.raises(ValueError, match="a row of 10 kernel values with the training samples"):
+        CostPath(X @ X.T, y).line(2.0).scores(X)
+    np.testing.assert_array_equal(line.scores(X, (1.5, 0.5)), line.scores(X, [[1.5, 0.5]]))
 
 
 def test_a_line_that_rounding_stops_is_followed_with_looser_ties_or_told(monkeypatch):

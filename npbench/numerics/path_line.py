@@ -202,8 +202,12 @@ class Line:
         Raises
         ------
         ValueError
-            If costs are not on the line.
+            If costs are not on the line, or ``new`` has the wrong shape.
         """
+        n_columns = self.samples.rows.shape[1]
+        if new.ndim != 2 or new.shape[1] != n_columns:
+            what = "features" if self.samples.linear else "kernel values with the training samples"
+            raise ValueError(f"Samples to be scored have shape {new.shape}: each must be a row of {n_columns} {what}.")
         b = self.intercepts(costs)[:, None]
         if self.samples.linear:
             return self.weights(costs) @ new.T + b
@@ -211,7 +215,7 @@ class Line:
 
     def _gathered(self, costs: np.ndarray | None, of: Callable[[Stretch, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return what ``of`` says at the costs, each stretch asked once."""
-        ways, t = self._located(self.costs if costs is None else np.asarray(costs, dtype=float))
+        ways, t = self._located(self.costs if costs is None else np.array(costs, dtype=float, ndmin=2))
         parts = [(np.flatnonzero(ways == way), stretch) for way, stretch in enumerate(self.stretches)]
         answers = [(rows, of(stretch, t[rows])) for rows, stretch in parts]
         found = np.empty((len(t), *answers[0][1].shape[1:]))
