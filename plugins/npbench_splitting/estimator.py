@@ -119,7 +119,8 @@ class SplittingNP(LinearClassifier):
     Notes
     -----
     O(n_samples n_features) operations for a step of a projection and as many for an iteration; "newton" solves linear
-    systems of order min(n_features, n_samples) besides. Sparse samples stay sparse.
+    systems of order min(n_features, n_samples) besides. Where both are above 4000, "nesterov" takes its place, and a
+    bound out of reach is not recognised but ends with ``status_`` "max_iter". Sparse samples stay sparse.
 
     References
     ----------
