@@ -73,7 +73,7 @@ def test_everything_is_finite_and_within_its_bounds(t):
             value, slope, second = loss.value(scores), loss.derivative(scores), loss.second_derivative(scores)
         assert np.isfinite(value)
         assert -1 <= slope <= 0
-        assert 0 <= second <= loss.curvature
+        assert 0 <= second <= loss.curvature * (1 + 1e-15)
         if loss.bounded:
             assert value >= max(0.0, -t)
 
@@ -100,3 +100,14 @@ def test_shapes_are_kept(rows, columns):
     for loss in LOSSES.values():
         for function in (loss.value, loss.derivative, loss.second_derivative, loss.posterior):
             np.testing.assert_array_equal(function(scores).ravel(), function(scores.ravel()))
+
+
+@given(margins, margins)
+def test_the_parabola_of_the_secant_touches_the_loss_and_is_nowhere_below(t, other):
+    at, elsewhere = np.array([t]), np.array([other])
+    for loss in LOSSES.values():
+        c = loss.secant_curvature(at)
+        parabola = loss.value(at) + loss.derivative(at) * (other - t) + 0.5 * c * (other - t) ** 2
+        assert parabola >= loss.value(elsewhere) - 1e-9 * (1 + (other - t) ** 2)
+        assert 0 < c <= loss.curvature * (1 + 1e-9)
+        assert c >= loss.second_derivative(at) * (1 - 1e-9)

@@ -43,7 +43,10 @@ def conic_projection(point, X_neg, constraints):
         else:
             met.append(c.normal @ p <= c.bound)
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(p - point)), met)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=200)
+    try:
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=200)
+    except cvxpy.SolverError:
+        return "error", None
     return problem.status, p.value
 
 

@@ -122,9 +122,9 @@ def test_the_optimum_is_that_of_a_conic_solver(problem):
     met = 2e-9 * np.where(sizes > 0, sizes, 1.0) + 1e-12 + rounding
     assert np.all(excesses(result, X_neg, loss, tau, constraints) <= met)
     assert result.objective == pytest.approx(loss.value(X_pos @ result.w).mean(), rel=1e-12)
-    theirs = 1e-7 * result.multipliers.sum()  # what an excess that they allow themselves lowers their objective by
-    assert result.objective <= best * (1 + CLOSE) + 2 * CLOSE * loss.at_zero + theirs
     if status == "optimal":
+        theirs = 1e-7 * result.multipliers.sum()  # what an excess that they allow themselves lowers their objective by
+        assert result.objective <= best * (1 + CLOSE) + 2 * CLOSE * loss.at_zero + theirs
         assert best <= result.objective * (1 + 1e-5) + 2 * CLOSE
 
 

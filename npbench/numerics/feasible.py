@@ -51,7 +51,7 @@ def feasible_start(
     plain = [j for j, c in enumerate(constraints) if not isinstance(c, GroupBound)]
     met = [constraints[j] for j in plain]
     inside = project(np.zeros_like(w0), Region(X_neg, loss, met), STEPS, 1e-12, keep_cuts=True)
-    if inside.status == "infeasible":
+    if inside.status != "feasible":
         return Start(inside.point, plain[int(np.argmax(inside.place.excess))])
     w = inside.point
     for j in reversed(range(len(constraints))):

@@ -32,7 +32,8 @@ class Attempt(NamedTuple):
 
 
 LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least gives directions without curvature some
-FAITHFUL = 1e-6  # damping up to which a step's promise tells how far the objective is from its least
+UNKNOWN = 1e300  # as a promise, or a factor of one, of which nothing is known
+FAITHFUL = 1e-6  # damping up to which the decrease that a step promises is about what there is to be had
 FLOOR = 1e-6  # of the curvature of F: the least of each mean in M, for directions in which F has none
 CHUNK = 2000  # rows of a sparse matrix that are dense at a time
 HALVINGS = 4  # of a step before the damping is raised
@@ -198,8 +199,8 @@ def _step(
         metric.of_gradients(point.place.gradients),
         point.place.excess,
     )
-    if attempt.secant or attempt.damping > FAITHFUL:
-        cut = cut._replace(promised=np.inf)  # far less than what could be had
+    faithful = not attempt.secant and attempt.damping <= FAITHFUL
+    cut = cut._replace(promised=_overweight(multipliers, cut.multipliers) * cut.promised if faithful else UNKNOWN)
     return _along(objective, region, point, metric, cut, tol), cut.multipliers
 
 
@@ -208,6 +209,14 @@ def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Atte
     damped = multipliers.copy()
     damped[region.of_plain] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
     return damped
+
+
+def _overweight(assumed: np.ndarray, found: np.ndarray) -> float:
+    """Return by how much a metric was too large, and the promise of its step too small, for multipliers too large."""
+    if np.any(assumed[found == 0.0] > 0.0):
+        return UNKNOWN
+    present = found > 0.0
+    return float(np.max(assumed[present] / found[present], initial=1.0))
 
 
 def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, cut: Cut, tol: float) -> Move | None:

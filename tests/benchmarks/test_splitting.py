@@ -1,4 +1,4 @@
-"""The splitting method at the paper's size: a fit beside a conic solver's, and a projection's step beside its products."""
+"""The splitting method at the paper's size: a fit beside a conic solver's, a projection's step beside its products."""
 
 from __future__ import annotations
 
