@@ -50,7 +50,8 @@ def feasible_start(
         return Start(near.point)
     plain = [j for j, c in enumerate(constraints) if not isinstance(c, GroupBound)]
     met = [constraints[j] for j in plain]
-    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), STEPS, 1e-12, keep_cuts=True)
+    smallest = 1e-12 * float(region.scales.max())  # an excess that is rounding at bounds of that size
+    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), STEPS, smallest, keep_cuts=True)
     if inside.status != "feasible":
         return Start(inside.point, plain[int(np.argmax(inside.place.excess))])
     w = inside.point
