@@ -372,7 +372,7 @@ def test_the_papers_example_has_no_minimiser():
 @pytest.mark.parametrize("bound", [-1.0, -1e3, -1e5, -1e7])
 def test_a_half_space_far_away_is_reached(bound):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)]) / 1e6
+    X = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)]) / abs(bound)  # scores are of one size
     normal = np.array([1.0, 2.0, 3.0, 0.0])
     both = [HalfSpace(normal, bound), HalfSpace(-normal[::-1], bound)]
     found = minimise(X[:30], X[30:], LOSSES["logistic"], 0.5, constraints=both)
