@@ -373,3 +373,16 @@ def test_sides_are_replayed_from_the_moves():
         came = int(to == LEFT) - int(side[i] == LEFT)
         assert stretch._arrivals()[number] == came
         side[i] = to
+
+
+def test_arrays_that_may_not_be_written_to_need_no_kernels_of_their_own():
+    from npbench.numerics import path_kernels
+
+    X, y = sample(10, 10)
+    K = X @ X.T
+    expected = CostPath(K, y).line(2.0).costs
+    compiled = len(path_kernels.follow.signatures)
+    K.setflags(write=False)
+    y.setflags(write=False)
+    np.testing.assert_array_equal(CostPath(K, y).line(2.0).costs, expected)
+    assert len(path_kernels.follow.signatures) == compiled

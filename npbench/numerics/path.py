@@ -66,8 +66,9 @@ class CostPath:
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
-        self._rows, self._linear = np.ascontiguousarray(K, dtype=np.float64), _linear
-        self._y = np.ascontiguousarray(y, dtype=np.float64)
+        # An array that may not be written to has a type of its own, for which all kernels would be compiled once more.
+        self._rows, self._y = (np.require(array, np.float64, ["C", "W", "E"]) for array in (K, y))
+        self._linear = _linear
 
     @classmethod
     def linear(cls, X: np.ndarray, y: np.ndarray) -> CostPath:
