@@ -14,6 +14,7 @@ from npbench_files.labels import spelled
 from npbench_files.tables import EXACT
 from npbench_files.wording import absent, listed
 
+HDF5 = 2  # major version, to SciPy, of what MATLAB calls 7.3
 MANY = 10**6  # features that an SVMLight file has only if the user says so: a slip in one index makes as many
 
 
@@ -59,11 +60,11 @@ def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | Non
         As :func:`chosen`, or if the file is of version 7.3, which is HDF5.
     """
     from scipy.io import loadmat
+    from scipy.io.matlab import matfile_version
 
-    try:
-        variables = loadmat(stream)
-    except NotImplementedError as error:
-        raise RequestError("it is a MATLAB file of version 7.3: save it anew with save(..., '-v7').") from error
+    if matfile_version(stream)[0] == HDF5:
+        raise RequestError("it is a MATLAB file of version 7.3: save it anew with save(..., '-v7').")
+    variables = loadmat(stream)
     return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
 
 
