@@ -21,7 +21,7 @@ PAPER = {
     "kddcup08": (102294, 117, 623),
     "ppi": (240249, None, 2865),
 }
-BROUGHT = {*PAPER, "tcga"}
+BROUGHT = [*PAPER, "tcga"]
 
 
 def small(name, n_samples, n_features=None, n_positive=None):
