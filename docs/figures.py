@@ -13,9 +13,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from npbench.reading import conformed
 from npbench.report import asymmetry, projections, rates, risks, roc_curves, surfaces
 from npbench.report.settings import SITUATION
-from npbench.store import RecordStore, conformed
+from npbench.store import RecordStore
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"

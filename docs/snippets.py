@@ -23,8 +23,9 @@ from rich.console import Console
 from npbench import contracts, hookspecs, registry, schema
 from npbench.configs import config_dir
 from npbench.experiment import load
+from npbench.reading import conformed
 from npbench.report.experiment import print_experiment
-from npbench.store import RecordStore, conformed
+from npbench.store import RecordStore
 from npbench.summary import print_summary
 
 ROOT = Path(__file__).parents[1]

@@ -11,14 +11,15 @@ import os
 import time
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.errors import RequestError
-from npbench.schema import ESSENTIAL, ONLY_CHOICE, SCHEMA, SCHEMA_VERSION
+from npbench.reading import conformed, latest, parts
+from npbench.schema import ESSENTIAL, SCHEMA, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from npbench.job import Job
@@ -83,36 +84,22 @@ class RecordStore:
 
         A file that cannot be read is named in a warning and left out.
         """
-        frame = _stacked(list(self._read(None)))
-        return frame.sort("stored_at").unique("key", keep="last", maintain_order=True)
+        return latest(parts(self.folder, self._warn))
 
     def done(self, trace: bool = False) -> set[str]:
         """Return the keys whose latest record is ok, and has a trace if ``trace`` asks for one."""
         if trace:
             good = self.frame().filter(pl.col("trace").is_not_null(), status="ok")
             return set(good["key"])
-        parts = [pl.DataFrame(schema={name: SCHEMA[name] for name in ESSENTIAL}), *self._read(ESSENTIAL)]
-        latest = pl.concat(parts).sort("stored_at").unique("key", keep="last")
-        return set(latest.filter(status="ok")["key"])
+        found = [
+            pl.DataFrame(schema={name: SCHEMA[name] for name in ESSENTIAL}),
+            *parts(self.folder, self._warn, ESSENTIAL),
+        ]
+        ends = pl.concat(found).sort("stored_at").unique("key", keep="last")
+        return set(ends.filter(status="ok")["key"])
 
-    def _read(self, columns: list[str] | None) -> Iterator[pl.DataFrame]:
-        seen: set[Path] = set()
-        # Once more until nothing is new: another run may merge files between listing and reading.
-        while fresh := sorted(set(self.folder.glob("*.parquet")) - seen):
-            seen.update(fresh)
-            for path in fresh:
-                try:
-                    part = pl.read_parquet(path, columns=columns)
-                    yield part if columns else conformed(part)
-                except FileNotFoundError:
-                    continue
-                except (pl.exceptions.PolarsError, OSError) as error:
-                    reason = str(error).partition("\n")[0]
-                    warnings.warn(
-                        f"The records in {path} cannot be read and are left out: {reason}. Move the file away; the "
-                        "same command then runs its jobs again.",
-                        stacklevel=3,
-                    )
+    def _warn(self, fault: str) -> None:
+        warnings.warn(f"{fault} Move the file away; the same command then runs its jobs again.", stacklevel=2)
 
     def _write(self, frame: pl.DataFrame) -> Path:
         path = self.folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
@@ -148,24 +135,6 @@ def _require_writable(folder: Path) -> None:
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
     # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
     return conformed(pl.DataFrame(rows, infer_schema_length=None, strict=False))
-
-
-def conformed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with every column of the schema, in its type and order; refuse what has no records.
-
-    Columns that records of an older version lack get what :mod:`npbench.schema` says of them.
-    """
-    core = [
-        pl.col(name).cast(dtype)
-        if name in (*frame.columns, *ESSENTIAL)
-        else pl.lit(ONLY_CHOICE.get(name), dtype).alias(name)
-        for name, dtype in SCHEMA.items()
-    ]
-    return frame.select(*core, pl.exclude(*SCHEMA))
-
-
-def _stacked(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts], how="diagonal_relaxed")
 
 
 def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
