@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from npbench.request import Request
     from npbench.split import Split
 
+NEARBY = 2  # most by which a part's samples of a class differ between stratified repeats: one for each rounding
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -222,24 +224,32 @@ def check_split(request: Request, data: BinaryData) -> None:
     """
     try:
         one_for_all = request.protocol.stratified and data.groups is None
-        for repeat in range(1 if one_for_all else request.repeats):
-            _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
+        for repeat in range(request.repeats):
+            ample = _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
+            if one_for_all and ample:
+                break
     except RequestError as error:
         raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
 
 
-def _check_measurable(request: Request, y: np.ndarray, split: Split) -> None:
+def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
+    """Refuse a part without a loss; return whether those of other stratified repeats are certain to have one."""
     is_selected = any(len(values) > 1 for values in request.search.values())
     validated = [("a validation part", rows) for _, rows in split.folds] if is_selected else []
+    ample = True
     for part, rows in [("the test part", split.test), *validated]:
         n_pos = int((y[rows] > 0).sum())
-        if not request.problem.measurable(n_pos, len(rows) - n_pos):
+        n_neg = len(rows) - n_pos
+        if not request.problem.measurable(n_pos, n_neg):
             asked = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
             raise RequestError(
                 f"problem={request.problem.name} with {asked} cannot be measured on {part}, which has {n_pos} "
-                f"positives and {len(rows) - n_pos} negatives: none of their pairs is in the range. Ask for a wider "
+                f"positives and {n_neg} negatives: none of their pairs is in the range. Ask for a wider "
                 "range (problem.fpr_range=...), use fewer folds (protocol.folds=...) or protocol=holdout, or more data."
             )
+        nearby = range(max(n_neg - NEARBY, 1), n_neg + NEARBY + 1)
+        ample = ample and all(request.problem.measurable(n_pos, count) for count in nearby)
+    return ample
 
 
 def canonical(value: Any) -> str:

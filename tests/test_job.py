@@ -18,6 +18,7 @@ from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.job import Job, canonical, check_split, jobs_of
+from npbench.nested import Nested
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.protocol import CrossValidation, Holdout, Permutations
 from npbench.request import Request
@@ -214,6 +215,27 @@ def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
     with pytest.raises(RequestError, match=refused.format("a validation part")):
         check_split(request, toy(n_negative=200))
     check_split(dataclasses.replace(request, search={"C": [1.0]}), toy(n_negative=200))
+
+
+def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_before_any_work():
+    request = dataclasses.replace(
+        REQUEST, problem=PartialAUC((0.0, 0.05)), protocol=Nested(outer=10, folds=2), search={"C": [1.0]}
+    )
+    check_split(dataclasses.replace(request, repeats=9), toy(n_negative=199))
+    with pytest.raises(RequestError, match=r"the test part, which has 2 positives and 19 negatives"):
+        check_split(dataclasses.replace(request, repeats=10), toy(n_negative=199))
+
+
+def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
+    divided = []
+    split = CrossValidation.split
+    monkeypatch.setattr(CrossValidation, "split", lambda *args: divided.append(args[3]) or split(*args))
+    request = dataclasses.replace(REQUEST, problem=PartialAUC((0.0, 0.05)), repeats=3, search={"C": [1.0]})
+    check_split(request, toy(n_negative=88))
+    assert divided == [0]
+    divided.clear()
+    check_split(request, toy(n_negative=80))
+    assert divided == [0, 1, 2]
 
 
 def test_more_repeats_than_published_divisions_are_refused_before_any_work():
