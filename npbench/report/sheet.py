@@ -33,6 +33,12 @@ class Sheet:
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column is one of numbers, which are aligned on the right."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return [all(cell[:1] in "-+0123456789" for cell in column) for column in columns]
+
     def print(self, console: Console) -> None:
         """Print it; columns of numbers are aligned on the right. A narrow terminal folds lines, nothing is cut off."""
         console.print(f"\n{self.title}", style="dim", markup=False, highlight=False)
@@ -44,10 +50,9 @@ class Sheet:
     def _lines(self) -> list[str]:
         columns = list(zip(self.columns, *self.rows, strict=True))
         width = [max(map(len, column)) for column in columns]
-        numeric = [all(cell[:1] in "-+0123456789" for cell in column[1:]) for column in columns]
         padded = [
             [cell.rjust(size) if right else cell.ljust(size) for cell in column]
-            for column, size, right in zip(columns, width, numeric, strict=True)
+            for column, size, right in zip(columns, width, self.numeric, strict=True)
         ]
         return ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
 
