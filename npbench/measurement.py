@@ -23,10 +23,12 @@ from npbench.contracts import Estimate, Selection, resolve
 from npbench.data import BinaryData
 from npbench.job import Job, canonical
 from npbench.memory import PeakMemory
+from npbench.numerics.roc_grid import true_positive_rates
 from npbench.preprocess import fitted
 from npbench.split import Fold
 
 WARNINGS_KEPT = 3
+ROC_DECIMALS = 4
 
 
 def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
@@ -160,6 +162,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
         scores = estimator.decision_function(X_test)
     scores = _checked(scores, len(y_test))
     record["n_test_positive"] = int(np.sum(y_test > 0))
+    record["roc"] = canonical(true_positive_rates(y_test, scores).round(ROC_DECIMALS))
     record |= _measured(job, estimator, y_test, scores)
     if trace and not of_search and hasattr(estimator, "staged_decision_function"):
         for part, samples, labels in (("train", X_train, y_train), ("test", X_test, y_test)):

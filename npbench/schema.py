@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType
 
-# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates.
+# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output.
 # What older records lack is null when they are read, or what was the only choice then.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 ONLY_CHOICE = {"missing": "refuse", "categories": "one_hot"}
 
 # Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
@@ -57,9 +57,11 @@ SCHEMA: dict[str, type[DataType]] = {
     "objective": pl.Float64,
     "duality_gap": pl.Float64,
     "solver_status": pl.String,  # the solver's own words
+    "roc": pl.String,  # true-positive rates on the test part at each of npbench.numerics.roc_grid.FPR_GRID, JSON
     "trace": pl.String,  # figures of each step by name, JSON; null unless execution.trace asked for it
     "n_warnings": pl.Int64,
     "warnings": pl.String,  # the first texts, a line each
+    "output": pl.String,  # the end of what the job printed
     # What went wrong
     "error_type": pl.String,
     "error": pl.String,

@@ -15,12 +15,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_curve
 from sklearn.utils.metaestimators import available_if
 
 from npbench import measurement
 from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
 from npbench.job import Job
+from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation, Holdout, Official, Permutations
 from npbench.schema import SCHEMA
@@ -440,6 +442,23 @@ def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
 def test_the_positives_of_the_test_part_are_counted():
     data = samples()
     assert measurement.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
+
+
+def test_the_curve_of_the_test_part_is_kept():
+    data, protocol = samples(), CrossValidation(test_size=0.2)
+    job = planned(data, protocol=protocol)
+    record = measurement.run(job, data)
+    test = protocol.split(data, job.seed, job.repeat).test
+    scores, positive = data.X[test, 0], data.y[test] > 0
+    fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
+    kept = dict(zip(FPR_GRID, json.loads(record["roc"]), strict=True))
+    assert kept[0.5] == max(tpr[fpr <= 0.5])
+    assert kept[1.0] == 1
+
+
+def test_no_curve_is_kept_where_nothing_was_scored():
+    data = samples()
+    assert "roc" not in measurement.run(planned(data, params={"fault": "raise"}), data)
 
 
 @pytest.mark.parametrize(

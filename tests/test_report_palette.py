@@ -42,5 +42,5 @@ def test_colours_are_seen_on_white():
 
 
 def test_an_unknown_label_is_named():
-    with pytest.raises(KeyError, match="'knn' is not among the labels .*np_svm C=1"):
+    with pytest.raises(KeyError, match=r"'knn' is not among the labels .*np_svm C=1"):
         Palette(["np_svm C=1"]).colour("knn")

@@ -251,11 +251,11 @@ def test_older_records_are_read(tmp_path):
     store = RecordStore(tmp_path)
     store.append({**JOB.columns, "status": "ok"})
     (file,) = tmp_path.iterdir()
-    later = ("trace", "n_test_positive", "test_part")
+    later = ("trace", "n_test_positive", "test_part", "roc")
     old = pl.read_parquet(file).drop(*later, *ONLY_CHOICE).with_columns(schema_version=pl.lit(1, pl.Int64))
     old.write_parquet(file)
     store = RecordStore(tmp_path)
-    assert store.frame().select("schema_version", *later).row(0) == (1, None, None, None)
+    assert store.frame().select("schema_version", *later).row(0) == (1, None, None, None, None)
     assert store.frame().select(*ONLY_CHOICE).row(0) == ("refuse", "one_hot")
     assert store.done() == {JOB.key}
     assert store.done(trace=True) == set()

@@ -1,0 +1,53 @@
+"""ROC curves at fixed false-positive rates, few numbers each, so that curves of several test parts can be averaged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbench.numerics.rates import acceptance, ranked
+
+# 20 numbers a decade, as ISO 3 prefers them: even on a logarithmic scale, and round.
+PREFERRED = np.array(
+    [100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900]
+)
+# Where curves are kept: 0, 0.001 to 0.1, where Neyman-Pearson bounds and partial AUC lie, then each 0.025. Quotients of
+# integers, so that a share such as 3 of 100 negatives is the same number on the grid and in a curve.
+FPR_GRID = np.concatenate([[0.0], PREFERRED / 100_000, PREFERRED / 10_000, np.arange(100, 1001, 25) / 1000])
+
+
+def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_GRID) -> np.ndarray:
+    """Return the height of the ROC curve at false-positive rates, in O(n log n).
+
+    The curve joins its points by straight lines, as chance among two neighbours does, also across samples of either
+    class that are tied. Where it rises vertically its upper end counts.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels in {-1, +1}, both present.
+    scores : array of shape (n_samples,)
+        Larger for more positive samples; NaN ranks its sample as badly as can be.
+    at : array of shape (n_rates,)
+        False-positive rates in [0, 1].
+
+    Returns
+    -------
+    array of shape (n_rates,)
+
+    References
+    ----------
+    T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), 861-874: algorithm 3, whose
+    means over test parts at fixed false-positive rates are vertical averages.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, 1, -1]), np.array([3.0, 2.0, 1.0, 1.0, 0.0])
+    >>> true_positive_rates(y, scores, np.array([0.0, 0.25, 0.5, 1.0])).round(3).tolist()
+    [0.667, 0.833, 1.0, 1.0]
+    """
+    tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
+    before = np.searchsorted(fpr, at, side="right") - 1  # the last point that is not beyond
+    after = np.minimum(before + 1, len(fpr) - 1)
+    width = fpr[after] - fpr[before]
+    share = np.divide(at - fpr[before], width, out=np.zeros_like(width), where=width > 0)
+    return tpr[before] + share * (tpr[after] - tpr[before])
