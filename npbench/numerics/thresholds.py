@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -150,10 +151,27 @@ def just_above(score: float, scores: np.ndarray) -> float:
     >>> just_above(2.0, np.array([1.0, 2.0, 2.0, 3.0]))
     2.000000000003
     """
-    larger = scores[scores > score]
-    middle = score + (np.min(larger) - score) / 2 if len(larger) else np.inf
-    margin = SAME_SCORE * np.max(np.abs(scores))
-    return float(max(np.nextafter(score, np.inf), min(score + margin, middle)))
+    larger = np.min(scores[scores > score], initial=np.inf)
+    return float(_between(score, larger, np.max(np.abs(scores))))
+
+
+def above_each(scores: np.ndarray) -> np.ndarray:
+    """Return for each of some scores in ascending order what :func:`just_above` gives, in O(n).
+
+    Examples
+    --------
+    >>> above_each(np.array([1.0, 2.0, 2.0, 3.0]))
+    array([1., 2., 2., 3.])
+    """
+    levels, tie = np.unique(scores, return_inverse=True)
+    return _between(levels, np.append(levels[1:], np.inf), np.max(np.abs(scores)))[tie]
+
+
+def _between(score: Any, larger: Any, largest: float) -> Any:
+    """Return a threshold above a score and not above the next larger one, given the largest absolute value of all."""
+    middle = score + (larger - score) / 2
+    margin = SAME_SCORE * largest
+    return np.maximum(np.nextafter(score, np.inf), np.minimum(score + margin, middle))
 
 
 def _above_rank(scores: np.ndarray, k: int) -> float:
