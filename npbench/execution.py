@@ -19,6 +19,7 @@ from npbench import measurement, provenance
 from npbench.data import BinaryData, SharedData, share
 from npbench.errors import RequestError
 from npbench.job import Job
+from npbench.memory import at_most, machine_mb
 from npbench.store import RecordStore
 from npbench.workers import Died, Outcome, Pool, Returned, TimedOut
 
@@ -32,6 +33,7 @@ class _Task:
     data: SharedData
     n_threads: int
     trace: bool
+    memory_limit: float | None
 
 
 def execute(
@@ -41,6 +43,7 @@ def execute(
     *,
     n_jobs: int,
     time_limit: float | None,
+    memory_limit: float | None = None,
     on_record: Callable[[dict[str, Any]], None],
     facts: Mapping[str, provenance.Primitive] | None = None,
     trace: bool = False,
@@ -60,6 +63,9 @@ def execute(
         among them: each has ``max(1, cores // workers)`` threads for BLAS, OpenMP and Numba.
     time_limit : float, optional
         Seconds that a job may take, compilation apart; it is then killed.
+    memory_limit : float, optional
+        MB (10^6 bytes) that a job may allocate; by default each worker has its share of the machine's memory. Enforced
+        on Linux.
     on_record : callable
         Called with each record after it is stored.
     facts : mapping, optional
@@ -75,11 +81,11 @@ def execute(
     Raises
     ------
     RequestError
-        If ``n_jobs`` or ``time_limit`` is out of range, or the records cannot be written.
+        If ``n_jobs``, ``time_limit`` or ``memory_limit`` is out of range, or the records cannot be written.
     KeyboardInterrupt
         After the workers are stopped; what is stored stays.
     """
-    _check(n_jobs, time_limit)
+    _check(n_jobs, time_limit, memory_limit)
     counts: Counter[str] = Counter()
     if not jobs:
         return counts
@@ -87,7 +93,8 @@ def execute(
     n_threads = max(1, provenance.available_cores() // workers)
     surroundings = {**(provenance.facts() if facts is None else facts), "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(one) for sha256, one in data.items()}
-    tasks = (_Task(job, shared[job.data_sha256], n_threads, trace) for job in jobs)
+    share_mb = memory_limit or _share_mb(workers)
+    tasks = (_Task(job, shared[job.data_sha256], n_threads, trace, share_mb) for job in jobs)
     with _single_threaded():
         pool = Pool(_work, workers, functools.partial(_pin_threads, n_threads), time_limit, _context())
         try:
@@ -113,20 +120,34 @@ def n_workers(n_jobs: int, n_tasks: int) -> int:
     return min(provenance.available_cores() if n_jobs == -1 else n_jobs, n_tasks)
 
 
-def _check(n_jobs: int, time_limit: float | None) -> None:
+def _share_mb(workers: int) -> float | None:
+    machine = machine_mb()
+    return None if machine is None else machine / workers
+
+
+def _check(n_jobs: int, time_limit: float | None, memory_limit: float | None) -> None:
     faults = []
     if n_jobs != -1 and n_jobs < 1:
         faults.append(f"execution.n_jobs is {n_jobs}: it must be 1 or more workers, or -1 for one per core.")
     if time_limit is not None and not time_limit > 0:
         faults.append(f"execution.time_limit is {time_limit:g}: it must be a positive number of seconds, or null.")
+    if memory_limit is not None and not memory_limit > 0:
+        faults.append(f"execution.memory_limit is {memory_limit:g}: it must be a positive number of MB, or null.")
     if faults:
         raise RequestError(*faults)
 
 
 def _record(job: Job, outcome: Outcome) -> dict[str, Any]:
+    return {**_ended(job, outcome), "output": outcome.output or None}
+
+
+def _ended(job: Job, outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Returned(record):
-            return record
+            if record["status"] != "out_of_memory":
+                return record
+            error = f"{record['error']}. The limit is execution.memory_limit, by default the worker's share of memory."
+            return {**record, "error": error}
         case TimedOut(seconds):
             error = f"The job was stopped after {seconds:g} s: raise execution.time_limit, or make it smaller."
             return {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
@@ -141,7 +162,11 @@ def _obituary(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    hints = {
+        "SIGKILL": ", as the system does when memory runs out",
+        "SIGABRT": ", as libraries do that are refused memory (execution.memory_limit)",
+    }
+    hint = hints.get(name, "")
     return f"The worker process was killed by {name} in the middle of the job{hint}."
 
 
@@ -191,7 +216,9 @@ def _work(task: _Task, ready: Callable[[], None], attempt: int) -> dict[str, Any
     except Exception as error:
         return {**task.job.columns, **measurement.failure(error)}
     ready()
-    return {**measurement.run(task.job, data, task.n_threads, task.trace), "compile_seconds": compile_seconds}
+    with at_most(task.memory_limit):
+        record = measurement.run(task.job, data, task.n_threads, task.trace)
+    return {**record, "compile_seconds": compile_seconds}
 
 
 @functools.lru_cache(maxsize=DATA_HELD)

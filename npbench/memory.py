@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
+# Of a container; versions 2 and 1 of the kernel's control groups.
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 class PeakMemory:
@@ -40,6 +45,53 @@ class PeakMemory:
             "memory_before_mb": self.before_mb,
             "peak_memory_of": "job",
         }
+
+
+@contextlib.contextmanager
+def at_most(limit_mb: float | None) -> Iterator[None]:
+    """Let this process allocate so much and no more: beyond it, allocations fail as if memory had run out.
+
+    What is allocated counts, used or not; memory maps of files do not. Processes started meanwhile inherit the limit,
+    each for itself. Without a limit, and on other systems than Linux, nothing is done.
+
+    Parameters
+    ----------
+    limit_mb : float or None
+        MB of 10^6 bytes beyond what the process has.
+
+    Examples
+    --------
+    >>> with at_most(100):
+    ...     buffer = bytearray(50_000_000)
+    """
+    if limit_mb is None or sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = int(((_status_mb("VmData") or 0.0) + limit_mb) * 1e6)
+    bounds = [bound for bound in (allowed, soft, hard) if bound != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def machine_mb() -> float | None:
+    """Return the memory that this process and its workers may use: the machine's, or less in a container."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
+        return None
+    return min([machine, *_granted_mb()])
+
+
+def _granted_mb() -> Iterator[float]:
+    for path in _CGROUP_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
+            yield int(path.read_text(encoding="ascii")) / 1e6
 
 
 def _status_mb(field: str) -> float | None:

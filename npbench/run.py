@@ -143,6 +143,7 @@ def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
             plan.store,
             n_jobs=settings.n_jobs,
             time_limit=settings.time_limit,
+            memory_limit=settings.memory_limit,
             on_record=bar.record,
             facts=facts,
             trace=settings.trace,

@@ -12,7 +12,7 @@ from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
 EXECUTIONS = ("local",)
-KEYS = ("name", "n_jobs", "time_limit", "force", "trace")
+KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Settings:
         Worker processes; -1 for one per core.
     time_limit : float or None
         Seconds a job may take.
+    memory_limit : float or None
+        MB (10^6 bytes) a job may allocate.
     force : bool
         Whether to run again what the results folder already holds.
     trace : bool
@@ -36,6 +38,7 @@ class Settings:
     results: Path
     n_jobs: int = -1
     time_limit: float | None = None
+    memory_limit: float | None = None
     force: bool = False
     trace: bool = False
 
@@ -70,14 +73,19 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
     known = [f"execution.{key}" for key in KEYS]
     yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in KEYS)
-    name, n_jobs, time_limit, *switches = map(execution.get, KEYS)
+    name, n_jobs, time_limit, memory_limit, *switches = map(execution.get, KEYS)
     if name not in EXECUTIONS:
         yield unknown_name("execution", str(name), EXECUTIONS)
     if not (n_jobs == -1 or is_whole(n_jobs, at_least=1)):
         yield f"execution.n_jobs is {n_jobs!r}: it must be a whole number, 1 or more, or -1 for one per core."
     if not (time_limit is None or is_positive(time_limit)):
         yield f"execution.time_limit is {time_limit!r}: it must be a positive number of seconds, or null for no limit."
-    for key, switch in zip(KEYS[3:], switches, strict=True):
+    if not (memory_limit is None or is_positive(memory_limit)):
+        yield (
+            f"execution.memory_limit is {memory_limit!r}: it must be a positive number of MB, or null for the worker's "
+            "share of the machine's memory."
+        )
+    for key, switch in zip(KEYS[4:], switches, strict=True):
         if not isinstance(switch, bool):
             yield f"execution.{key} is {switch!r}: it must be true or false."
 

@@ -8,23 +8,30 @@ on processes, so that whatever happens to one worker is seen at once and concern
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import dataclasses
 import functools
+import io
 import math
 import multiprocessing
 import os
 import pickle
 import signal
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 # Imports and compilation come before the time limit starts to count; this is for a worker that never gets there.
 START_LIMIT = 600.0
 CLOSING = 5.0
+OUTPUT_KEPT = 2000  # bytes
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Returned:
     """A task's result."""
 
     value: Any
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Died:
     """The worker ended in the middle of a task; minus the signal's number if a signal killed it."""
 
     exit_code: int
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class TimedOut:
     """The task ran into its time limit and was killed."""
 
     seconds: float
+    output: str = ""
 
 
 Outcome = Returned | Died | TimedOut
@@ -53,6 +63,8 @@ Outcome = Returned | Died | TimedOut
 
 class Pool:
     """Worker processes that run one function on many tasks.
+
+    What a worker prints goes to a file of its own; each outcome has the last of what was printed during its task.
 
     Parameters
     ----------
@@ -119,6 +131,7 @@ class _Worker:
         self._context, self._serve = context, functools.partial(_serve, function=function, initialize=initialize)
         self._process: BaseProcess | None = None
         self._pipe: Any = None
+        self._output: _Output | None = None
         self.busy = False
 
     @property
@@ -153,14 +166,19 @@ class _Worker:
     def _start(self) -> None:
         self.kill()
         self._pipe, theirs = self._context.Pipe()
+        self._output = _Output()
         # Not daemonic: a solver may start processes of its own.
-        self._process = self._context.Process(target=self._serve, args=(theirs,), daemon=False)
+        self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
         self._process.start()
         theirs.close()
 
     def outcome(self, time_limit: float) -> Outcome | None:
         """Return how the task ended, or None while it goes on."""
         ended = self._received(time_limit)
+        if ended is None:
+            return None
+        assert self._output is not None
+        ended = dataclasses.replace(ended, output=self._output.taken())
         if isinstance(ended, (Died, TimedOut)):
             self.kill()
             if not self.ready and self.attempt == 1:
@@ -204,11 +222,59 @@ class _Worker:
             process.kill()
             process.join()
             self._pipe.close()
+        if self._output is not None:
+            self._output.close()
         self._process = None  # last: an interruption before this must not lose sight of the process
 
 
-def _serve(pipe: connection.Connection, function: Callable[..., Any], initialize: Callable[[], None]) -> None:
+class _Output:
+    """The file that a worker prints to, seen from the pool."""
+
+    def __init__(self) -> None:
+        self._descriptor, self.path = tempfile.mkstemp(prefix="npbench-output-")
+
+    def taken(self) -> str:
+        """Return the end of what was printed since it was last taken."""
+        length = os.fstat(self._descriptor).st_size
+        if not length:
+            return ""
+        os.lseek(self._descriptor, max(0, length - OUTPUT_KEPT), os.SEEK_SET)
+        text = os.read(self._descriptor, OUTPUT_KEPT).decode("utf-8", errors="replace")
+        os.ftruncate(self._descriptor, 0)
+        return text
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            with contextlib.suppress(OSError):  # the worker has removed it, as a rule
+                Path(self.path).unlink()
+
+
+def _print_to(path: str) -> None:
+    """Let all that this process prints, libraries in C included, be appended to a file."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    for printed in (sys.stdout, sys.stderr):
+        if isinstance(printed, io.TextIOWrapper):
+            printed.reconfigure(line_buffering=True)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+    with contextlib.suppress(OSError):  # so that none stays behind if the pool is killed; some systems keep open files
+        Path(path).unlink()
+
+
+def _flush() -> None:
+    """Write out what libraries in C have printed but keep in their buffers."""
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
+
+
+def _serve(
+    pipe: connection.Connection, path: str, function: Callable[..., Any], initialize: Callable[[], None]
+) -> None:
     """Run tasks until told to stop: the worker's side."""
+    _print_to(path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool decides, and kills
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own, so that the solver's own processes can be killed with it
@@ -217,7 +283,9 @@ def _serve(pipe: connection.Connection, function: Callable[..., Any], initialize
     with contextlib.suppress(EOFError):
         while message := pipe.recv():
             task, attempt = message
-            pipe.send(Returned(function(task, functools.partial(pipe.send, "ready"), attempt)))
+            value = function(task, functools.partial(pipe.send, "ready"), attempt)
+            _flush()
+            pipe.send(Returned(value))
 
 
 def _end_with_parent() -> None:

@@ -26,6 +26,7 @@ from npbench.job import Job, jobs_of
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation
 from npbench.store import RecordStore
+from npbench.workers import OUTPUT_KEPT
 
 SOLVERS = '''
 """A solver that can be told to misbehave on data of ordinary size; toy data of the warm-up are small."""
@@ -55,6 +56,18 @@ class Difference(ClassifierMixin, BaseEstimator):
             raise ArithmeticError("the solver gave up")
         if self.act == "memory":
             np.empty(2**45)
+        if self.act == "allocate":
+            held = []
+            while True:
+                held.append(np.ones(2**17))
+        if self.act == "print":
+            print("to be seen")
+            print("and warned", file=sys.stderr)
+            subprocess.run(["echo", "by a child"], check=True)
+            ctypes.CDLL(None).puts(b"from C")
+        if self.act == "print and die":
+            print("x" * 5000 + "last words")
+            os._exit(3)
         if self.act == "segfault":
             ctypes.string_at(0)
         if self.act == "leave":
@@ -174,6 +187,27 @@ def test_a_job_over_its_time_limit_is_killed_with_what_it_started(modules, data,
     assert ended(child)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
+def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(modules, data, tmp_path):
+    planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})
+    counts, records = carried_out(planned, data, tmp_path / "records", memory_limit=150)
+    assert counts == {"out_of_memory": 2, "ok": 2}
+    told = records[planned[0].key]
+    assert "execution.memory_limit" in told["error"]
+    assert 100 < told["peak_memory_mb"] - told["memory_before_mb"] < 160
+
+
+def test_what_a_job_prints_is_in_its_record_and_in_no_other(modules, data, tmp_path, capfd):
+    planned = jobs(data, {"act": "print"}, {}, {"act": "print and die"}, {})
+    _, records = carried_out(planned, data, tmp_path / "records", n_jobs=1)
+    printed = [records[job.key]["output"] for job in planned]
+    assert sorted(printed[0].splitlines()) == ["and warned", "by a child", "from C", "to be seen"]
+    assert printed[2].endswith("xlast words\n")
+    assert len(printed[2]) == OUTPUT_KEPT
+    assert printed[1::2] == [None, None]
+    assert capfd.readouterr() == ("", "")
+
+
 def ended(pid: int, within: float = 20.0) -> bool:
     """Whether a process is gone, or dead and waiting to be reaped, within some seconds."""
     deadline = time.monotonic() + within
@@ -224,8 +258,9 @@ def test_nothing_to_do_starts_nothing(tmp_path):
 
 
 def test_options_out_of_range_are_refused_together(tmp_path):
-    with pytest.raises(RequestError, match=r"execution\.n_jobs is 0.*\n.*execution\.time_limit is -1"):
-        execute([], {}, RecordStore(tmp_path), n_jobs=0, time_limit=-1.0, on_record=print)
+    told = r"execution\.n_jobs is 0.*\n.*execution\.time_limit is -1.*\n.*execution\.memory_limit is 0"
+    with pytest.raises(RequestError, match=told):
+        execute([], {}, RecordStore(tmp_path), n_jobs=0, time_limit=-1.0, memory_limit=0, on_record=print)
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))

@@ -13,7 +13,7 @@ CONFIG = {
     "dataset": {"name": "blobs", "n": 60},
     "problem": {"name": "np", "rho": 0.1},
     "protocol": {"name": "cv", "test_size": 0.25, "folds": 3},
-    "execution": {"name": "local", "n_jobs": 1, "time_limit": None, "force": False, "trace": False},
+    "execution": {"name": "local", "n_jobs": 1, "time_limit": None, "memory_limit": None, "force": False, "trace": False},
     "seed": 0,
     "repeats": 2,
     "preprocess": "standardize",

@@ -6,7 +6,7 @@ import pytest
 from npbench.errors import RequestError
 from npbench.settings import Settings, check_settings
 
-EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "force": True, "trace": False}
+EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "memory_limit": 500, "force": True, "trace": False}
 
 
 def faults_of(results="results", **execution):
@@ -17,7 +17,7 @@ def faults_of(results="results", **execution):
 
 def test_good_settings():
     found = check_settings([{"execution": EXECUTION, "results": "some/where"}])
-    assert found == Settings(Path("some/where"), n_jobs=2, time_limit=1.5, force=True)
+    assert found == Settings(Path("some/where"), n_jobs=2, time_limit=1.5, memory_limit=500, force=True)
     assert not Path("some").exists()
 
 
@@ -30,6 +30,8 @@ def test_good_settings():
         ("n_jobs", None),
         ("time_limit", 0),
         ("time_limit", "1 h"),
+        ("memory_limit", "4 GB"),
+        ("memory_limit", 0),
         ("time_limit", float("inf")),
         ("force", "yes"),
         ("trace", 1),

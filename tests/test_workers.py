@@ -121,7 +121,9 @@ def test_a_time_limit_counts_for_each_task_alone(pool):
 
 def test_a_worker_that_cannot_begin_is_told_for_each_task(pool, activities, capfd):
     broken = pool(2, initialize=activities.fails)
-    assert [outcome for _, outcome in broken.outcomes(enumerate(["", "", ""]))] == [Died(1)] * 3
+    ended = [outcome for _, outcome in broken.outcomes(enumerate(["", "", ""]))]
+    assert [outcome.exit_code for outcome in ended] == [1] * 3
+    assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
 
 
 def test_leaving_early_ends_the_workers(pool):
