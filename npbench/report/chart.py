@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one solver's setting, joined by a line.
+    """Points of one solver's setting, with a line through them.
 
     Parameters
     ----------
@@ -20,6 +20,8 @@ class Series:
         Limits of each y.
     steps : bool
         Whether the line is a staircase, as a ROC curve is.
+    joined : bool
+        Whether there is a line; points of different data sets have none.
     """
 
     label: str
@@ -28,6 +30,7 @@ class Series:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     steps: bool = False
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Surface:
         The x and y that were selected.
     title : str
         Of z.
+    border : (sequence of sequence of float, float), optional
+        A figure over the same points, without gaps, and the value at which a line follows it across the map.
     """
 
     x: Sequence[float]
@@ -51,6 +56,7 @@ class Surface:
     z: Sequence[Sequence[float | None]]
     chosen: tuple[float, float] | None = None
     title: str = ""
+    border: tuple[Sequence[Sequence[float]], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,10 @@ class Panel:
         Label of the line y = x, as of the bound rho in a chart of P_fa against rho.
     window : tuple of float, optional
         Range of x to mark, as the false-alarm rates that count for a partial AUC.
+    level : (str, float), optional
+        Label and height of a horizontal line, as of a bound that is the same for all x.
+    x_labels : sequence of str
+        What stands at x = 0, 1, ... in place of numbers, as the names of data sets.
     """
 
     title: str
@@ -82,6 +92,8 @@ class Panel:
     y_log: bool = False
     identity: str | None = None
     window: tuple[float, float] | None = None
+    level: tuple[str, float] | None = None
+    x_labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
