@@ -16,6 +16,7 @@ from typing import Any
 
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
 import polars as pl
+import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
@@ -97,6 +98,22 @@ def solvers(folder: str) -> None:
         assert (ROOT / "docs" / page).is_file(), page
         cog.outl(f"| [`{name}`]({folder}{page}) | {', '.join(solver.solves)} | {solver.title} |")
     cog.outl("")
+
+
+def references() -> None:
+    """Write where each solver's method comes from."""
+    cog.outl("\n| solver | reference |\n|---|---|")
+    for name, solver in sorted(registry.installed().solvers.items()):
+        cog.outl(f"| [`{name}`]({name.replace('_', '-')}.md) | {solver.reference} |")
+    cog.outl("")
+
+
+def citation() -> None:
+    """Write CITATION.cff as BibTeX."""
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = " and ".join(f"{{{author['name']}}}" for author in told["authors"])
+    lines = [f"  author = {{{authors}}}", f"  title = {{{told['title']}: {told['abstract'].rstrip('.')}}}"]
+    fenced("bibtex", "@software{npbench,\n" + ",\n".join([*lines, f"  version = {{{told['version']}}}"]) + "\n}")
 
 
 def datasets() -> None:

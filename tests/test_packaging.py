@@ -56,6 +56,7 @@ def test_every_package_is_typed():
 def test_the_version_has_one_source():
     assert PROJECT["project"]["dynamic"] == ["version"]
     assert npbench.__version__ == metadata.version("npbench")
+    assert f"\nversion: {npbench.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_configuration_is_found_where_npbench_is_installed():
