@@ -93,21 +93,16 @@ def _plan(words: Sequence[str]) -> int:
 
 
 def _report(words: Sequence[str]) -> int:
+    from npbench.report import command
+
+    options, settings = command.parse(words)
+    if options.experiment is None:
+        return command.run(options, settings)
     from npbench.report.experiment import report
 
-    configs, experiment = _checked(_parse_flags(_experiment_as_setting(words)))
-    if experiment is None:
-        raise RequestError("Which report? Name an experiment, as in --experiment NAME (`npbench list experiments`).")
+    configs, experiment = _checked(_parse_flags([*settings, f"+experiment={options.experiment}"]))
+    assert experiment is not None
     return report(experiment, configs)
-
-
-def _experiment_as_setting(words: Sequence[str]) -> list[str]:
-    """Write ``--experiment NAME`` as the setting ``+experiment=NAME``, which a run has."""
-    words = [part for word in words for part in (word.split("=") if word.startswith("--experiment=") else [word])]
-    if "--experiment" not in words:
-        return words
-    at = words.index("--experiment")
-    return [*words[:at], f"+experiment={''.join(words[at + 1 : at + 2])}", *words[at + 2 :]]
 
 
 def _data(words: Sequence[str]) -> int:

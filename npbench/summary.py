@@ -79,17 +79,17 @@ def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten a setting: the parameters of solver, data, problem and protocol side by side; a grid is a list."""
     labels = {"data": setting["dataset"]} | {name: setting[name] for name in ("solver", *FEATURES)}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
-        values = _flat(json.loads(setting[part]))
+        values = flat(json.loads(setting[part]))
         labels |= {"protocol" if name == "name" else name: value for name, value in values.items()}
     return labels
 
 
-def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """Name the parts of parameters that are mappings, as in ``params.C``; of a grid of mappings, each part's values.
 
     Examples
     --------
-    >>> _flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
+    >>> flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
     {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
     """
     flat: dict[str, Any] = {}
@@ -190,7 +190,7 @@ def _chosen(rows: Sequence[Row]) -> Table:
 def _choices(group: pl.DataFrame, labels: Mapping[str, Any]) -> dict[str, list[Any]]:
     chosen: dict[str, list[Any]] = {}
     for text in group.filter(status="ok")["chosen_params"].drop_nulls():
-        for name, value in _flat(json.loads(text)).items():
+        for name, value in flat(json.loads(text)).items():
             # A mapping is chosen as a whole; those of its parts that are the same in all of them were not.
             if "." not in name or isinstance(labels.get(name), list):
                 chosen.setdefault(name.rpartition(".")[2], []).append(value)

@@ -26,6 +26,10 @@ SITUATION = [
 ]
 SITUATION += ["data_sha256"]
 
+# What tells jobs apart to whoever asked for them, whatever code and data they met.
+ASKED = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", "protocol"]
+ASKED += ["protocol_params", *FEATURES, "seed", "repeat"]
+
 # What tells settings of a solver apart, the plainest first, and how it begins on the command line.
 PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
 
@@ -82,6 +86,17 @@ def labels(records: pl.DataFrame) -> list[str]:
     >>> labels(records)
     ['gen C=1', 'gen C=2 protocol.folds=4', 'gen C=2 protocol.folds=5']
     """
+    about = ["solver", "dataset", *PARTS, *FEATURES]
+    distinct = records.select(about).unique(maintain_order=True)  # settings are few where records are many
+    told = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
+    return (
+        records.select(about)
+        .join(told, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
+        .to_list()
+    )
+
+
+def _labels(records: pl.DataFrame) -> list[str]:
     told = records["solver"].to_list()
     for part in (*PARTS, *FEATURES):
         asked = [_settings(part, text) for text in records[part]]

@@ -1,0 +1,78 @@
+"""``npbench report``: prints the tables of a report and writes it in every form."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+
+from npbench.errors import RequestError, unknown_name
+from npbench.progress import status
+
+OK, LEFT_OUT = 0, 1
+RESULTS = "results"
+USAGE = "npbench report [FOLDER ...] [NAME=VALUE ...] [--output FOLDER]\n       npbench report --experiment NAME ..."
+DESCRIPTION = """\
+Prints the tables of stored records, and writes report.html, tables and figures.
+
+  FOLDER       results folders, folders of records, .parquet files (default: results)
+  NAME=VALUE   which of their records, as on a run's command line; several values with commas
+"""
+EXAMPLES = """\
+examples:
+  npbench report                                        all that results/records holds
+  npbench report solver=np_svm,gen problem.rho=0.1      some of it
+  npbench report results/published --output published   of another folder, to another folder
+  npbench report --experiment gasso_table2              the table of a paper, beside the paper's figures
+
+exit code: 0, 1 where something named could not be read, 2 where the request is wrong
+"""
+
+
+def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
+    """Return the options of a report, and the other words in their order."""
+    return _parser().parse_known_args(list(words))
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "npbench report",
+        usage=USAGE,
+        formatter_class=RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--experiment", metavar="NAME", help="instead, the tables and the figure of an experiment")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: results/report)")
+    return parser
+
+
+def run(options: Namespace, words: Sequence[str]) -> int:
+    """Print and write a report, and return the exit code: 0, or 1 where something named could not be read.
+
+    Raises
+    ------
+    RequestError
+        If there are no records, or a filter is wrong.
+    """
+    folders, filters = _folders_and_filters(words)
+    with status("Reading records"):
+        from npbench.report.collect import collect
+
+        collection = collect(folders, filters)
+    with status("Making tables"):
+        from npbench.report.assemble import assemble
+
+        sections = assemble(collection)
+    print(len(sections))
+    return LEFT_OUT if collection.faults else OK
+
+
+def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
+    unknown = [word for word in words if word.startswith("-")]
+    if unknown:
+        raise RequestError(*(unknown_name("flag", word, ("--experiment", "--output", "--help")) for word in unknown))
+    folders = [Path(word) for word in words if "=" not in word]
+    pairs = (word.partition("=") for word in words if "=" in word)
+    return folders or [Path(RESULTS)], {name: value for name, _, value in pairs}
