@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -12,7 +14,8 @@ def greater(differences: np.ndarray) -> np.ndarray:
     """Return the one-sided p-value of each row: that its differences are symmetric about 0, and not larger.
 
     Zeros are left out, as Wilcoxon did, and equal sizes share their mean rank. Given these ranks, every sign is equally
-    likely: the distribution of the sum of positive ranks is exact. A row of zeros has the p-value 1. O(n_rows n^3).
+    likely: the distribution of the sum of positive ranks is exact. A row of zeros has the p-value 1. O(n^3) for each
+    pattern of ties.
 
     Parameters
     ----------
@@ -38,8 +41,26 @@ def greater(differences: np.ndarray) -> np.ndarray:
     # Twice the ranks, which are whole even where a tie shares a mean rank; a zero has rank 0 and changes no sum.
     doubled = np.where(sizes > 0, 2 * (rankdata(sizes, axis=1) - n_zeros), 0).astype(int)
     observed = np.sum(doubled, axis=1, where=rounded > 0)
-    chances = _chances(doubled)
+    patterns, pattern_of = np.unique(np.sort(doubled, axis=1), axis=0, return_inverse=True)
+    chances = _chances(patterns)[pattern_of.reshape(-1)]
     return np.sum(chances, axis=1, where=np.arange(chances.shape[1]) >= observed[:, None])
+
+
+@functools.cache
+def distribution(n: int) -> np.ndarray:
+    """Return the chance that the ranks 1, ..., n with a plus sign sum to 0, 1, ..., n (n + 1) / 2. O(n^3).
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, none of them equal.
+
+    Examples
+    --------
+    >>> (8 * distribution(3)).tolist()
+    [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]
+    """
+    return _chances(np.arange(1, n + 1)[None])[0, : n * (n + 1) // 2 + 1]
 
 
 def _chances(ranks: np.ndarray) -> np.ndarray:

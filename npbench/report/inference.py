@@ -1,4 +1,4 @@
-"""What a few repeats can tell: tests and intervals without a distribution."""
+"""What paired figures of a few repeats can tell: tests and intervals without a distribution."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
+
+from npbench.numerics.signed_rank import DIGITS, greater
 
 CONFIDENCE = 0.95
+SIGNIFICANCE = 1 - CONFIDENCE
+EXACT = 25  # pairs up to which the signed-rank test is exact whatever ties there are
+
+Alternative = Literal["two-sided", "greater", "less"]
 
 
-def wilcoxon(
-    differences: Sequence[float], alternative: Literal["two-sided", "greater", "less"] = "two-sided"
-) -> float | None:
+def wilcoxon(differences: Sequence[float], alternative: Alternative = "two-sided") -> float | None:
     """Return the p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
 
     Zeros are left out, as Wilcoxon did. Differences of rates that are equal but for rounding are ties.
@@ -32,9 +36,107 @@ def wilcoxon(
     >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.05], "greater")
     0.0625
     """
-    rounded = np.round(np.asarray(differences, dtype=np.float64), 12)
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     nonzero = rounded[rounded != 0]
-    return float(stats.wilcoxon(nonzero, alternative=alternative).pvalue) if len(nonzero) else None
+    return float(wilcoxon_rows(nonzero[None], alternative)[0]) if len(nonzero) else None
+
+
+def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided") -> np.ndarray:
+    """Return :func:`wilcoxon`'s p-value for each row; 1 for a row without a difference.
+
+    Up to 25 pairs it is exact, up to 50 where there are neither ties nor zeros; of more the sum of ranks is taken to be
+    normal, its variance corrected for ties, as in :func:`scipy.stats.wilcoxon`.
+
+    Parameters
+    ----------
+    differences : array of shape (n_rows, n)
+        NaN where there is no pair.
+    alternative : {"two-sided", "greater", "less"}
+        As in :func:`wilcoxon`.
+
+    References
+    ----------
+    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1(6).
+
+    Examples
+    --------
+    >>> wilcoxon_rows(np.array([[0.1, 0.2, 0.3], [0.0, np.nan, 0.0]])).tolist()
+    [0.25, 1.0]
+    """
+    rounded = np.nan_to_num(np.round(np.asarray(differences, dtype=np.float64), DIGITS))
+    if rounded.shape[1] <= EXACT:
+        return _exact(rounded, alternative)
+    p = np.ones(len(rounded))
+    some = np.any(rounded != 0, axis=1)
+    p[some] = stats.wilcoxon(rounded[some], axis=1, alternative=alternative).pvalue
+    return p
+
+
+def _exact(differences: np.ndarray, alternative: Alternative) -> np.ndarray:
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(greater(differences), greater(-differences)))
+    return greater(differences if alternative == "greater" else -differences)
+
+
+def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
+    """Return for each row the two-sided p-value of the corrected resampled t-test; NaN with fewer than 2 pairs.
+
+    Training parts of random splits share samples, so that differences over splits vary less than over fresh data.
+    ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; with ``ratio = 0`` it is
+    Student's. The p-value of differences that are all 0 is 1.
+
+    Parameters
+    ----------
+    differences : array of shape (n_rows, n)
+        One for each of n splits, NaN where there is no pair.
+    ratio : float
+        Samples tested on over samples trained on, in each split.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52(3), section 4.2.
+
+    Examples
+    --------
+    >>> differences = np.array([[0.1, 0.2, 0.3, 0.4, -0.05], [0.1, np.nan, np.nan, np.nan, np.nan]])
+    >>> corrected_t_rows(differences, ratio=0.0).round(4), corrected_t_rows(differences, ratio=1 / 3).round(4)
+    (array([0.0718,    nan]), array([0.2105,    nan]))
+    """
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
+    n = np.sum(np.isfinite(rounded), axis=1)
+    mean = np.nansum(rounded, axis=1) / np.maximum(n, 1)
+    variance = np.nansum((rounded - mean[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1)
+    error = np.sqrt((1 / np.maximum(n, 1) + ratio) * variance)
+    t = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 10**-DIGITS)
+    return np.where(n > 1, 2 * special.stdtr(np.maximum(n - 1, 1), -t), np.nan)
+
+
+def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return p-values adjusted for testing all of them, by Holm's step-down method.
+
+    The i-th smallest of m is multiplied by ``m + 1 - i``, made no smaller than the one before, and cut at 1. Rejecting
+    what is at most 0.05 then errs anywhere with a probability of at most 5 %, however the tests depend on each other.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        NaN for what could not be tested, which stays NaN and does not count.
+
+    References
+    ----------
+    S. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6(2).
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, np.nan, 0.03, 0.005]).round(3).tolist()
+    [0.03, 0.06, nan, 0.06, 0.02]
+    """
+    adjusted = np.array(p_values, dtype=np.float64)
+    (tested,) = np.nonzero(~np.isnan(adjusted))
+    order = tested[np.argsort(adjusted[tested], kind="stable")]
+    steps = adjusted[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
