@@ -151,11 +151,14 @@ def jobs_of(request: Request, data: BinaryData) -> list[Job]:
         raise RequestError(
             f"The metrics {', '.join(clashes)} are named like columns of every record: rename them in their plugin."
         )
-    named = [("solver", request.solver.name), *(("metric", metric.name) for metric in request.metrics)]
-    providers = installed().providers
+    imported = [value for name in request.solver.imports for value in _values(request, name) if isinstance(value, str)]
+    solvers, providers = installed().solvers, installed().providers
+    others = [name for name in imported if name in solvers]
+    named = [("solver", name) for name in (request.solver.name, *others)]
+    named += [("metric", metric.name) for metric in request.metrics]
     shipped_by = [providers[name].distribution if name in providers else "unknown" for name in named]
     targets = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics)]
-    targets += [path for name in request.solver.imports for path in _values(request, name) if isinstance(path, str)]
+    targets += [solvers[name].estimator if name in others else name for name in imported]
     code = provenance.code(target for target in targets if target)
     versions = provenance.versions(shipped_by)
     return [

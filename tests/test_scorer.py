@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench import configs, provenance, registry, request
+from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.job import jobs_of
 from npbench.numerics.rates import rates, share_accepted
@@ -69,6 +70,7 @@ class Reader(ClassifierMixin, BaseEstimator):
         Scorer(threshold="umbrella", rho=0.1, delta=0.9),
         Scorer(threshold="zero"),
         Scorer(q=0.1),
+        Scorer(n_splits=2, rho=0.2),
         Scorer(estimator=FOREST, params={"n_estimators": 3}),
         Scorer(estimator=LogisticRegression(), params={"C": 0.5}),
     ]
@@ -80,26 +82,26 @@ def test_conventions_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
 def test_the_threshold_is_set_on_negatives_that_the_classifier_never_saw(threshold):
     model = Scorer(estimator=Recorder(), threshold=threshold, calibration_size=0.3, random_state=0).fit(X, Y)
-    seen = {tuple(row) for row in model.estimator_.seen_}
+    seen = {tuple(row) for row in model.estimators_[0].seen_}
     left_out = np.array([tuple(row) not in seen for row in X])
     assert np.all(Y[left_out] == -1)
     assert left_out.sum() == model.n_calibration_ == np.ceil(0.3 * np.sum(Y < 0))
-    assert set(model.estimator_.labels_) == {0, 1}
+    assert set(model.estimators_[0].labels_) == {0, 1}
     f = model.decision_function(X[left_out])
     accepted = {"umbrella": 0, "empirical": 3}[threshold]  # of 72: none for n < 93, by known ranks; 0.05 * 72 = 3.6
     assert np.sum(f >= 0) == accepted
     assert model.status_ == threshold
-    scores = model.estimator_.decision_function(X)
-    np.testing.assert_allclose(model.decision_function(X), scores - model.threshold_)
-    np.testing.assert_array_equal(model.predict(X), np.where(scores > model.threshold_, 1, -1))
+    scores = model.estimators_[0].decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores - model.thresholds_[0])
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > model.thresholds_[0], 1, -1))
 
 
 def test_q_values_are_found_on_samples_of_both_classes():
     model = Scorer(estimator=Recorder(), q=0.1, calibration_size=0.5, random_state=0).fit(X, Y)
-    seen = {tuple(row) for row in model.estimator_.seen_}
+    seen = {tuple(row) for row in model.estimators_[0].seen_}
     left_out = np.array([tuple(row) not in seen for row in X])
     assert (np.sum(Y[left_out] < 0), np.sum(Y[left_out] > 0)) == (120, 80)
-    scores = model.estimator_.decision_function(X[left_out])
+    scores = model.estimators_[0].decision_function(X[left_out])
     p_nd, p_fa = rates(Y[left_out], model.decision_function(X[left_out]))
     assert 1 - p_nd == pytest.approx(share_accepted(Y[left_out], scores, 0.1))
     assert p_nd < 0.8
@@ -107,11 +109,60 @@ def test_q_values_are_found_on_samples_of_both_classes():
     assert model.status_ == "q_value"
 
 
+SOLVERS = sorted(name for name in registry.installed().solvers if name != "scorer")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SOLVERS)
+def test_any_solver_can_be_thresholded(name):
+    model = Scorer(estimator=name, threshold="umbrella", rho=0.1, random_state=0).fit(X, Y)
+    (classifier,) = model.estimators_
+    assert type(classifier) is resolve(registry.installed().solver(name).estimator)
+    assert getattr(classifier, "rho", 0.1) == 0.1
+    assert (model.status_, model.n_calibration_) == ("umbrella", 120)
+    np.testing.assert_allclose(
+        model.decision_function(X), classifier.decision_function(X) - model.thresholds_[0], rtol=1e-9, atol=1e-9
+    )
+    assert 0 < np.mean(model.predict(X)[Y < 0] > 0) <= 0.1
+
+
+def test_a_solver_is_given_what_the_problem_asks_unless_told_otherwise():
+    assert Scorer(estimator="np_svm", rho=0.2)._built().rho == 0.2
+    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._built().rho == 0.3
+    assert Scorer(estimator="q_svm", q=0.2)._built().q == 0.2
+    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._built().rho == 0.4
+
+
+@pytest.mark.parametrize("n_splits", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("estimator", ["sklearn.linear_model.LogisticRegression", "gen"])
+def test_several_splits_decide_by_majority(n_splits, estimator):
+    model = Scorer(estimator=estimator, n_splits=n_splits, random_state=0).fit(X, Y)
+    new, _ = sample(seed=5)
+    f = np.array(
+        [c.decision_function(new) - t for c, t in zip(model.estimators_, model.thresholds_, strict=True)]
+    )  # one row for each split
+    assert f.shape == (n_splits, len(new))
+    assert len(np.unique(model.thresholds_)) == n_splits
+    np.testing.assert_array_equal(model.predict(new) > 0, np.sum(f > 0, axis=0) > n_splits / 2)
+    np.testing.assert_array_equal(model.decision_function(new) >= 0, np.sum(f >= 0, axis=0) > n_splits / 2)
+    share = np.mean(model.decision_function(new) >= 0)
+    assert share <= np.mean(f >= 0, axis=1).sum() / (n_splits // 2 + 1) + 1e-12
+
+
+def test_one_of_several_splits_that_does_not_converge_is_told():
+    with pytest.warns(ConvergenceWarning):
+        model = Scorer(params={"max_iter": 1}, n_splits=3, random_state=0).fit(X, Y)
+    assert not model.converged_
+    model = Scorer(n_splits=3, random_state=0).fit(X, Y)
+    assert model.converged_
+    assert model.n_iter_ == max(c.n_iter_.max() for c in model.estimators_)
+
+
 def test_zero_leaves_the_classifier_as_it_is():
     model = Scorer(threshold="zero").fit(X, Y)
     alone = LogisticRegression().fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X))
-    assert (model.threshold_, model.n_calibration_, model.status_) == (0.0, 0, "zero")
+    assert (model.thresholds_[0], model.n_calibration_, model.status_) == (0.0, 0, "zero")
     forest = Scorer(estimator=FOREST, params={"random_state": 3}, threshold="zero").fit(X, Y)
     alone = RandomForestClassifier(random_state=3).fit(X, (Y > 0).astype(int))
     np.testing.assert_array_equal(forest.decision_function(X) > 0, alone.predict_proba(X)[:, 1] > 0.5)
@@ -125,7 +176,7 @@ def test_auto_is_umbrella_where_negatives_suffice_and_says_where_not():
 
 def test_too_few_negatives_for_the_umbrella_are_refused_with_the_number_needed():
     few, y = sample(220, share=200 / 220)
-    with pytest.raises(ValueError, match=r"needs 59 negatives left out .* there are 10 .* Use more data"):
+    with pytest.raises(ValueError, match=r"needs 59 negatives left out .* there are 10 .* Use more data .117 neg"):
         Scorer(threshold="umbrella").fit(few, y)
 
 
@@ -157,7 +208,7 @@ def test_votes_that_are_all_or_none_are_tied_and_kept_finite(seed):
     model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=seed).fit(X, Y)
     f = model.decision_function(sample(seed=9)[0])
     assert np.all(np.isfinite(f))
-    votes = model.estimator_.predict_proba(sample(seed=9)[0])[:, 1]
+    votes = model.estimators_[0].predict_proba(sample(seed=9)[0])[:, 1]
     assert len(np.unique(f)) == len(np.unique(votes)) <= 4
     np.testing.assert_array_equal(
         np.argsort(np.unique(votes)), np.argsort([f[votes == v][0] for v in np.unique(votes)])
@@ -187,7 +238,7 @@ def test_sparse_samples_give_the_dense_classifier(storage):
     S = X * (np.abs(X) > 0.7)
     sparse, dense = (Scorer(random_state=0).fit(samples, Y) for samples in (storage(S), S))
     np.testing.assert_allclose(sparse.decision_function(storage(S)), dense.decision_function(S), atol=1e-4)
-    assert sp.issparse(Scorer(estimator=Recorder()).fit(storage(S), Y).estimator_.seen_)
+    assert sp.issparse(Scorer(estimator=Recorder()).fit(storage(S), Y).estimators_[0].seen_)
 
 
 def test_sparse_samples_are_as_welcome_as_the_classifier_makes_them():
@@ -206,18 +257,18 @@ def test_the_same_seed_gives_the_same_classifier():
     np.testing.assert_array_equal(scores(params=five, random_state=1), scores(params=five, random_state=1))
     assert np.any(scores(params=five, random_state=1) != scores(params=five, random_state=2))
     model = Scorer(estimator=FOREST, params={"random_state": 7, **five}, random_state=1).fit(X, Y)
-    assert model.estimator_.random_state == 7
+    assert model.estimators_[0].random_state == 7
 
 
 def test_seeds_reach_classifiers_inside_others():
     pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(5))
     one, two = (Scorer(estimator=pipeline, random_state=4).fit(X, Y) for _ in range(2))
-    assert isinstance(one.estimator_[-1].random_state, int)
+    assert isinstance(one.estimators_[0][-1].random_state, int)
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
     assert pipeline[-1].random_state is None
     assert not hasattr(pipeline[-1], "estimators_")
     inside = Scorer(estimator=pipeline, params={"randomforestclassifier__n_estimators": 2}).fit(X, Y)
-    assert len(inside.estimator_[-1].estimators_) == 2
+    assert len(inside.estimators_[0][-1].estimators_) == 2
 
 
 def test_a_classifier_that_did_not_converge_is_not_called_converged():
@@ -239,7 +290,7 @@ def test_pickled_and_cloned():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"estimator": "RandomForestClassifier"}, "is no import path. Name a scikit-learn classifier"),
+        ({"estimator": "RandomForestClassifier"}, "is neither an import path nor a solver. Name a scikit"),
         ({"estimator": "sklern.svm.SVC"}, "cannot be imported: ModuleNotFoundError: No module named 'sklern'"),
         (
             {"estimator": "sklearn.ensemble.RandomForest"},
@@ -254,6 +305,7 @@ def test_pickled_and_cloned():
         ({"estimator": FOREST, "params": {"n_estimator": 5}}, "'n_estimator': did you mean 'n_estimators'"),
         ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),
         ({"params": {"C": -1}}, "'C' parameter of LogisticRegression must be"),
+        ({"threshold": "zero", "n_splits": 3}, "n_splits=3 asks for several ways to do so: use n_splits=1"),
         ({"threshold": "umbrella", "q": 0.1}, "there is a q instead: use threshold='empirical'"),
     ],
 )
@@ -266,6 +318,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(options, sentence):
     ("name", "value"),
     [
         *[(name, v) for name in ("rho", "q", "delta", "calibration_size") for v in (0.0, 1.0, -1, np.nan, "0.1")],
+        *[("n_splits", v) for v in (0, 1.5, None)],
         *[("threshold", v) for v in ("none", None, 0.5)],
         *[("estimator", v) for v in (3, None)],
         ("params", [1]),
@@ -342,6 +395,14 @@ def test_the_code_of_the_classifier_is_part_of_what_identifies_a_job(tmp_path, m
     assert {"npbench", "npbench_scorer", "forests_of_mine"} <= set(before.code)
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import RandomForestClassifier as Forest\n")
     assert jobs_of(asked, data)[0].key != before.key
+
+
+def test_the_code_of_a_solver_that_is_thresholded_is_part_of_it_too():
+    data = npbench.load_dataset("breast")
+    (job,) = jobs_of(request.check(configured("solver=scorer", "solver.estimator=np_svm", "repeats=1")), data)
+    assert {"npbench", "npbench_scorer", "npbench_np_svm"} <= set(job.code)
+    (plain,) = jobs_of(request.check(configured("solver=scorer", "repeats=1")), data)
+    assert "npbench_np_svm" not in job.code.keys() & plain.code.keys()
 
 
 def run(*arguments):

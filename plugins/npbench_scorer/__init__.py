@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier, thresholded for the Neyman-Pearson problem or by q-values."""
+"""Any classifier or solver, thresholded for the Neyman-Pearson problem or by q-values."""
 
 from npbench import hookimpl
 from npbench.contracts import Solver
@@ -13,9 +13,9 @@ def npbench_solvers() -> list[Solver]:
             estimator="npbench_scorer.estimator:Scorer",
             solves=("np", "qvalue"),
             imports=("estimator",),
-            title="Any scikit-learn classifier, thresholded on samples left out",
+            title="Any classifier or solver, thresholded on samples left out",
             reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
-            tags=frozenset({"sparse"}),
+            tags=frozenset({"sparse", "stochastic"}),
         )
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from npbench_scorer import inner
 
 
 class Scorer(BinaryClassifier):
-    """Any scikit-learn classifier, with a threshold set on samples that it was not fitted to.
+    """Any classifier or solver, with a threshold set on samples that it was not fitted to.
 
     The classifier is fitted on a part of the training sample and scores the rest; a rule turns these scores into a
     threshold t, and ``f = score - t``.
@@ -27,8 +27,9 @@ class Scorer(BinaryClassifier):
     Parameters
     ----------
     estimator : str or classifier, default="sklearn.linear_model.LogisticRegression"
-        Import path of a class, or an instance, which is not changed. The score is its ``decision_function``, or the
-        log-odds of its ``predict_proba`` where it has none.
+        Import path of a class; the name of a solver, such as "np_svm", which is given this ``rho`` or ``q`` where it
+        takes one; or an instance, which is not changed. The score is its ``decision_function``, or the log-odds of
+        its ``predict_proba`` where it has none.
     params : mapping, optional
         Parameters of the classifier that differ from its defaults.
     threshold : {"auto", "umbrella", "empirical", "zero"}, default="auto"
@@ -44,6 +45,9 @@ class Scorer(BinaryClassifier):
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     calibration_size : float, default=0.5
         Share of the negatives to be left out, in ]0, 1[; with ``q``, of both classes.
+    n_splits : int, default=1
+        How many times samples are drawn and left out. Each time gives a classifier with a threshold, and a sample is
+        accepted where more than half of these accept it.
     random_state : int, RandomState or None, default=None
         Draws the samples left out, and a seed for the classifier if it takes one and ``params`` has none.
 
@@ -51,18 +55,18 @@ class Scorer(BinaryClassifier):
     ----------
     classes_ : array of shape (2,)
         The labels; ``classes_[1]`` is the positive class.
-    estimator_ : classifier
-        The fitted classifier; its labels are 0 and 1.
-    threshold_ : float
-        The t of ``f = score - t``.
+    estimators_ : list of classifiers
+        The fitted classifier of each split; its labels are 0 and 1.
+    thresholds_ : array of shape (n_splits,)
+        The t of each ``score - t``, of which f is the median, the lower one of an even number.
     status_ : {"umbrella", "empirical", "q_value", "zero"}
-        The rule that gave the threshold.
+        The rule that gave the thresholds.
     n_calibration_ : int
-        Number of samples left out.
+        Number of samples left out each time.
     n_iter_ : int
-        Iterations of the classifier, if it tells.
+        Iterations of the classifier, if it tells; the most of any split.
     converged_ : bool
-        Whether the classifier was fitted without a ConvergenceWarning.
+        Whether all classifiers were fitted without a ConvergenceWarning.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -78,6 +82,11 @@ class Scorer(BinaryClassifier):
     A bound on false alarms takes negatives only, so all positives are used for fitting. A classifier ranks the samples
     that it was fitted to better than new ones; a threshold set on those would be exceeded several times over.
 
+    With M splits, a false alarm of the majority is one of more than M/2 classifiers, so that its P_fa is at most
+    ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice. The umbrella's promise holds for each of them;
+    for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` is what follows from it. In practice the
+    majority's P_fa varies less from sample to sample than that of one classifier, and exceeds rho less often.
+
     References
     ----------
     X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
@@ -90,6 +99,8 @@ class Scorer(BinaryClassifier):
     >>> model = Scorer(estimator="sklearn.ensemble.RandomForestClassifier", rho=0.05, random_state=0).fit(X, y)
     >>> model.status_, model.n_calibration_
     ('umbrella', 106)
+    >>> Scorer(estimator="gen", threshold="umbrella", n_splits=5, random_state=0).fit(X, y).estimators_[0]
+    GenerativeNP()
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
@@ -100,6 +111,7 @@ class Scorer(BinaryClassifier):
         "q": [None, Interval(Real, 0, 1, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "calibration_size": [Interval(Real, 0, 1, closed="neither")],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -113,6 +125,7 @@ class Scorer(BinaryClassifier):
         q: float | None = None,
         delta: float = 0.05,
         calibration_size: float = 0.5,
+        n_splits: int = 1,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -122,6 +135,7 @@ class Scorer(BinaryClassifier):
         self.q = q
         self.delta = delta
         self.calibration_size = calibration_size
+        self.n_splits = n_splits
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Scorer:
@@ -147,21 +161,16 @@ class Scorer(BinaryClassifier):
         self._validate_params()
         X, signs = self._training_set(X, y)
         random = check_random_state(self.random_state)
-        left_out = self._left_out(signs, random)
-        rest = np.setdiff1d(np.arange(len(signs)), left_out)
-        self.estimator_ = self._built()
-        inner.seed(self.estimator_, random)
-        self.converged_ = inner.fit(self.estimator_, X[rest], (signs[rest] > 0).astype(int))
-        if hasattr(self.estimator_, "n_iter_"):
-            self.n_iter_ = int(np.max(self.estimator_.n_iter_))
-        self.n_calibration_ = len(left_out)
-        self.status_ = self._rule(int(np.sum(signs[left_out] < 0)))
-        scores = inner.scores(self.estimator_, X[left_out]) if len(left_out) else np.empty(0)
-        self.threshold_ = self._threshold(signs[left_out], scores)
+        splits = [self._left_out(signs, random) for _ in range(self.n_splits)]
+        self.n_calibration_ = len(splits[0])
+        self.status_ = self._rule(int(np.sum(signs[splits[0]] < 0)))
+        parts = [self._part(X, signs, left_out, random) for left_out in splits]
+        self.estimators_ = [classifier for classifier, _, _ in parts]
+        self.thresholds_ = np.array([threshold for _, threshold, _ in parts])
+        self.converged_ = all(converged for _, _, converged in parts)
+        if hasattr(self.estimators_[0], "n_iter_"):
+            self.n_iter_ = max(int(np.max(classifier.n_iter_)) for classifier in self.estimators_)
         return self
-
-    def _built(self) -> Any:
-        return inner.build(self.estimator, self.params or {})
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -170,7 +179,16 @@ class Scorer(BinaryClassifier):
                 "threshold='umbrella' bounds the false-alarm rate by rho, and there is a q instead: use "
                 "threshold='empirical', which goes by q-values then."
             )
+        if self.n_splits > 1 and self.threshold == "zero":
+            raise ValueError(
+                f"threshold='zero' leaves no sample out, and n_splits={self.n_splits} asks for several ways to do so: "
+                "use n_splits=1, or another threshold."
+            )
         self._built()
+
+    def _built(self) -> Any:
+        asked = {"rho": self.rho} if self.q is None else {"q": self.q}
+        return inner.build(self.estimator, self.params or {}, asked)
 
     def _left_out(self, signs: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """Draw the samples that the threshold is set on: negatives, and positives where the rule needs them."""
@@ -187,6 +205,17 @@ class Scorer(BinaryClassifier):
             count = min(math.ceil(self.calibration_size * len(rows)), len(rows) - 1)
             drawn.append(random.permutation(rows)[:count])
         return np.sort(np.concatenate(drawn))
+
+    def _part(
+        self, X: Any, signs: np.ndarray, left_out: np.ndarray, random: np.random.RandomState
+    ) -> tuple[Any, float, bool]:
+        """Return the classifier fitted to all samples but some, its threshold on those, and whether it converged."""
+        classifier = self._built()
+        inner.seed(classifier, random)
+        rest = np.setdiff1d(np.arange(len(signs)), left_out)
+        converged = inner.fit(classifier, X[rest], (signs[rest] > 0).astype(int))
+        scores = inner.scores(classifier, X[left_out]) if len(left_out) else np.empty(0)
+        return classifier, self._threshold(signs[left_out], scores), converged
 
     def _rule(self, n_negatives: int) -> str:
         """Return which rule sets the threshold, given how many negatives are left out."""
@@ -205,8 +234,8 @@ class Scorer(BinaryClassifier):
         )
         if self.threshold == "umbrella":
             raise ValueError(
-                f"{too_few}. Use more data, a larger calibration_size or delta, or threshold='empirical', which "
-                "promises nothing."
+                f"{too_few}. Use more data ({math.floor((needed - 1) / self.calibration_size) + 1} negatives to train "
+                "on), a larger calibration_size or delta, or threshold='empirical', which promises nothing."
             )
         warnings.warn(f"{too_few}: the threshold is empirical, and promises nothing.", stacklevel=3)
         return "empirical"
@@ -235,7 +264,14 @@ class Scorer(BinaryClassifier):
         array of shape (n_samples,)
         """
         check_is_fitted(self)
-        return inner.scores(self.estimator_, self._samples(X)) - self.threshold_
+        X = self._samples(X)
+        f = [
+            inner.scores(classifier, X) - threshold
+            for classifier, threshold in zip(self.estimators_, self.thresholds_, strict=True)
+        ]
+        # More than half of them are positive where the lower median is.
+        lower = (len(f) - 1) // 2
+        return np.partition(f, lower, axis=0)[lower]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

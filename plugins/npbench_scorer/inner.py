@@ -12,20 +12,24 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
-from npbench.errors import unknown_name
+from npbench.contracts import resolve
+from npbench.errors import RequestError, unknown_name
+from npbench.registry import installed
 
 ADVICE = "Name a scikit-learn classifier by its import path, as in estimator='sklearn.ensemble.RandomForestClassifier'."
 
 
-def build(estimator: Any, params: Mapping[str, Any]) -> Any:
+def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
     """Return an unfitted classifier with the given parameters.
 
     Parameters
     ----------
     estimator : str or classifier
-        Import path of a class, or an instance, which is cloned.
+        Import path of a class, name of a solver, or an instance, which is cloned.
     params : mapping
         Parameters of the class, or those that differ from the instance's.
+    asked : mapping
+        Parameters of the problem, for a solver that takes them.
 
     Raises
     ------
@@ -33,10 +37,12 @@ def build(estimator: Any, params: Mapping[str, Any]) -> Any:
         If there is no such class, it gives no scores, or takes no such parameter or value; the message says what to do.
     """
     if isinstance(estimator, str):
-        found = _imported(estimator)
-        _check_names(found.__name__, params, found._get_param_names() if hasattr(found, "_get_param_names") else params)
+        found = _imported(estimator) if "." in estimator else _solver(estimator)
+        takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
+        _check_names(found.__name__, params, takes)
+        of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
         try:
-            model = found(**params)
+            model = found(**{**of_problem, **params})
         except Exception as error:  # whatever someone's class raises
             raise ValueError(f"{estimator} cannot be built with params={dict(params)}: {error}.") from error
     else:
@@ -47,10 +53,16 @@ def build(estimator: Any, params: Mapping[str, Any]) -> Any:
     return model
 
 
+def _solver(name: str) -> type:
+    try:
+        found: type = resolve(installed().solver(name).estimator)
+    except RequestError as error:
+        raise ValueError(f"estimator={name!r} is neither an import path nor a solver. {ADVICE} {error}") from None
+    return found
+
+
 def _imported(path: str) -> type:
     parent, _, name = path.rpartition(".")
-    if not parent:
-        raise ValueError(f"estimator={path!r} is no import path. {ADVICE}")
     try:
         module = importlib.import_module(parent)
     except Exception as error:  # whatever importing someone's module raises
