@@ -157,8 +157,8 @@ def test_faults_are_a_line_each_and_all_of_them(answer, stranger):
         "plan experiment=dem repeats=0 dataset=blbs": ["'dem'", "'blbs'"],
         "plan experiment=demo repeats=0 dataset=blbs": ["'blbs'", "repeats is 0"],
         "plan experiment=demo solver=centroit": ["did you mean 'centroid'?"],
-        "report --experiment": ["Unknown experiment ''"],
-        "report dataset=blobs solver=centroid": ["--experiment NAME"],
+        "report --experiment": ["--experiment: expected one argument"],
+        "report dataset=blobs solver=centroid": ["There is no results"],
         "report --experiment demo results=nowhere": ["There are no records of demo in nowhere"],
     }
     for line, expected in asked.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from npbench.contracts import resolve
 from npbench.report.collect import Collection
 from npbench.report.section import Section
@@ -20,10 +22,25 @@ def assemble(collection: Collection) -> list[Section]:
         if importlib.util.find_spec(f"npbench.report.{part}")
         for section in resolve(f"npbench.report.{part}:sections")(records)
     ]
-    return [_lead(collection), *made]
+    return [lead(collection), *made]
 
 
-def _lead(collection: Collection) -> Section:
+def lead(collection: Collection) -> Section:
+    """Return the section before all others: how much there is, and what could not be read."""
     records = collection.records
-    notes = [f"{len(records)} records."]
+    good, problems = records.filter(status="ok"), records["problem"].unique().sort().to_list()
+    count = "1 job" if len(records) == 1 else f"{len(records)} jobs"
+    notes = [
+        f"{count}, {len(good)} of them good: {_number(records['label'], 'setting')} of "
+        f"{_number(records['solver'], 'solver')} on {_number(records['dataset'], 'data set')}."
+    ]
+    if len(problems) > 1:
+        notes.append(f"They are of {len(problems)} problems, {', '.join(problems)}: each has sections of its own.")
+    if collection.n_older:
+        notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
     return Section("Report", notes=[*notes, *collection.faults])
+
+
+def _number(column: pl.Series, what: str) -> str:
+    count = column.n_unique()
+    return f"{count} {what}{'' if count == 1 else 's'}"

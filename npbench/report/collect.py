@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from npbench.errors import RequestError
+from npbench.problem import PROBLEMS
 from npbench.reading import latest, parts
 from npbench.report.filters import filtered
 from npbench.report.settings import ASKED, labels
@@ -64,8 +65,9 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     faults: list[str] = []
     sources = list(dict.fromkeys(source for folder in folders for source in _sources(folder, faults.append)))
     stored = latest(part for source in sources for part in parts(source, faults.append))
+    stored = _understood(stored, faults.append)
     if stored.is_empty():
-        raise RequestError(*faults or ["There are no records: name a folder that a run wrote to."])
+        raise RequestError(*faults)
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
     records = _measured(filtered(jobs.with_columns(label=pl.Series(labels(jobs))), filters))
     runs = list(_runs(sources, records["run_id"].drop_nulls().unique().sort(), faults.append))
@@ -89,6 +91,17 @@ def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
         hint = f", or name {elsewhere[0]}, which holds published ones" if found and elsewhere else ""
         on_fault(f"There are no records in {path}: run npbench first (`npbench --help`){hint}.")
     return own
+
+
+def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
+    """Return the records that say what was asked, of problems that are known."""
+    known = stored.filter(pl.col("problem").is_in(list(PROBLEMS)), pl.all_horizontal(pl.col(ASKED).is_not_null()))
+    if len(known) < len(stored):
+        on_fault(
+            f"{len(stored) - len(known)} records do not say what was asked of a job, or name a problem that is unknown "
+            f"(known are {', '.join(PROBLEMS)}); they are left out."
+        )
+    return known
 
 
 def _measured(records: pl.DataFrame) -> pl.DataFrame:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from npbench.errors import RequestError, unknown_name
 from npbench.progress import status
@@ -29,13 +31,24 @@ exit code: 0, 1 where something named could not be read, 2 where the request is 
 """
 
 
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise RequestError(f"{message}. `npbench report --help` tells more.")
+
+
 def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
-    """Return the options of a report, and the other words in their order."""
-    return _parser().parse_known_args(list(words))
+    """Return the options of a report, and the other words in their order; +experiment=NAME is an option as well.
+
+    Raises
+    ------
+    RequestError
+        If an option lacks its value.
+    """
+    return _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
+    parser = _Parser(
         "npbench report",
         usage=USAGE,
         formatter_class=RawDescriptionHelpFormatter,

@@ -11,8 +11,7 @@ import polars as pl
 
 from npbench.errors import RequestError, unknown_name
 from npbench.job import canonical
-from npbench.report.settings import ASKED
-from npbench.summary import flat
+from npbench.report.settings import ASKED, flat
 
 # How the settings of a run begin, and the column of JSON that holds them; the longest first.
 COLUMNS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -120,3 +121,22 @@ def _settings(part: str, text: str) -> dict[str, str]:
 def _differing(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     names = dict.fromkeys(name for row in rows for name in row)
     yield from (name for name in names if len({row.get(name) for row in rows}) > 1)
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the parts of parameters that are mappings, as in ``params.C``; of a grid of mappings, each part's values.
+
+    Examples
+    --------
+    >>> flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
+    {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        mappings = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        if not mappings:
+            flat[name] = value
+        for part in dict.fromkeys(part for one in mappings for part in one):
+            distinct = list({repr(one.get(part)): one.get(part) for one in mappings}.values())
+            flat[f"{name}.{part}"] = distinct if len(distinct) > 1 else distinct[0]
+    return flat

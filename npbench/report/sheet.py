@@ -5,11 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 NONE = "-"
+WORTH_A_LOOK = r"[\d.]+(±[\d.]+)?\*|(?<!\S)(\d+)/(?!\2\b)\d+\b"  # above its bound; fewer than all
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,21 @@ class Sheet:
     def print(self, console: Console) -> None:
         """Print it; columns of numbers are aligned on the right. A narrow terminal folds lines, nothing is cut off."""
         console.print(f"\n{self.title}", style="dim", markup=False, highlight=False)
-        for number, line in enumerate(self._lines()):
-            console.print(line, style="" if number else "bold", markup=False, highlight=False, soft_wrap=True)
+        header, *lines = self._lines
+        console.print(header, style="bold", markup=False, highlight=False, soft_wrap=True)
+        for line in lines:
+            text = Text(line)
+            text.highlight_regex(WORTH_A_LOOK, "red")
+            console.print(text, soft_wrap=True)
         for note in self.notes:
             console.print(note, style="dim", markup=False, highlight=False)
 
+    @property
+    def width(self) -> int:
+        """Characters of the longest printed line, without title and notes."""
+        return max(map(len, self._lines))
+
+    @cached_property
     def _lines(self) -> list[str]:
         columns = list(zip(self.columns, *self.rows, strict=True))
         width = [max(map(len, column)) for column in columns]

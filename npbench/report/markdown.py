@@ -1,0 +1,54 @@
+"""The sections of a report as Markdown, with tables as GitHub and MkDocs read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from npbench.report.section import Section
+from npbench.report.sheet import Sheet
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+
+
+def document(sections: Sequence[Section]) -> str:
+    r"""Return headings, notes and tables as one document.
+
+    Examples
+    --------
+    >>> sheet = Sheet("Rates", ["solver", "p_fa"], [["np_svm", "0.051*"]])
+    >>> print(document([Section("Problem np", [sheet], notes=["Two repeats."])]), end="")
+    # Problem np
+    <BLANKLINE>
+    Two repeats.
+    <BLANKLINE>
+    Rates
+    <BLANKLINE>
+    | solver | p\_fa |
+    |---|---:|
+    | np\_svm | 0.051\* |
+    """
+    return "\n\n".join(block for section in sections for block in _blocks(section)) + "\n"
+
+
+def _blocks(section: Section) -> Iterator[str]:
+    if section.sheets or section.notes:
+        yield f"# {escaped(section.title)}"
+        yield from map(escaped, section.notes)
+        for sheet in section.sheets:
+            yield from (escaped(sheet.title), table(sheet), *map(escaped, sheet.notes))
+
+
+def table(sheet: Sheet) -> str:
+    """Return a table without its title; columns of numbers are aligned on the right."""
+    rule = "|".join("---:" if numeric else "---" for numeric in sheet.numeric)
+    return "\n".join([_line(sheet.columns), f"|{rule}|", *map(_line, sheet.rows)])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(escaped(cell) for cell in cells)} |"
+
+
+def escaped(text: str) -> str:
+    """Return text on one line that Markdown shows as it is."""
+    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
