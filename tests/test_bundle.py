@@ -87,6 +87,21 @@ def test_the_largest_of_linear_functions_of_w_itself(seed, d, n_planes, C, n_rep
     assert solution.bound <= problem.value + 1e-7 * max(1.0, problem.value)
 
 
+@pytest.mark.parametrize("method", ["level", "plain"])
+def test_what_is_tried_is_shown_as_long_as_zero_is_the_best_point(method):
+    X, y = SAMPLES["tall"]
+    shown, useless = [], []
+    solution = minimise(X, hinge(y), 10.0, method=method, watch=lambda *point: shown.append(point))
+    # A risk that is least at 0: nothing is ever better.
+    minimise(
+        X, lambda s: (1 + np.abs(s).mean(), np.sign(s) / len(s)), 10.0, tol=1e-9, watch=lambda w, _: useless.append(w)
+    )
+    assert 1 <= len(shown) < len(solution.trace)
+    for w, scores in shown:
+        np.testing.assert_allclose(scores, X @ w)
+    assert all(w.any() for w in useless)
+
+
 @pytest.mark.parametrize("name", ["tall", "duplicates of both classes"])
 def test_no_bound_on_the_way_lies_above_the_optimum_with_more_planes_than_features(name):
     X, y = SAMPLES[name]

@@ -207,6 +207,24 @@ def test_where_no_weights_beat_none_it_says_so_and_ranks_no_worse_than_for_the_f
     np.testing.assert_allclose(np.linalg.norm(model.coef_), np.linalg.norm(AUCSVM(C=C).fit(Z, y).coef_))
 
 
+def test_where_it_collapses_the_best_ranking_met_is_kept_whatever_it_started_from():
+    Z, y = sample(60, 600, shift=1.0, seed=8)
+    span, ranks = (0.02, 0.05), (12, 30)
+    met = [AUCSVM(C=100.0).fit(Z, y).coef_[0]]
+    minimise(Z, StructuralRisk(y, *ranks), 100.0, tol=1e-3, watch=lambda w, _: met.append(w))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = PAUCStruct(fpr_range=span, C=1.0).fit_from(Z, y)
+        cold, warm = PAUCStruct(fpr_range=span, C=100.0), PAUCStruct(fpr_range=span, C=100.0)
+        cold.fit(Z, y)
+        warm.fit_from(Z, y, start)
+    assert cold.status_ == warm.status_ == "collapsed"
+    np.testing.assert_array_equal(cold.coef_, warm.coef_)
+    areas = [pairwise(y, Z @ w, *span).value for w in met]
+    assert pairwise(y, cold.decision_function(Z), *span).value == pytest.approx(max(areas), abs=1e-12)
+    assert max(areas) > areas[0]
+
+
 def test_no_ranking_at_all_is_not_taken_for_half_of_a_good_one():
     """The best negatives are at either end: the planes cancel, and w = 0 would have the partial AUC of ties, 1/2."""
     Z = np.concatenate([np.full(50, 1.0), np.full(10, 10.0), np.full(10, -10.0), np.zeros(80)])[:, None]

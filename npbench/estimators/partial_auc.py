@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.linear import LinearClassifier
-from npbench.numerics.bundle import Method, Solution, minimise
-from npbench.numerics.partial_auc import pairwise
+from npbench.numerics.bundle import Method, Solution, Watch, minimise
+from npbench.numerics.partial_auc import strict
 from npbench.numerics.pauc import StructuralRisk, Surrogate, threshold_within
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -178,9 +178,9 @@ def structural_svm(
 
     For a narrow range or a weak signal the minimiser can be w = 0, whatever C: all scores are equal, and the objective
     is C. That is the case if the objective found is not below C by more than the gap, so that nothing better was
-    certified. The status is then "collapsed", and the weights are those of two rankings that have the larger partial
-    AUC on the training sample: the last one that the search considered, and that for the full AUC, whose minimiser is 0
-    only if the classes have the same mean. The objective and the gap remain those of the problem.
+    certified. The status is then "collapsed", and the weights are of all that the search tried, and of those for the
+    full AUC, whose minimiser is 0 only if the classes have the same mean, the ones with the largest partial AUC on the
+    training sample. The objective and the gap remain those of the problem.
 
     Parameters
     ----------
@@ -198,27 +198,40 @@ def structural_svm(
         As in :mod:`npbench.numerics.pauc`.
     """
 
-    def solve(first: int, last: int, start: Solution | None) -> Solution:
+    def solve(first: int, last: int, start: Solution | None = None, watch: Watch | None = None) -> Solution:
         risk = StructuralRisk(signs, first, last, surrogate)
-        return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start)
+        return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start, watch=watch)
 
-    solution = solve(*ranks, start)
+    tried = _BestRanking(signs, *ranks)
+    solution = solve(*ranks, start, tried if start is None else None)
     w, status = solution.w, str(solution.status)
     if status == "converged" and C - solution.objective <= solution.gap:
         status = "collapsed"
     n = int(np.sum(signs < 0))
     if ranks != (0, n) and (status == "collapsed" or not w.any()):
-        last = solution.planes.minimiser(C, tol * solution.objective)[0]
-        w = _better_ranking(Z, signs, (ranks[0] / n, ranks[1] / n), solve(0, n, None).w, last)
+        if start is not None:
+            solve(*ranks, watch=tried)  # anew: the weights kept do not depend on the start
+        w = tried.or_better(Z, solve(0, n).w)
     return Trained(w, solution.objective, solution.gap, status, solution.trace, solution)
 
 
-def _better_ranking(
-    Z: Any, signs: np.ndarray, fpr_range: tuple[float, float], w: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    """Return w, or the other weights at the length of w if they have the larger partial AUC."""
-    scores = Z @ other
-    # Ties count one half, which is more than many a ranking reaches.
-    if not np.ptp(scores) > 0 or pairwise(signs, scores, *fpr_range).value <= pairwise(signs, Z @ w, *fpr_range).value:
-        return w
-    return other * (np.linalg.norm(w) / np.linalg.norm(other))
+class _BestRanking:
+    """Of the weights it is shown, those with the largest partial AUC; ties are errors, or constant scores would win."""
+
+    def __init__(self, signs: np.ndarray, first: int, last: int) -> None:
+        self._positive, self._ranks = signs > 0, (first, last)
+        self._w, self._area = np.zeros(1), 0.0
+
+    def __call__(self, w: np.ndarray, scores: np.ndarray) -> None:
+        area = self._area_of(scores)
+        if area > self._area:
+            self._w, self._area = w, area
+
+    def or_better(self, Z: Any, w: np.ndarray) -> np.ndarray:
+        """Return w if its partial AUC is no smaller, or else the best weights at the length of w."""
+        if self._area_of(Z @ w) >= self._area:
+            return w
+        return self._w * ((np.linalg.norm(w) or 1.0) / np.linalg.norm(self._w))
+
+    def _area_of(self, scores: np.ndarray) -> float:
+        return strict(scores[self._positive], scores[~self._positive], *self._ranks)

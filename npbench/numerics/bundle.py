@@ -35,6 +35,7 @@ from npbench.numerics.bundle_kernels import maximise_on_simplex
 from npbench.numerics.threads import one_blas_thread
 
 Risk = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Watch = Callable[[np.ndarray, np.ndarray], None]
 Status = Literal["converged", "stalled", "max_iter"]
 Method = Literal["level", "plain"]
 
@@ -198,6 +199,7 @@ def minimise(
     max_iter: int = 1000,
     method: Method = "level",
     start: Solution | np.ndarray | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise ``F(w) = 1/2 ||w||^2 + C R(Xw)`` to a certified gap.
 
@@ -218,6 +220,9 @@ def minimise(
     start : Solution or array of shape (n_features,), optional
         The first w, which is 0 otherwise; or a solution for the same X and risk and another C: its w is the first, and
         its planes, which hold for every C, are taken over (and added to).
+    watch : callable, optional
+        ``watch(w, scores)`` is shown what the search tries as long as w = 0 is the best point, for what else such w
+        may be good for: of w and its multiples one.
 
     Returns
     -------
@@ -245,7 +250,7 @@ def minimise(
     >>> solution.w.round(3), solution.status
     (array([0.5]), 'converged')
     """
-    search = _Search(X, risk, C, start)
+    search = _Search(X, risk, C, start, watch)
     started, trace, least, waited = time.perf_counter(), [], np.inf, 0
     status: Status = "max_iter"
     for iteration in range(1, max_iter + 1):
@@ -270,8 +275,8 @@ def minimise(
 class _Search:
     """The best point, the bound and mu, and how an iteration changes them."""
 
-    def __init__(self, X: Any, risk: Risk, C: float, start: Solution | np.ndarray | None) -> None:
-        self._X, self._risk, self._C = X, risk, C
+    def __init__(self, X: Any, risk: Risk, C: float, start: Solution | np.ndarray | None, watch: Watch | None) -> None:
+        self._X, self._risk, self._C, self._watch = X, risk, C, watch
         self._planes = start.planes if isinstance(start, Solution) else Planes(X.shape[1])
         first = start.w if isinstance(start, Solution) else start
         self.best = self._at(np.zeros(X.shape[1]) if first is None else first)
@@ -297,6 +302,10 @@ class _Search:
             raise ValueError("the risk or its gradient is NaN or too large. Scale the features to unit variance.")
         self._planes.add(slope, offset)
 
+    def _show(self, w: np.ndarray, scores: np.ndarray) -> None:
+        if self._watch is not None and not self.best.w.any():
+            self._watch(w, scores)
+
     def _accuracy(self, target: float) -> float:
         return QP_ACCURACY * max(self.gap, target)
 
@@ -317,6 +326,7 @@ class _Search:
 
     def plain_step(self) -> None:
         point = self._at(self._of_bound)
+        self._show(point.w, point.scores)
         self.best = min(self.best, point, key=lambda point: point.objective)
         self._cut(point)
 
@@ -324,6 +334,7 @@ class _Search:
         """Search from the best point through w; return the lowest point met and the one to cut at."""
         origin, dw, ds = self.best, w - self.best.w, self._X @ w - self.best.scores
         curvature = float(dw @ dw)
+        self._show(dw, ds)
 
         def at(t: float) -> _LinePoint:
             point = self._at(origin.w + t * dw, origin.scores + t * ds)

@@ -13,8 +13,8 @@ from npbench.numerics.pauc import Surrogate, ranks_within
 
 EXPLANATIONS = {
     "collapsed": "w = 0 is optimal to within tol, so that this surrogate ranks nothing in fpr_range for this C. The "
-    "weights kept are no optimum: they are the better of the last ones tried and those for the full AUC. Use pauc_dc, "
-    "whose surrogate is tighter, a wider fpr_range or, if it is small, a larger C",
+    "weights kept are no optimum: they are the best in training of those tried and those for the full AUC. Use "
+    "pauc_dc, whose surrogate is tighter, a wider fpr_range or, if it is small, a larger C",
     "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol",
     "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features",
 }
@@ -69,8 +69,8 @@ class PAUCStruct(PartialAUCClassifier):
         Whether the gap met ``tol`` with weights that rank.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
         How the fit ended; "collapsed" if the gap met ``tol`` with w = 0 optimal to within it, as it is for a weak
-        signal in a narrow range, whatever C. The weights kept then are the last ones tried or those for the full AUC,
-        whichever have the larger partial AUC on the training sample.
+        signal in a narrow range, whatever C. The weights kept then are, of all that the search tried and of those for
+        the full AUC, the ones with the largest partial AUC on the training sample.
     objective_ : float
         The least objective found; C if collapsed, which is that of w = 0 and not of the weights kept.
     duality_gap_ : float
