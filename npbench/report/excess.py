@@ -1,0 +1,84 @@
+"""How often a bound was exceeded on the test part, and how much of that is noise of the test part itself."""
+
+from __future__ import annotations
+
+import json
+from statistics import fmean
+
+import polars as pl
+
+from npbench.problem import PROBLEMS
+from npbench.report.intervals import rate_limits
+from npbench.report.measured import values
+from npbench.report.pairing import about, asked
+from npbench.report.sheet import NONE, Sheet
+
+NOTES = (
+    "Above: the rate on the test part exceeds the bound. A test part is a sample: of a classifier whose true rate is "
+    "the bound, about every other test part is above it. Noise is half the width of the exact 95 % limits of the rate "
+    "on one test part; surely above are repeats whose limits lie wholly above the bound.",
+    "The limits of the share are those of Clopper and Pearson, for independent repeats. Test parts of one data set "
+    "share samples, which makes them too narrow.",
+)
+COLUMNS = ["solver", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above", "verdict"]
+
+
+def sheets(records: pl.DataFrame, problem: str) -> list[Sheet]:
+    """Return a table for each metric that the problem bounds.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of one problem, with ``label``.
+    problem : str
+        Its name.
+    """
+    found = [(figure, _rows(records, figure, bound)) for figure, bound in PROBLEMS[problem].bounds.items()]
+    return [
+        Sheet(
+            f"How often {figure} is above {PROBLEMS[problem].bounds[figure]} on the test part",
+            [*about(problem), *COLUMNS],
+            rows,
+            NOTES,
+        )
+        for figure, rows in found
+        if rows
+    ]
+
+
+def _rows(records: pl.DataFrame, figure: str, bound: str) -> list[list[str]]:
+    if figure not in records.columns:
+        return []
+    setting = ["dataset", "problem_params", "label"]
+    good = records.filter(pl.col(figure).is_finite(), status="ok").sort(setting)
+    several = good.filter(pl.len().over(setting) > 1)  # of one there is no share
+    return [
+        [str(dataset), *asked(str(text)), str(label), *_cells(same, figure, json.loads(str(text))[bound])]
+        for (dataset, text, label), same in several.group_by(setting, maintain_order=True)
+    ]
+
+
+def _cells(same: pl.DataFrame, figure: str, bound: float) -> list[str]:
+    rates, lows, highs = (values(same, name) for name in (figure, f"{figure}_low", f"{figure}_high"))
+    above, total = sum(rate > bound for rate in rates), len(rates)
+    surely = sum(low > bound for low in lows)
+    low, high = rate_limits(above, total)
+    noise = fmean(high - low for low, high in zip(lows, highs, strict=True)) / 2 if lows else None
+    return [
+        str(total),
+        f"{fmean(rates):.3f}",
+        str(above),
+        f"{above / total:.2f}",
+        f"[{low:.2f}, {high:.2f}]",
+        NONE if noise is None else f"{noise:.3f}",
+        str(surely) if lows else NONE,
+        _verdict(above, surely, total, known=bool(lows)),
+    ]
+
+
+def _verdict(above: int, surely: int, total: int, *, known: bool) -> str:
+    if not above:
+        return "kept in every repeat"
+    if surely:
+        return f"exceeded beyond noise in {surely} of {total}"
+    return "exceeded within noise" if known else "exceeded"

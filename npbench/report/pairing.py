@@ -1,0 +1,153 @@
+"""Figures of several settings on the same splits, and how much the splits of a protocol overlap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from npbench.problem import PROBLEMS
+from npbench.registry import installed
+
+Direction = Literal["lower", "higher", "none"]
+
+PLACE = ["data_sha256", "protocol_params", "seed", "repeat"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Settings that were asked the same of the same data.
+
+    Parameters
+    ----------
+    dataset : str
+        Its name.
+    problem_params : str
+        What was asked, JSON.
+    labels : tuple of str
+        Of the settings that have the figure.
+    values : array of shape (n_splits, n_labels)
+        The figure, NaN where a setting has none on a split.
+    ratio : float or None
+        Samples tested on over samples trained on; None if several or unknown.
+    """
+
+    dataset: str
+    problem_params: str
+    labels: tuple[str, ...]
+    values: np.ndarray
+    ratio: float | None
+
+    @property
+    def about(self) -> list[str]:
+        """The first cells of a row: the data set, then the problem's parameters."""
+        return [self.dataset, *asked(self.problem_params)]
+
+
+def asked(problem_params: str) -> list[str]:
+    """Return the values of a problem's parameters as cells.
+
+    Examples
+    --------
+    >>> asked('{"rho":0.1}'), asked('{"fpr_range":[0.02,0.05]}')
+    (['0.1'], ['[0.02, 0.05]'])
+    """
+    return [json.dumps(value) for value in json.loads(problem_params).values()]
+
+
+def about(problem: str) -> list[str]:
+    """Return the headers of :attr:`Block.about`.
+
+    Examples
+    --------
+    >>> about("np")
+    ['data', 'rho']
+    """
+    return ["data", *PROBLEMS[problem]().parameters()]
+
+
+def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
+    """Yield the figures of all settings, one block for each data set and each choice of the problem's parameters.
+
+    Two records are of one split if the data, protocol, seed and repeat agree, and the hash of the split where both have
+    one; those made before it was kept have none. Records that are not ok, or lack the figure, have no value.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of one problem, with ``label``.
+    figure : str
+        A column of numbers; without it there are no blocks.
+    """
+    if figure not in records.columns:
+        return
+    known = pl.col("split_sha256")
+    value = pl.when(pl.col(figure).is_finite()).then(pl.col(figure))
+    found = (
+        records.with_columns(split=known.fill_null(known.max().over(PLACE)), value=value)
+        .filter(status="ok")
+        .drop_nulls("value")
+    )
+    ordered = found.sort("dataset", "problem_params", "label", *PLACE[1:])
+    parts = ordered.partition_by("dataset", "data_sha256", "problem_params", maintain_order=True)
+    for part in parts:
+        first = part.row(0, named=True)
+        wide = part.pivot(
+            on="label", index=["protocol_params", "seed", "repeat", "split"], values="value", aggregate_function="last"
+        )
+        figures = wide.drop("protocol_params", "seed", "repeat", "split")
+        ratios = {overlap(text, first["n_samples"]) for text in part["protocol_params"].unique()}
+        yield Block(
+            first["dataset"],
+            first["problem_params"],
+            tuple(figures.columns),
+            figures.fill_null(float("nan")).to_numpy(),
+            ratios.pop() if len(ratios) == 1 else None,
+        )
+
+
+def overlap(protocol_params: str, n_samples: int) -> float | None:
+    """Return the number of samples tested on over that of samples trained on; None where it cannot be told.
+
+    A test part that is the same in all repeats has none: the repeats differ in what is validated on.
+
+    Examples
+    --------
+    >>> overlap('{"name":"cv","test_size":0.25,"folds":4}', 400)
+    0.3333333333333333
+    >>> overlap('{"name":"holdout","test_size":0.5,"validation_size":0.25}', 400)
+    2.0
+    >>> overlap('{"name":"nested","outer":5,"folds":4}', 400), overlap('{"name":"permutations","n_train":100}', 400)
+    (0.25, 3.0)
+    """
+    match json.loads(protocol_params):
+        case {"outer": int(outer)}:
+            return 1 / (outer - 1)
+        case {"n_train": int(n_train)}:
+            return (n_samples - n_train) / n_train
+        case {"test_size": float(tested), "validation_size": float(validated)}:
+            return tested / (1 - tested - validated)
+        case {"test_size": float(tested)}:
+            return tested / (1 - tested)
+    return None
+
+
+def headline(problem: str) -> list[str]:
+    """Return the metrics that a problem is judged by, the most telling first; none for a problem not known here."""
+    return list(PROBLEMS[problem].headline) if problem in PROBLEMS else []
+
+
+def better(problem: str, figure: str) -> Direction:
+    """Return which way a figure is better; below a bound that the problem sets, neither is.
+
+    Examples
+    --------
+    >>> better("np", "p_fa"), better("np", "p_nd"), better("cost", "p_fa")
+    ('none', 'lower', 'lower')
+    """
+    metric = installed().metrics.get(figure)
+    return "none" if metric is None or figure in PROBLEMS[problem].bounds else metric.direction
