@@ -85,8 +85,9 @@ def hooks() -> None:
     cog.outl("\n| hook | returns | |\n|---|---|---|")
     for name, hook in vars(hookspecs).items():
         if name.startswith("npbench_"):
-            returns = str(inspect.signature(hook).return_annotation)
-            cog.outl(f"| `{name}()` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
+            signature = inspect.signature(hook)
+            call, returns = f"{name}({', '.join(signature.parameters)})", str(signature.return_annotation)
+            cog.outl(f"| `{call}` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
     cog.outl("")
 
 

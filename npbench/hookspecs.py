@@ -6,6 +6,9 @@ of these hooks with ``@npbench.hookimpl``. Shipped methods register in the same 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pluggy
 
 from npbench.contracts import Dataset, Metric, Solver
@@ -32,3 +35,13 @@ def npbench_metrics() -> list[Metric]:  # type: ignore[empty-body]
 @hookspec
 def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
     """Name packages with Hydra configuration, as in ``["npbench_np_svm.conf"]``."""
+
+
+@hookspec
+def npbench_run_started(run: Mapping[str, Any]) -> None:
+    """Observe that a run starts to work: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
+
+
+@hookspec
+def npbench_job_finished(record: Mapping[str, Any]) -> None:
+    """Observe a job's record, in the process that the command was typed in, after it is stored."""

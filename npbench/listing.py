@@ -22,11 +22,12 @@ Entry = tuple[str, list[str]]  # a name; what it is, then notes
 def show(kinds: Sequence[str], console: Console | None = None) -> None:
     """Print what there is of each of ``kinds``, then the plugins that are unavailable and why."""
     console = console or Console()
+    unusable = registry.installed().unavailable  # first, as it is here that two plugins with one name are refused
     for kind in kinds:
         title, entries = _KINDS[kind]
         console.print(Text(title, "bold"))
         console.print(_table(sorted(entries())))
-    for unavailable in registry.installed().unavailable:
+    for unavailable in unusable:
         console.print(str(unavailable), style="red", markup=False, highlight=False)
 
 

@@ -7,6 +7,8 @@ Plugins are entry points in the group ``npbench``. One that cannot be imported, 
 from __future__ import annotations
 
 import functools
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -21,6 +23,7 @@ from npbench.errors import RequestError, unknown_name
 T = TypeVar("T", Solver, Dataset, Metric)
 
 KINDS = {"npbench_solvers": "solver", "npbench_datasets": "dataset", "npbench_metrics": "metric"}
+OBSERVING = ("npbench_run_started", "npbench_job_finished")
 DESCRIPTIONS = {"npbench_solvers": Solver, "npbench_datasets": Dataset, "npbench_metrics": Metric}
 
 
@@ -47,14 +50,23 @@ class Unavailable:
         return f"Plugin {self.provider} is unavailable: {self.reason}"
 
 
+@dataclass(frozen=True)
+class Observer:
+    """A plugin that wants to know what happens in a run, and its hooks."""
+
+    provider: Provider
+    hooks: Any
+
+
 @dataclass
 class Registry:
-    """Every solver, data set and metric that the installed plugins describe, by name."""
+    """Every solver, data set and metric that the installed plugins describe, by name; and who observes runs."""
 
     solvers: dict[str, Solver] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)
     metrics: dict[str, Metric] = field(default_factory=dict)
     config_packages: list[str] = field(default_factory=list)
+    observers: list[Observer] = field(default_factory=list)
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
 
@@ -98,13 +110,15 @@ class Registry:
             for item in found[hook]:
                 self._keep(kind, item, provider)
         self.config_packages += packages
+        if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVING):
+            self.observers.append(Observer(provider, manager.hook))
 
     def _keep(self, kind: str, item: Any, provider: Provider) -> None:
         table = getattr(self, f"{kind}s")
         if item.name in table:
             raise RequestError(
                 f"Two plugins provide a {kind} called {item.name!r}: {self.providers[kind, item.name]} and "
-                f"{provider}. Uninstall one of them."
+                f"{provider}. Uninstall one of them, or name those that are wanted in NPBENCH_PLUGINS."
             )
         table[item.name] = item
         self.providers[kind, item.name] = provider
@@ -143,7 +157,42 @@ def load(points: Iterable[EntryPoint]) -> Registry:
     return registry
 
 
+def wanted(points: Iterable[EntryPoint], names: str) -> list[EntryPoint]:
+    """Return the entry points whose module or distribution is among ``names``, separated by commas or colons.
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each name that is neither.
+    """
+    named = [(name, point) for point in points for name in {point.module, _provider(point).distribution}]
+    known = {name for name, _ in named}
+    chosen = {_normal(name): name for name in re.split(r"[,:\s]+", names) if name}
+    faults = [
+        unknown_name("plugin in NPBENCH_PLUGINS", name, known)
+        for normal, name in chosen.items()
+        if normal not in map(_normal, known)
+    ]
+    if faults:
+        raise RequestError(*faults)
+    return list(dict.fromkeys(point for name, point in named if _normal(name) in chosen))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()  # as package indexes do
+
+
 @functools.cache
 def installed() -> Registry:
-    """Return the registry of everything installed, built once per process."""
-    return load(entry_points(group="npbench"))
+    """Return the registry of everything installed, built once per process.
+
+    The environment variable ``NPBENCH_PLUGINS``, where it names any, restricts it to those modules and distributions.
+
+    Raises
+    ------
+    RequestError
+        If two plugins provide the same name, or ``NPBENCH_PLUGINS`` has an unknown one.
+    """
+    points: Iterable[EntryPoint] = entry_points(group="npbench")
+    names = os.environ.get("NPBENCH_PLUGINS", "").strip()
+    return load(wanted(points, names) if names else points)

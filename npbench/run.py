@@ -130,13 +130,21 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
 
 
 def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
-    from npbench import provenance
+    from npbench import provenance, registry
     from npbench.execution import execute
+    from npbench.observers import Observers
 
-    settings, facts = plan.settings, provenance.facts()
-    _describe_run(settings.results / "runs", configs, facts)
-    first = plan.todo[0]
+    settings, facts, first = plan.settings, provenance.facts(), plan.todo[0]
+    description = {**facts, "command": sys.argv[1:], "configs": [as_plain(config) for config in configs]}
+    _write_description(settings.results / "runs", description)
+    observers = Observers(registry.installed().observers)
+    observers.run_started({**description, "jobs": len(plan.todo)})
     with progress.JobProgress(len(plan.todo), f"{first.solver.name} on {first.dataset}") as bar:
+
+        def on_record(record: Mapping[str, Any]) -> None:
+            bar.record(record)
+            observers.job_finished(record)
+
         execute(
             plan.todo,
             plan.data,
@@ -144,17 +152,16 @@ def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
             n_jobs=settings.n_jobs,
             time_limit=settings.time_limit,
             memory_limit=settings.memory_limit,
-            on_record=bar.record,
+            on_record=on_record,
             facts=facts,
             trace=settings.trace,
         )
 
 
-def _describe_run(folder: Path, configs: Sequence[DictConfig], facts: Mapping[str, Any]) -> None:
+def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
     """Write what was asked and where to ``<run id>.json``; records carry the same run id."""
     folder.mkdir(parents=True, exist_ok=True)
-    description = {**facts, "command": sys.argv[1:], "configs": [as_plain(config) for config in configs]}
-    (folder / f"{facts['run_id']}.json").write_text(json.dumps(description, indent=2), encoding="utf-8")
+    (folder / f"{description['run_id']}.json").write_text(json.dumps(description, indent=2), encoding="utf-8")
 
 
 def _report(plan: Plan, experiment: Experiment | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -85,6 +86,32 @@ def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))
     registry.installed.cache_clear()
     yield
+    registry.installed.cache_clear()
+
+
+@pytest.fixture
+def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """Return a function that installs a distribution for the length of a test, here and in processes started here.
+
+    ``install("npbench-x", npbench_x=source)``: its modules by name, of which the first is the plugin; it returns where
+    they lie.
+    """
+
+    def installed(distribution: str, **modules: str) -> Path:
+        site = tmp_path_factory.mktemp("site")
+        metadata = site / f"{distribution.replace('-', '_')}-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(f"[npbench]\nplugin = {next(iter(modules))}\n")
+        for name, source in modules.items():
+            (site / f"{name}.py").write_text(source)
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.syspath_prepend(site)
+        monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
+        registry.installed.cache_clear()
+        return site
+
+    yield installed
     registry.installed.cache_clear()
 
 

@@ -159,7 +159,7 @@ def test_every_hook_is_documented():
     hooks = [name for name in vars(hookspecs) if name.startswith("npbench_")]
     assert hooks
     text = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
-    assert [name for name in hooks if f"`{name}()`" not in text] == []
+    assert [name for name in hooks if f"`{name}(" not in text] == []
 
 
 def test_every_column_is_documented():

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -114,3 +115,59 @@ def test_looking_up_imports_no_numerics():
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("names", "datasets"),
+    [
+        ("npbench_one", ["one"]),
+        ("npbench-one", ["one"]),
+        ("npbench_one,npbench_two", ["one", "two"]),
+        ("npbench_two : Npbench.One", ["one", "two"]),
+    ],
+)
+def test_plugins_can_be_restricted_to_some(plugin, names, datasets):
+    points = [plugin(f"npbench_{name}", GOOD.format(name=name)) for name in ("one", "two", "three")]
+    assert list(registry.load(registry.wanted(points, names)).datasets) == datasets
+
+
+def test_each_unknown_name_among_the_wanted_is_told(plugin):
+    with pytest.raises(RequestError) as refused:
+        registry.wanted([plugin("npbench_one", GOOD.format(name="one"))], "npbench_on,numpy,npbench_one")
+    first, second = refused.value.faults
+    assert "'npbench_on': did you mean 'npbench_one'?" in first
+    assert "'numpy'" in second
+
+
+def test_a_distribution_stands_for_all_of_its_plugins(install, monkeypatch):
+    install("npbench-guest", npbench_guest=GOOD.format(name="guest"))
+    assert "guest" in registry.installed().datasets
+    monkeypatch.setenv("NPBENCH_PLUGINS", "npbench")
+    registry.installed.cache_clear()
+    assert "guest" not in registry.installed().datasets
+    assert {"pima", "breast"} <= set(registry.installed().datasets)
+    monkeypatch.setenv("NPBENCH_PLUGINS", " ")
+    registry.installed.cache_clear()
+    assert {"guest", "pima"} <= set(registry.installed().datasets)
+
+
+def test_on_the_command_line_twins_and_unknown_plugins_are_one_sentence(install):
+    def refused(**environment):
+        ended = subprocess.run(
+            [sys.executable, "-m", "npbench", "list", "datasets"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **environment},
+        )
+        assert (ended.returncode, ended.stdout) == (2, "")
+        (line,) = ended.stderr.splitlines()
+        return line
+
+    for side in ("left", "right"):
+        install(f"npbench-{side}", **{f"npbench_{side}": GOOD.format(name="twin")})
+    line = refused()
+    assert "Two plugins provide a dataset called 'twin'" in line
+    assert "npbench_left (npbench-left 1.0)" in line
+    assert "npbench_right (npbench-right 1.0)" in line
+    assert "did you mean 'npbench_left'?" in refused(NPBENCH_PLUGINS="npbench_lef")
