@@ -207,7 +207,7 @@ def counted(counts, lo=0.0, method="plain"):
     ]
 
 
-def test_iterations_are_means_by_length_and_C():
+def test_iterations_are_means_by_length_and_c():
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
     (sheet,) = iterations.table(found, ())
     assert sheet.title == "pima, pauc_struct, method=plain: mean iterations, ranges [0, b] by their length b"
@@ -246,7 +246,7 @@ def test_fits_that_failed_or_ended_early_are_told():
     assert sheet.rows[0] == ["0.1", "12.0", "1.00"]
 
 
-def test_iterations_are_drawn_a_line_for_each_C():
+def test_iterations_are_drawn_a_line_for_each_c():
     pytest.importorskip("matplotlib")
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
     (axes,) = iterations.figure(found, ()).axes
