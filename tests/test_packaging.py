@@ -127,6 +127,7 @@ def test_the_wheel_holds_packages_plugins_and_configuration(tmp_path):
     expected |= {str(path.relative_to(ROOT / "plugins")) for path in (ROOT / "plugins").rglob("*.yaml")}
     expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "npbench").rglob("*.py")}
     expected |= {f"npbench/{path.relative_to(ROOT)}" for path in (ROOT / "conf").rglob("*.yaml")}
+    expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "npbench" / "report" / "html").iterdir()}
     assert expected <= names
     roots = {name.partition("/")[0] for name in names}
     packages = {"npbench", *(path.name for path in PLUGINS)}
