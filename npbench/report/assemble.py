@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from npbench.contracts import resolve
+from npbench.report import curves, failures, origins, overview, statistics
 from npbench.report.collect import Collection
 from npbench.report.section import Section
 
-PARTS = ("overview", "statistics", "curves", "failures", "origins")
+PARTS = (overview, statistics, curves, failures, origins)
 
 
 def assemble(collection: Collection) -> list[Section]:
     """Return the sections of a report: what was measured, compared, drawn; what failed; how it was run."""
-    import importlib.util
-
-    records = collection.records
-    made = [
-        section
-        for part in PARTS
-        if importlib.util.find_spec(f"npbench.report.{part}")
-        for section in resolve(f"npbench.report.{part}:sections")(records)
-    ]
-    return [lead(collection), *made]
+    made = (part.sections(collection.records) for part in PARTS)
+    return [lead(collection), *(section for sections in made for section in sections)]
 
 
 def lead(collection: Collection) -> Section:

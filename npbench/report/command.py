@@ -6,13 +6,17 @@ import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from npbench.errors import RequestError, unknown_name
 from npbench.progress import status
 
+if TYPE_CHECKING:
+    from npbench.report.collect import Collection
+    from npbench.report.section import Section
+
 OK, LEFT_OUT = 0, 1
-RESULTS = "results"
+RESULTS, RECORDS, REPORT = "results", "records", "report"
 USAGE = "npbench report [FOLDER ...] [NAME=VALUE ...] [--output FOLDER]\n       npbench report --experiment NAME ..."
 DESCRIPTION = """\
 Prints the tables of stored records, and writes report.html, tables and figures.
@@ -67,19 +71,39 @@ def run(options: Namespace, words: Sequence[str]) -> int:
     Raises
     ------
     RequestError
-        If there are no records, or a filter is wrong.
+        If there are no records, a filter is wrong, or the report cannot be written.
     """
     folders, filters = _folders_and_filters(words)
-    with status("Reading records"):
+    with status("Reading records") as shown:
+        from npbench.report.assemble import assemble
         from npbench.report.collect import collect
 
         collection = collect(folders, filters)
-    with status("Making tables"):
-        from npbench.report.assemble import assemble
-
+        shown.update("Making tables")
         sections = assemble(collection)
-    print(len(sections))
+    conclude(sections, collection, options.output or _beside(folders[0]))
     return LEFT_OUT if collection.faults else OK
+
+
+def conclude(sections: Sequence[Section], collection: Collection, output: Path) -> None:
+    """Print a report, write it, and say where it is."""
+    from rich.console import Console
+
+    from npbench.report import files, terminal
+
+    console = Console()
+    terminal.show(sections, console)
+    with status("Writing") as shown:
+        written = files.write(output, sections, collection, shown.update)
+    console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
+    for line in written:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _beside(source: Path) -> Path:
+    """Return the folder ``report`` beside the folder ``records``."""
+    records = source.parent if source.is_file() else source
+    return (records.parent if records.name == RECORDS else records) / REPORT
 
 
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:

@@ -29,22 +29,24 @@ def _errors(records: pl.DataFrame) -> Sheet:
     failed = records.filter(pl.col("status") != "ok").select(
         *ABOUT, "status", text=error.fill_null(pl.col("error_type")).fill_null(NO_WORD)
     )
-    return _table("Jobs that failed", failed, "error")
+    return _table("failures", "Jobs that failed", failed, "error")
 
 
 def _unconverged(records: pl.DataFrame) -> Sheet:
     loose = records.filter(pl.col("status") == "ok", pl.col("converged").not_())
     told = loose.select(*ABOUT, "status", text=pl.col("solver_status").fill_null(NO_WORD))
-    return _table("Final fits that did not converge, which count all the same", told, "what the solver says")
+    return _table(
+        "unconverged", "Final fits that did not converge, which count all the same", told, "what the solver says"
+    )
 
 
 def _warnings(records: pl.DataFrame) -> Sheet:
     given = records.select(*ABOUT, "status", text=pl.col("warnings").fill_null("").str.split("\n"))
     each = given.explode("text", empty_as_null=True, keep_nulls=True).filter(pl.col("text") != "")
-    return _table("Warnings, the first few different ones of each job", each, "warning")
+    return _table("warnings", "Warnings, the first few different ones of each job", each, "warning")
 
 
-def _table(title: str, told: pl.DataFrame, header: str) -> Sheet:
+def _table(name: str, title: str, told: pl.DataFrame, header: str) -> Sheet:
     """Return a row for each text, of those alike but for their numbers the first, with its jobs and their repeats."""
     place = ["problem", "dataset", "label", "status"]
     kinds = (
@@ -58,7 +60,7 @@ def _table(title: str, told: pl.DataFrame, header: str) -> Sheet:
     ]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds, which the records tell"] if more > 0 else []
-    return Sheet(title, ["problem", "data", "solver", "status", "jobs", "repeats", header], rows, notes)
+    return Sheet(title, ["problem", "data", "solver", "status", "jobs", "repeats", header], rows, notes, name)
 
 
 def _span(repeats: list[int]) -> str:

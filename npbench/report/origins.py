@@ -28,7 +28,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
         _counted("npbench", records, COMMIT),
         _named("Libraries", records, "versions", "version"),
-        _named("Sources that answers depend on, SHA-256", records, "code", "hash"),
+        _named("Sources that answers depend on, by SHA-256", records, "code", "hash"),
         _data(records),
     ]
     return [Section("How it was run", sheets, notes=list(_notes(records)))]
@@ -101,7 +101,7 @@ def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Shee
 
 def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet:
     found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
-    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()])
+    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()], name=column)
 
 
 def _data(records: pl.DataFrame) -> Sheet:

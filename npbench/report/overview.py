@@ -7,7 +7,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -58,9 +58,11 @@ def sections(records: pl.DataFrame) -> list[Section]:
         sheets = []
         for (dataset,), of_one in group.group_by("dataset", maintain_order=True):
             found = rows(of_one)
-            sheets.append(measured(found, kind, f"{dataset}: {legend(kind)}", omit="data"))
+            table = measured(found, kind, f"{dataset}: {legend(kind)}", omit="data")
+            sheets.append(replace(table, name=f"{problem} {dataset}"))
             if any(row.choices for row in found):
-                sheets.append(chosen(found, kind, f"{dataset}: {CHOSEN}", omit="data"))
+                table = chosen(found, kind, f"{dataset}: {CHOSEN}", omit="data")
+                sheets.append(replace(table, name=f"{problem} {dataset} chosen"))
         made.append(Section(f"Problem {problem}: {kind.title}", sheets))
     return made
 

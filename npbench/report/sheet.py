@@ -29,12 +29,15 @@ class Sheet:
         A cell for each column.
     notes : sequence of str
         Sentences below it.
+    name : str
+        Of its files, without their ending; by default it is made of the title.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
+    name: str = ""
 
     @property
     def numeric(self) -> list[bool]:
