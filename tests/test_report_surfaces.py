@@ -1,13 +1,14 @@
 """Surfaces of rates: what is read from traces, and what is drawn of it."""
 
 import io
+import itertools
 import json
 
 import numpy as np
 import polars as pl
 import pytest
 
-from npbench.report.surfaces import figure, surfaces
+from npbench.report.surfaces import charts, figure, surfaces
 
 NU = np.linspace(0.25, 1, 4)
 
@@ -32,6 +33,12 @@ def record(strategy, trace, **columns):
         "key": strategy,
         "solver": "two",
         "params": json.dumps({"strategy": strategy}),
+        "search": "{}",
+        "dataset_params": "{}",
+        "protocol_params": "{}",
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
         "chosen_params": '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}',
         "dataset": "banana",
         "rho": 0.1,
@@ -83,28 +90,40 @@ def test_records_without_traces_have_no_rows():
     assert surfaces(frame(record("cd", None)).clear()).is_empty()
 
 
-def test_what_is_drawn_is_the_plane_at_the_chosen_gamma():
-    pytest.importorskip("matplotlib")
-    drawn = figure(frame(record("gs", visited(GRID)), record("cd", visited(LINES))), ())
-    assert drawn.get_size_inches()[0] == 3.5
-    *panels, bar = drawn.axes
-    assert [axes.get_title() for axes in panels] == [
-        f"banana, {s}: ${r}$" for s in ("cd", "gs") for r in ("P_F", "P_M")
-    ]
+def test_what_is_shown_is_the_plane_at_the_chosen_gamma():
+    records = frame(record("gs", visited(GRID)), record("gs", visited(LINES), repeat=1), record("cd", visited(LINES)))
+    records = records.with_columns(label=pl.concat_str(pl.lit("two strategy="), "key"))
+    (chart,) = charts(records)
+    assert (chart.name, chart.title) == ("surfaces_banana_rho-0.1", "Validated rates on banana, rho=0.1")
+    (row,) = chart.rows
+    assert [panel.title for panel in row] == [f"two strategy={s}: {r}" for s in ("cd", "gs") for r in ("P_fa", "P_nd")]
     expected = 0.5 * alarms(*np.meshgrid(NU, NU))  # rows are nu_neg
-    for axes, rates in zip(panels[2:], (expected, 1 - expected), strict=True):
+    for panel, rates in zip(row[2:], (expected, 1 - expected), strict=True):
+        np.testing.assert_allclose(panel.surface.z, rates)
+        assert panel.surface.x == panel.surface.y == NU.tolist()
+        assert panel.surface.chosen == (0.25, 0.5)
+        np.testing.assert_allclose(panel.surface.border[0], expected)
+        assert panel.surface.border[1] == 0.1
+    lines = row[0].surface
+    assert lines.border is None  # no line through what was not visited
+    seen = {(NU[j], NU[i]) for i, j in itertools.product(range(4), range(4)) if lines.z[i][j] is not None}
+    assert seen == set(LINES)
+
+
+def test_the_line_is_where_false_alarms_are_at_the_bound():
+    pytest.importorskip("matplotlib")
+    drawn = figure(frame(record("gs", visited(GRID))), ())
+    assert drawn.get_size_inches()[0] == 6.9
+    *panels, bar = drawn.axes
+    for axes in panels:
         mesh = axes.collections[0]
-        np.testing.assert_allclose(mesh.get_array(), rates)
         np.testing.assert_allclose(mesh.get_coordinates()[0, :, 0], [0.125, 0.375, 0.625, 0.875, 1.125])
         np.testing.assert_allclose(mesh.get_coordinates()[:, 0, 1], [0.125, 0.375, 0.625, 0.875, 1.125])
         ((x,), (y,)) = axes.lines[0].get_data()
         assert (x, y) == (0.25, 0.5)
         (path,) = axes.collections[-1].get_paths()  # where 0.5 P = rho: on a line, as P is linear
         np.testing.assert_allclose(0.5 * alarms(*path.vertices.T), 0.1, atol=1e-12)
-    seen = ~np.ma.getmaskarray(np.ma.masked_invalid(panels[0].collections[0].get_array()))
-    assert {(NU[j], NU[i]) for i, j in zip(*np.nonzero(seen), strict=True)} == set(LINES)
-    assert len(panels[0].collections) == 1  # no line through what was not visited
-    assert bar.get_ylim() == (0, 1)
+    assert bar.get_ylabel() == "validated rate"
 
 
 @pytest.mark.parametrize(

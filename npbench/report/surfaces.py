@@ -6,27 +6,32 @@ Davenport, Baraniuk and Scott (2006), section 3.3: P_F and P_M vary smoothly ove
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from npbench.report import paper
+from npbench.report.chart import Chart, Panel, Surface
+from npbench.report.layout import file_name, paged
+from npbench.report.palette import Palette
+from npbench.report.settings import labels
 from npbench.report.strategies import with_strategy
 from npbench.report.traces import traces
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RATES = {"p_fa": "$P_F$", "p_nd": "$P_M$"}
-PLANE = {"nu_pos": r"$\nu_+$", "nu_neg": r"$\nu_-$"}
+RATES = {"p_fa": "P_fa", "p_nd": "P_nd"}
+PLANE = {"nu_pos": "ν₊", "nu_neg": "ν₋"}
 POINT = ("gamma", *PLANE)
 ABOUT = ("dataset", "solver", "strategy", "rho", "seed", "repeat")
-WIDTH, ROW = 3.5, 1.7  # inches: a column of a paper, and a row of panels
-SMALL = 7  # points
-# Of Okabe and Ito (2008), and in no colour map used here.
-CHOSEN = "#D55E00"
+ABREAST = 2  # searches in a row, each with a panel for each rate
+EXPLAINED = (
+    "Rates estimated on validation parts by the search of the first repeat, at the gamma that it chose. The mark is "
+    "the chosen point, the line is where P_fa is rho. Grey: not looked at."
+)
 
 
 def surfaces(records: pl.DataFrame) -> pl.DataFrame:
@@ -54,38 +59,59 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw P_F and P_M over (nu_pos, nu_neg) at the chosen gamma, side by side in a row for each record.
+def charts(records: pl.DataFrame) -> list[Chart]:
+    """Return maps of P_fa and P_nd over (nu_pos, nu_neg) at the chosen gamma, for each data set and problem.
 
-    Cells are the points visited, and what was not visited is grey. The line is where P_F crosses rho, on a full grid;
-    the diamond is the chosen point.
+    The line is where P_fa crosses rho, on a full grid; the mark is the chosen point.
 
     Parameters
     ----------
     records : DataFrame
-        As for :func:`surfaces`; those without a trace are left out.
+        As for :func:`surfaces`, with ``label``. Of repeats the first is shown; those without a trace are left out.
+    """
+    made = []
+    for (dataset, rho), group in _searches(records).group_by("dataset", "rho", maintain_order=True):
+        searches = group.partition_by("key", maintain_order=True)
+        rows = [
+            [panel for search in pair for panel in _panels(search)]
+            for pair in (searches[start : start + ABREAST] for start in range(0, len(searches), ABREAST))
+        ]
+        asked = f"rho={rho:g}"
+        name, title = file_name("surfaces", str(dataset), asked), f"Validated rates on {dataset}, {asked}"
+        made += paged(name, title, rows, [EXPLAINED])
+    return made
+
+
+def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw the maps of :func:`charts`, a page of them.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of one data set and rho, as for :func:`surfaces`; those without a trace are left out.
     printed : sequence of mapping
         Not used.
     """
     from matplotlib.figure import Figure
 
-    # A gamma that was fixed by name is the only one of its search.
-    at_choice = surfaces(records).filter(pl.col("gamma") == pl.col("chosen_gamma").fill_null(pl.col("gamma")))
-    searches = at_choice.sort("dataset", "repeat", "strategy", "step").partition_by("key", maintain_order=True)
-    drawing = Figure(figsize=(WIDTH, 0.3 + ROW * max(len(searches), 1)), layout="constrained")
-    if not searches:
-        drawing.text(0.5, 0.5, "No record has a trace: run with execution.trace=true", size=SMALL, ha="center")
-        return drawing
-    rows = drawing.subplots(len(searches), len(RATES), sharex=True, sharey=True, squeeze=False)
-    for search, row in zip(searches, rows, strict=True):
-        for rate, axes in zip(RATES, row, strict=True):
-            mesh = _panel(axes, search, rate)
-        row[0].set_ylabel(PLANE["nu_neg"], size=SMALL)
-    for axes in rows[-1]:
-        axes.set_xlabel(PLANE["nu_pos"], size=SMALL)
-    bar = drawing.colorbar(mesh, ax=rows, aspect=30, pad=0.02)
-    bar.ax.tick_params(labelsize=SMALL)
+    named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
+    for chart in charts(named):
+        return paper.draw(chart, Palette(named["label"]))
+    drawing = Figure(figsize=(paper.ONE_COLUMN, 1.0))
+    drawing.text(0.5, 0.5, "No record has a trace: run with execution.trace=true", size=paper.SIZE, ha="center")
     return drawing
+
+
+def _searches(records: pl.DataFrame) -> pl.DataFrame:
+    """Return what was visited at the chosen gamma, by the first repeat of each label."""
+    firsts = (
+        records.drop_nulls("trace")
+        .sort("dataset", "rho", "label", "seed", "repeat")
+        .unique(["dataset", "rho", "label"], keep="first", maintain_order=True)
+    )
+    # A gamma that was fixed by name is the only one of its search.
+    at_choice = surfaces(firsts).filter(pl.col("gamma") == pl.col("chosen_gamma").fill_null(pl.col("gamma")))
+    return at_choice.join(firsts.select("key", "label"), on="key", maintain_order="left")
 
 
 def _chosen(records: pl.DataFrame) -> list[pl.Series]:
@@ -96,20 +122,23 @@ def _chosen(records: pl.DataFrame) -> list[pl.Series]:
     return [pl.Series(f"chosen_{name}", [one.get(name) for one in choices], pl.Float64, strict=False) for name in POINT]
 
 
-def _panel(axes: Axes, search: pl.DataFrame, rate: str) -> Any:
-    """Draw one rate of one search, and return what the colour bar belongs to."""
+def _panels(search: pl.DataFrame) -> Iterator[Panel]:
+    """Yield a map of each rate of a search."""
     first = search.row(0, named=True)
-    nu_pos, nu_neg, rates = _matrix(search, rate)
-    mesh = axes.pcolormesh(_edges(nu_pos), _edges(nu_neg), rates, vmin=0, vmax=1, cmap="viridis")
     alarms = _matrix(search, "p_fa")[2]
-    if np.min(alarms) <= first["rho"] < np.max(alarms):  # not where a point is NaN, hence not visited
-        for colour, width in (("black", 1.8), ("white", 0.8)):  # seen on dark cells and on light ones
-            axes.contour(nu_pos, nu_neg, alarms, levels=[first["rho"]], colors=colour, linewidths=width)
-    axes.plot(first["chosen_nu_pos"], first["chosen_nu_neg"], "D", ms=4, mfc=CHOSEN, mec="white")
-    axes.set(facecolor="0.9", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-    axes.set_title(f"{first['dataset']}, {first['strategy']}: {RATES[rate]}", size=SMALL)
-    axes.tick_params(labelsize=SMALL, length=2)
-    return mesh
+    crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # not where a point is NaN, hence not visited
+    chosen = (first["chosen_nu_pos"], first["chosen_nu_neg"])
+    for rate, title in RATES.items():
+        nu_pos, nu_neg, rates = _matrix(search, rate)
+        surface = Surface(
+            nu_pos.tolist(),
+            nu_neg.tolist(),
+            [[None if np.isnan(value) else value for value in row] for row in rates.tolist()],
+            None if None in chosen else chosen,
+            "validated rate",
+            (alarms.tolist(), first["rho"]) if crossed else None,
+        )
+        yield Panel(f"{first['label']}: {title}", PLANE["nu_pos"], PLANE["nu_neg"], surface=surface)
 
 
 def _matrix(search: pl.DataFrame, rate: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -119,9 +148,3 @@ def _matrix(search: pl.DataFrame, rate: str) -> tuple[np.ndarray, np.ndarray, np
     rates = np.full((len(nu_neg), len(nu_pos)), np.nan)
     rates[row, column] = search[rate]
     return nu_pos, nu_neg, rates
-
-
-def _edges(centres: np.ndarray) -> np.ndarray:
-    """Return the boundaries of cells around increasing centres, half-way between them."""
-    steps = np.diff(centres) if len(centres) > 1 else np.ones(1)
-    return np.array([centres[0] - steps[0] / 2, *(centres[1:] - np.diff(centres) / 2), centres[-1] + steps[-1] / 2])
