@@ -119,8 +119,8 @@ UCI = (
         name="letter",
         load="npbench_datasets.uci:load_letter",
         title="Images of capital letters: one of them against all others",
-        positive="the letter in the parameter positive; by default H, one of the two rarest, our choice (Narasimhan, "
-        "Agarwal 2016 name none); negative: all others",
+        positive="the letter in the parameter positive; by default Q, our choice (Narasimhan, Agarwal 2016 name none; "
+        "with it the SVM for the full AUC has the figure of their Table 4); negative: all others",
         source="UCI data set 59; 1332 rows occur again",
         licence="CC BY 4.0",
         citation="Slate (1991), Letter Recognition, UCI, doi:10.24432/C5ZP40",
