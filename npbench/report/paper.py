@@ -59,13 +59,17 @@ def save(chart: Chart | Ranking, palette: Palette, folder: Path) -> list[Path]:
     folder : Path
         Made if need be.
     """
+    return save_drawing(draw(chart, palette), chart.name, folder)
+
+
+def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
+    """Write a figure of Matplotlib as PDF, SVG and PNG under one name, and return where they are."""
     from matplotlib import rc_context
 
     folder.mkdir(parents=True, exist_ok=True)
-    drawing = draw(chart, palette)
     drawing.draw_without_rendering()
     drawing.set_layout_engine("none")  # what it found serves all three
-    paths = [folder / f"{chart.name}.{form}" for form in FORMATS]
+    paths = [folder / f"{name}.{form}" for form in FORMATS]
     with rc_context(EMBEDDED):
         for path, metadata in zip(paths, FORMATS.values(), strict=True):
             drawing.savefig(path, dpi=DPI, metadata=metadata)
@@ -93,6 +97,13 @@ def draw(chart: Chart | Ranking, palette: Palette) -> Figure:
 
     with rc_context(STYLE):
         return _ranked(chart, palette) if isinstance(chart, Ranking) else _panels(chart, palette)
+
+
+def notice(sentence: str) -> Figure:
+    """Return a figure that says why there is nothing to draw."""
+    drawing = _figure(ONE_COLUMN, 1.0)
+    drawing.text(0.5, 0.5, sentence, size=SIZE, ha="center")
+    return drawing
 
 
 def _panels(chart: Chart, palette: Palette) -> Figure:

@@ -92,14 +92,10 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figur
     printed : sequence of mapping
         Not used.
     """
-    from matplotlib.figure import Figure
-
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     for chart in charts(named):
         return paper.draw(chart, Palette(named["label"]))
-    drawing = Figure(figsize=(paper.ONE_COLUMN, 1.0))
-    drawing.text(0.5, 0.5, "No record has a trace: run with execution.trace=true", size=paper.SIZE, ha="center")
-    return drawing
+    return paper.notice("No record has a trace: run with execution.trace=true")
 
 
 def _searches(records: pl.DataFrame) -> pl.DataFrame:
