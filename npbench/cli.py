@@ -1,4 +1,4 @@
-"""The command line: a Hydra application, or a word first (list, data, plan, report).
+"""The command line: a Hydra application, or a word first (list, data, plan, report, check, new).
 
 Hydra composes the settings, explains and completes. Running is npbench's own: all combinations of a sweep are one run,
 and each is composed by itself, so that a sweep may set what its solvers know and the default solver does not.
@@ -102,7 +102,7 @@ def _report(words: Sequence[str]) -> int:
 
     configs, experiment = _checked(_parse_flags([*settings, f"+experiment={options.experiment}"]))
     assert experiment is not None
-    return report(experiment, configs)
+    return report(experiment, configs, options.output)
 
 
 def _data(words: Sequence[str]) -> int:
@@ -111,7 +111,19 @@ def _data(words: Sequence[str]) -> int:
     return run(words)
 
 
-WORDS = {"data": _data, "list": _list, "plan": _plan, "report": _report}
+def _check(words: Sequence[str]) -> int:
+    from npbench.testing.command import run
+
+    return run(words)
+
+
+def _new(words: Sequence[str]) -> int:
+    from npbench.scaffold import run
+
+    return run(words)
+
+
+WORDS = {"check": _check, "data": _data, "list": _list, "new": _new, "plan": _plan, "report": _report}
 
 
 def _hydra(words: Sequence[str]) -> int:

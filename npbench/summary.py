@@ -53,7 +53,8 @@ def print_outcome(
 ) -> None:
     """Print what to know of the results, what failed and where the records lie; see :func:`print_summary`."""
     console = console or Console()
-    _print_duplicates(frame, console)
+    for note in overview.duplicates(frame):
+        console.print(f"\n{note}", style="dim", highlight=False)
     _print_unconverged(frame, console)
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
@@ -61,15 +62,6 @@ def print_outcome(
     note = f"\n{count}{before}, in {folder}. All that lie there, as one Polars frame:"
     console.print(note, style="dim", markup=False, highlight=False)
     console.print(f'  npbench.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
-
-
-def _print_duplicates(frame: pl.DataFrame, console: Console) -> None:
-    counts = pl.col("n_test_duplicates")
-    spans = frame.group_by("dataset").agg(low=counts.min(), high=counts.max()).filter(pl.col("high") > 0)
-    for dataset, low, high in spans.sort("dataset").rows():
-        count = f"{high}" if low == high else f"{low} to {high}"
-        note = f"\nIn {dataset}, {count} test rows of a split equal a row that is trained or validated on."
-        console.print(note, style="dim", highlight=False)
 
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:

@@ -30,7 +30,7 @@ def lead(collection: Collection) -> Section:
         notes.append(f"They are of {len(problems)} problems, {', '.join(problems)}: each has sections of its own.")
     if collection.n_older:
         notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
-    return Section("Report", notes=[*notes, *collection.faults])
+    return Section("Records", notes=[*notes, *collection.faults])
 
 
 def _number(column: pl.Series, what: str) -> str:

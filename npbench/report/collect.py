@@ -69,7 +69,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     if stored.is_empty():
         raise RequestError(*faults)
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
-    records = _measured(filtered(jobs.with_columns(label=pl.Series(labels(jobs))), filters))
+    records = measured(filtered(jobs.with_columns(label=pl.Series(labels(jobs))), filters))
     runs = list(_runs(sources, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
 
@@ -104,7 +104,8 @@ def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.Dat
     return known
 
 
-def _measured(records: pl.DataFrame) -> pl.DataFrame:
+def measured(records: pl.DataFrame) -> pl.DataFrame:
+    """Return stored records with ``label`` and ``seconds``, and what is beyond the schema as Float64 columns."""
     return records.with_columns(
         # Labels once more: what was filtered out need not be told apart.
         pl.Series("label", labels(records), dtype=pl.String),

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from npbench.errors import RequestError, unknown_name
 from npbench.progress import status
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from npbench.report.against import Comparison
     from npbench.report.collect import Collection
     from npbench.report.section import Section
 
-OK, LEFT_OUT = 0, 1
+OK, LEFT_OUT, REGRESSED = 0, 1, 1
+FLAGS = ("--experiment", "--against", "--anyway", "--output", "--help")
 RESULTS, RECORDS, REPORT = "results", "records", "report"
-USAGE = "npbench report [FOLDER ...] [NAME=VALUE ...] [--output FOLDER]\n       npbench report --experiment NAME ..."
+USAGE = (
+    "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--anyway]] [--output FOLDER]\n"
+    "       npbench report --experiment NAME ..."
+)
 DESCRIPTION = """\
 Prints the tables of stored records, and writes report.html, tables and figures.
 
@@ -29,9 +37,10 @@ examples:
   npbench report                                        all that results/records holds
   npbench report solver=np_svm,gen problem.rho=0.1      some of it
   npbench report results/published --output published   of another folder, to another folder
+  npbench report --against results/before               what got better, worse, slower
   npbench report --experiment gasso_table2              the table of a paper, beside the paper's figures
 
-exit code: 0, 1 where something named could not be read, 2 where the request is wrong
+exit code: 0, 1 where something named could not be read or got worse, 2 where the request is wrong
 """
 
 
@@ -61,31 +70,56 @@ def _parser() -> ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--experiment", metavar="NAME", help="instead, the tables and the figure of an experiment")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="say what changed from the records there")
+    parser.add_argument("--anyway", action="store_true", help="even if data, splits or machines are not the same")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: results/report)")
     return parser
 
 
 def run(options: Namespace, words: Sequence[str]) -> int:
-    """Print and write a report, and return the exit code: 0, or 1 where something named could not be read.
+    """Print and write a report, and return the exit code: 0, or 1 where something could not be read or got worse.
 
     Raises
     ------
     RequestError
-        If there are no records, a filter is wrong, or the report cannot be written.
+        If there are no records, a filter is wrong, records are not comparable, or the report cannot be written.
     """
     folders, filters = _folders_and_filters(words)
+    if options.anyway and options.against is None:
+        raise RequestError("--anyway compares what is not comparable: name with what, as in --against FOLDER --anyway.")
     with status("Reading records") as shown:
         from npbench.report.assemble import assemble
         from npbench.report.collect import collect
 
         collection = collect(folders, filters)
+        compared = _compared(collection, options, filters)
         shown.update("Making tables")
-        sections = assemble(collection)
-    conclude(sections, collection, options.output or _beside(folders[0]))
+        lead, *sections = assemble(collection)
+    if compared:
+        sections = [*compared.sections, *sections]
+    conclude([lead, *sections], collection, options.output or _beside(folders[0]))
+    if compared:
+        print(f"\nAgainst {options.against}: {compared.outcome}")
+        if compared.regressed:
+            return REGRESSED
     return LEFT_OUT if collection.faults else OK
 
 
-def conclude(sections: Sequence[Section], collection: Collection, output: Path) -> None:
+def _compared(collection: Collection, options: Namespace, filters: Mapping[str, str]) -> Comparison | None:
+    if options.against is None:
+        return None
+    from npbench.report.against import compare
+    from npbench.report.collect import collect
+
+    return compare(collection.records, collect([options.against], filters).records, anyway=options.anyway)
+
+
+def conclude(
+    sections: Sequence[Section],
+    collection: Collection,
+    output: Path,
+    drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
+) -> None:
     """Print a report, write it, and say where it is."""
     from rich.console import Console
 
@@ -94,7 +128,7 @@ def conclude(sections: Sequence[Section], collection: Collection, output: Path) 
     console = Console()
     terminal.show(sections, console)
     with status("Writing") as shown:
-        written = files.write(output, sections, collection, shown.update)
+        written = files.write(output, sections, collection, shown.update, drawings)
     console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
     for line in written:
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
@@ -109,7 +143,7 @@ def _beside(source: Path) -> Path:
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
     unknown = [word for word in words if word.startswith("-")]
     if unknown:
-        raise RequestError(*(unknown_name("flag", word, ("--experiment", "--output", "--help")) for word in unknown))
+        raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
     folders = [Path(word) for word in words if "=" not in word]
     pairs = (word.partition("=") for word in words if "=" in word)
     return folders or [Path(RESULTS)], {name: value for name, _, value in pairs}

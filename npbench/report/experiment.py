@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,22 @@ from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.experiment import Experiment
 from npbench.job import settings_of
+from npbench.reading import latest, parts
+from npbench.report import command, failures, origins, overview, terminal
+from npbench.report.assemble import lead
+from npbench.report.collect import Collection, measured
+from npbench.report.section import Section
 from npbench.request import Request, check_all
-from npbench.store import RecordStore
-from npbench.summary import print_outcome, print_summary
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from omegaconf import DictConfig
 
 OK = 0
 
 
-def report(experiment: Experiment, configs: Sequence[DictConfig]) -> int:
-    """Print the table of an experiment from what is stored, and return the exit code 0.
+def report(experiment: Experiment, configs: Sequence[DictConfig], output: Path | None = None) -> int:
+    """Print the table of an experiment from what is stored, write it in every form, and return the exit code 0.
 
     Parameters
     ----------
@@ -33,29 +38,59 @@ def report(experiment: Experiment, configs: Sequence[DictConfig]) -> int:
         Whose table it is.
     configs : sequence of DictConfig
         Its composed configurations; they name the folder as well.
+    output : Path, optional
+        Where to write; by default ``report/<experiment>`` in the results folder.
 
     Raises
     ------
     RequestError
-        If there is no such record.
+        If there is no such record, or the report cannot be written.
     """
     requests, settings = check_all(configs)
-    folder = settings.results / "records"
-    frame = stored(requests, RecordStore(folder).frame()) if folder.is_dir() else pl.DataFrame()
+    folder, faults = settings.results / "records", list[str]()
+    frame = stored(requests, latest(parts(folder, faults.append)))
     if frame.is_empty():
         raise RequestError(
             f"There are no records of {experiment.name} in {folder}: make them with npbench "
-            f"+experiment={experiment.name}, or name another folder with results=..."
+            f"+experiment={experiment.name}, or name another folder with results=...",
+            *faults,
         )
-    conclude = print_summary
-    if experiment.table:
-        print_experiment(experiment, frame, settings.results)
-        conclude = print_outcome
-    conclude(frame, planned=len(frame), skipped=len(frame), folder=folder)
     planned = len(asked(requests))
-    if len(frame) < planned:
-        print(f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}")
+    missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}"
+    faults += [missing] if len(frame) < planned else []
+    records = measured(frame)
+    collection = Collection(records, faults)
+    made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
+    output = output or settings.results / "report" / experiment.name
+    command.conclude(made, collection, output, _drawings(experiment, records))
     return OK
+
+
+def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
+    """Return the tables of an experiment as a section; without a table of its own, what was measured and chosen.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Any.
+    records : DataFrame
+        The latest record of each of its jobs.
+    """
+    notes = list(filter(None, (experiment.paper, experiment.note)))
+    if not experiment.table:
+        return [Section(experiment.title, notes=notes), *overview.sections(records)]
+    sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
+    # Files are named by what the title is about, before it says what the figures are.
+    named = [replace(one, name=one.name or f"{experiment.name} {one.title.partition(':')[0]}") for one in sheets]
+    return [Section(experiment.title, named, notes=notes)]
+
+
+def _drawings(experiment: Experiment, records: pl.DataFrame) -> dict[str, Callable[[], Figure]]:
+    """Return what draws the figure of an experiment, by its name."""
+    if not experiment.figure:
+        return {}
+    figure = resolve(experiment.figure)
+    return {experiment.name: lambda: figure(records, experiment.printed, **experiment.options)}
 
 
 def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
@@ -87,12 +122,7 @@ def print_experiment(
         Where to print.
     """
     console = console or Console()
-    console.print(experiment.title, style="bold", markup=False, highlight=False)
-    for line in filter(None, (experiment.paper, experiment.note)):
-        console.print(line, style="dim", markup=False, highlight=False)
-    assert experiment.table is not None
-    for sheet in resolve(experiment.table)(records, experiment.printed, **experiment.options):
-        sheet.print(console)
+    terminal.show(sections(experiment, records), console)
     if experiment.figure:
         console.print(f"\n{_draw(experiment, records, results / 'figures')}", soft_wrap=True, markup=False)
 

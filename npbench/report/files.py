@@ -5,16 +5,22 @@ from __future__ import annotations
 import csv
 import importlib.util
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from npbench.errors import RequestError
 from npbench.report import latex, markdown
+from npbench.report.chart import Chart, Ranking
 from npbench.report.collect import Collection
 from npbench.report.palette import Palette
 from npbench.report.section import Section
 from npbench.report.sheet import Sheet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
 WRITTEN = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
@@ -22,7 +28,13 @@ NAME = 60  # characters of a file's name
 NO_MATPLOTLIB = "Figures are drawn by matplotlib: pip install 'npbench[report]', and the same command writes them."
 
 
-def write(folder: Path, sections: Sequence[Section], collection: Collection, tell: Callable[[str], None]) -> list[str]:
+def write(
+    folder: Path,
+    sections: Sequence[Section],
+    collection: Collection,
+    tell: Callable[[str], None],
+    drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
+) -> list[str]:
     """Write a report in every form, and return a sentence for each.
 
     Tables and figures of an earlier report in the same folder are replaced.
@@ -37,6 +49,8 @@ def write(folder: Path, sections: Sequence[Section], collection: Collection, tel
         Its records are written as well.
     tell : callable
         Told what is being done: drawing takes a while.
+    drawings : mapping of str to callable
+        Figures that are no charts, by their names: what draws them.
 
     Raises
     ------
@@ -45,7 +59,7 @@ def write(folder: Path, sections: Sequence[Section], collection: Collection, tel
     """
     try:
         _make_room(folder)
-        return list(_write(folder, sections, collection, tell))
+        return list(_write(folder, sections, collection, tell, drawings))
     except OSError as error:
         raise RequestError(
             f"The report cannot be written to {folder}: {error.strerror or error}. Name another folder with --output."
@@ -62,7 +76,11 @@ def _make_room(folder: Path) -> None:
 
 
 def _write(
-    folder: Path, sections: Sequence[Section], collection: Collection, tell: Callable[[str], None]
+    folder: Path,
+    sections: Sequence[Section],
+    collection: Collection,
+    tell: Callable[[str], None],
+    drawings: Mapping[str, Callable[[], Figure]],
 ) -> Iterator[str]:
     from npbench.report import page
 
@@ -75,7 +93,8 @@ def _write(
     yield f"{TEXT}: its tables"
     number = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
     yield f"{TABLES}: each of {number} as CSV and LaTeX"
-    yield _figures(folder / FIGURES, sections, palette, tell)
+    charts = [chart for section in sections for chart in section.charts]
+    yield _figures(folder / FIGURES, {**_drawn(charts, palette), **drawings}, tell)
     yield f"{RECORDS}: what it is made of"
 
 
@@ -99,8 +118,7 @@ def _name(title: str) -> str:
     >>> _name("pima: mean ± standard deviation")
     'pima-mean-standard-deviation'
     """
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9_]+", "-", plain)[:NAME].strip("-") or "table"
+    return re.sub(r"[^a-z0-9_]+", "-", title.lower())[:NAME].strip("-") or "table"
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -109,15 +127,20 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-def _figures(folder: Path, sections: Sequence[Section], palette: Palette, tell: Callable[[str], None]) -> str:
-    charts = [chart for section in sections for chart in section.charts]
-    if not charts:
+def _drawn(charts: Iterable[Chart | Ranking], palette: Palette) -> dict[str, Callable[[], Figure]]:
+    from npbench.report import paper
+
+    return {chart.name: partial(paper.draw, chart, palette) for chart in charts}
+
+
+def _figures(folder: Path, drawings: Mapping[str, Callable[[], Figure]], tell: Callable[[str], None]) -> str:
+    if not drawings:
         return f"{FIGURES}: none, as there is nothing to draw"
     if not importlib.util.find_spec("matplotlib"):
         return f"{FIGURES}: none. {NO_MATPLOTLIB}"
     from npbench.report import paper
 
-    for number, chart in enumerate(charts, start=1):
-        tell(f"Drawing figure {number} of {len(charts)}")
-        paper.save(chart, palette, folder)
-    return f"{FIGURES}: each of {len(charts)} as PDF, SVG and PNG"
+    for number, (name, draw) in enumerate(drawings.items(), start=1):
+        tell(f"Drawing figure {number} of {len(drawings)}")
+        paper.save_drawing(draw(), name, folder)
+    return f"{FIGURES}: each of {len(drawings)} as PDF, SVG and PNG"

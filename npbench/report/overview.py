@@ -63,8 +63,19 @@ def sections(records: pl.DataFrame) -> list[Section]:
             if any(row.choices for row in found):
                 table = chosen(found, kind, f"{dataset}: {CHOSEN}", omit="data")
                 sheets.append(replace(table, name=f"{problem} {dataset} chosen"))
-        made.append(Section(f"Problem {problem}: {kind.title}", sheets))
+        made.append(Section(f"Problem {problem}: {kind.title}", sheets, notes=duplicates(group)))
     return made
+
+
+def duplicates(records: pl.DataFrame) -> list[str]:
+    """Return a sentence for each data set with test rows that equal a row which is trained or validated on."""
+    counts = pl.col("n_test_duplicates")
+    spans = records.group_by("dataset").agg(low=counts.min(), high=counts.max()).filter(pl.col("high") > 0)
+    return [
+        f"In {dataset}, {high if low == high else f'{low} to {high}'} test rows of a split equal a row that is trained "
+        "or validated on."
+        for dataset, low, high in spans.sort("dataset").rows()
+    ]
 
 
 def legend(kind: type[Problem]) -> str:
