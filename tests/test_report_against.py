@@ -38,6 +38,8 @@ def record(repeat=0, **columns):
         "np_score": 0.2,
         "auc": 0.9,
         "seconds": 1.0 + 0.1 * repeat,
+        "select_cpu_seconds": 1.0 + 0.1 * repeat,
+        "fit_cpu_seconds": 0.0,
         "cpu": "a",
         "cores": 2,
         "n_jobs": 1,
@@ -55,6 +57,8 @@ def run(n=N, **columns):
             return given(record(repeat)[name])
         return given[repeat] if isinstance(given, list) else given
 
+    if "seconds" in columns:  # of the clock and of the processor
+        columns = {"select_cpu_seconds": columns["seconds"]} | columns
     rows = [record(k) | {name: value(name, given, k) for name, given in columns.items()} for k in range(n)]
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -76,7 +80,7 @@ def notes(ours, other, **options):
 def test_the_same_records_are_the_same():
     found, regressed = verdicts(run(), run())
     same = dict.fromkeys(["p_fa above rho", "p_nd", "np_score", "auc"], "the same")
-    assert found == {**same, "seconds": "not told apart"}
+    assert found == {**same, "seconds": "not told apart", "CPU seconds": "not told apart"}
     assert not regressed
     assert notes(run(), run())[0] == "No regression."
 
@@ -150,6 +154,19 @@ def test_a_slowdown_that_the_limits_do_not_show_is_none():
     assert verdicts(ours, run())[0]["seconds"] == "slower, within tolerance"
 
 
+def test_what_delays_a_whole_run_is_on_the_clock_only():
+    found, regressed = verdicts(
+        run(seconds=lambda value: 2 * value, select_cpu_seconds=0.9), run(select_cpu_seconds=0.9)
+    )
+    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "not told apart")
+    assert not regressed
+    found, regressed = verdicts(run(select_cpu_seconds=2.0), run(select_cpu_seconds=1.0))  # more threads, say
+    assert (found["seconds"], found["CPU seconds"], regressed) == ("not told apart", "more", False)
+    nothing = {"select_cpu_seconds": None}
+    found, regressed = verdicts(run(seconds=lambda value: 2 * value, **nothing), run(**nothing))
+    assert (found["seconds"], regressed) == ("slower", True)
+
+
 def test_moments_are_too_short_to_compare():
     found, regressed = verdicts(run(seconds=0.004), run(seconds=0.001))
     assert (found["seconds"], regressed) == ("too short to tell", False)
@@ -215,6 +232,7 @@ def test_only_repeats_that_both_have_are_paired():
         "np_score": "8",
         "auc": "8",
         "seconds": "8",
+        "CPU seconds": "8",
     }
 
 

@@ -24,7 +24,8 @@ SHOWN = 10  # changes told in a sentence each
 RULES = (
     "Worse: the 95 % limits of the paired shift (Hodges and Lehmann) are wholly on the worse side, and the shift is "
     f"larger than {change.TOLERANCE:g}; of a bounded metric, what exceeds the bound is compared. Slower: the limits of "
-    f"the ratio of seconds, selection and fit on the same split, are wholly above {change.SLOWER:g}.",
+    f"the ratio of seconds, selection and fit on the same split, are wholly above {change.SLOWER:g}, and so are those "
+    "of the processor's seconds: what else the machine did shows on the clock alone.",
     "Each row is judged by itself: of many that did not change, one in twenty may have limits that leave out no "
     "change. The tolerances are there for these.",
 )
@@ -45,6 +46,11 @@ class Comparison:
     sections: Sequence[Section]
     regressed: bool
 
+    @property
+    def outcome(self) -> str:
+        """The first sentence of the summary."""
+        return self.sections[0].notes[0]
+
 
 def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) -> Comparison:
     """Compare records with those of another run, setting by setting, paired by split.
@@ -61,7 +67,8 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) ->
     RequestError
         If they have nothing in common, or something is not comparable and ``anyway`` is false.
     """
-    both = matched(ours, other, anyway=anyway)
+    cpu_seconds = pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds")
+    both = matched(*(records.with_columns(cpu_seconds=cpu_seconds) for records in (ours, other)), anyway=anyway)
     changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, anyway)) for problem in PROBLEMS}
     every = [one for some in changes.values() for one in some]
     summary = Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])
@@ -97,10 +104,9 @@ def _of_setting(same: pl.DataFrame, problem: str, anyway: bool) -> Iterator[Chan
             limit = json.loads(first["problem_params"])[bound] if bound else -np.inf
             name = f"{figure} above {bound}" if bound else figure
             yield change.of_quality(place, name, np.maximum(pairs - limit, 0.0) if bound else pairs, direction)
-    seconds = _pairs(both, "seconds")
-    seconds = seconds[np.all(seconds > 0, axis=1)]
-    if len(seconds):
-        yield change.of_speed(place, seconds, () if anyway else _apart(both))
+    clock, cpu = (_positive(_pairs(both, seconds)) for seconds in ("seconds", "cpu_seconds"))
+    if len(clock):
+        yield from change.of_speed(place, clock, cpu, () if anyway else _apart(both))
 
 
 def _pairs(jobs: pl.DataFrame, figure: str) -> np.ndarray:
@@ -109,6 +115,10 @@ def _pairs(jobs: pl.DataFrame, figure: str) -> np.ndarray:
     if not set(columns) <= set(jobs.columns):
         return np.empty((0, 2))
     return jobs.select(columns).filter(pl.all_horizontal(pl.all().is_finite())).to_numpy()
+
+
+def _positive(pairs: np.ndarray) -> np.ndarray:
+    return pairs[np.all(pairs > 0, axis=1)]
 
 
 def _apart(jobs: pl.DataFrame) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from npbench.report.sheet import NONE
 TOLERANCE = 0.005  # of a metric
 SLOWER = 1.2  # ratio of seconds
 SHORTEST = 0.01  # seconds: below, a ratio tells of the clock and not of the solver
+SECONDS, CPU_SECONDS = "seconds", "CPU seconds"
 REGRESSIONS = ("worse", "slower", "fails")
 COLUMNS = ["figure", "pairs", "other", "here", "change", "95 % limits", "verdict"]
 
@@ -87,34 +88,44 @@ def of_quality(about: tuple[str, ...], figure: str, pairs: np.ndarray, direction
     return Change(about, figure, cells, _verdict(sign * shift, worst, best, TOLERANCE, ("better", "worse")))
 
 
-def of_speed(about: tuple[str, ...], pairs: np.ndarray, apart: Sequence[str] = ()) -> Change:
-    """Return how the seconds of selection and fit changed, as a ratio on the same split.
+def of_speed(about: tuple[str, ...], clock: np.ndarray, cpu: np.ndarray, apart: Sequence[str] = ()) -> list[Change]:
+    """Return how the seconds of selection and fit changed, and those of the processor, as ratios on the same split.
 
-    It is slower if the limits of the ratio are wholly above 1.2.
+    It is slower if the limits of both ratios are wholly above 1.2: what else a machine does delays a whole run, and
+    shows on the clock alone.
 
     Parameters
     ----------
     about : tuple of str
         As in :class:`Change`.
-    pairs : array of shape (n_pairs, 2)
-        Here and there, positive.
+    clock, cpu : array of shape (n_pairs, 2)
+        Here and there, positive; ``cpu`` may be empty.
     apart : sequence of str
         What makes the seconds incomparable; they then are shown without a ratio.
     """
     if apart:
-        return Change(about, "seconds", _cells(pairs, NONE, NONE), f"not compared: other {', '.join(apart)}")
+        return [Change(about, SECONDS, _cells(clock, NONE, NONE), f"not compared: other {', '.join(apart)}")]
+    on_clock, of_cpu = _of_ratio(about, SECONDS, clock, ("faster", "slower")), []
+    if len(cpu):
+        of_cpu = [_of_ratio(about, CPU_SECONDS, cpu, ("less", "more"))]
+        confirmed = {"faster": "less", "slower": "more"}.get(on_clock.verdict)
+        if confirmed and of_cpu[0].verdict != confirmed:
+            on_clock = replace(on_clock, verdict=f"{on_clock.verdict} on the clock only")
+    return [on_clock, *of_cpu]
+
+
+def _of_ratio(about: tuple[str, ...], figure: str, pairs: np.ndarray, words: tuple[str, str]) -> Change:
     ratios = np.log(pairs[:, 0] / pairs[:, 1])
     shift, limits = hodges_lehmann(ratios), shift_interval(ratios)
     shown = None if limits is None else (float(np.exp(limits[0])), float(np.exp(limits[1])))
     cells = _cells(pairs, f"x{np.exp(shift):.2f}", _limits(shown, ".2f"))
     if np.median(pairs, axis=0).max() < SHORTEST:
-        return Change(about, "seconds", cells, "too short to tell")
+        return Change(about, figure, cells, "too short to tell")
     if limits is None:
-        return Change(about, "seconds", cells, "too few pairs")
-    margin = float(np.log(SLOWER))
+        return Change(about, figure, cells, "too few pairs")
     # The whole interval has to be beyond the ratio, not only the estimate: seconds are noisy.
-    estimate = limits[0] if shift > 0 else limits[1]
-    return Change(about, "seconds", cells, _verdict(estimate, *limits, margin, ("faster", "slower")))
+    nearest = limits[0] if shift > 0 else limits[1]
+    return Change(about, figure, cells, _verdict(nearest, *limits, float(np.log(SLOWER)), words))
 
 
 def of_failures(about: tuple[str, ...], n_jobs: int, n_failed: int) -> Change:
