@@ -1,6 +1,7 @@
 """Surrogates of the partial AUC against all orderings written out, conic and linear programs, and differences."""
 
 import itertools
+from fractions import Fraction
 
 import cvxpy
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics.bundle import minimise
+from npbench.numerics.bundle import Planes, minimise
 from npbench.numerics.partial_auc import pairwise
 from npbench.numerics.pauc import StructuralRisk, ranks_within, threshold_within
 
@@ -210,6 +211,35 @@ def test_the_svm_is_that_of_a_conic_solver(surrogate, first, last, C):
     solution = minimise(X, StructuralRisk(y, first, last, surrogate), C, tol=1e-8, atol=1e-9, max_iter=5000)
     assert solution.status == "converged"
     assert solution.objective == pytest.approx(programme(X, y, first, last, C, surrogate), rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_bounds_are_dual_values_of_planes_below_the_risk_with_more_of_them_than_features(C, monkeypatch):
+    """Each is worked out again in fractions; weak duality needs no more than shares of sum 1 and planes below."""
+    rng, y = np.random.default_rng(7), labels(30, 200, 7)
+    X = rng.normal(size=(230, 3)) + 1.2 * (y > 0)[:, None]
+    risk, counts, minimiser = StructuralRisk(y, 4, 20), [], Planes.minimiser
+
+    def checked(self, C, accuracy):
+        w, bound = minimiser(self, C, accuracy)
+        shares = [Fraction(share) for share in self._shares[: self.count]]
+        assert min(shares) >= 0
+        offset = sum(share * Fraction(e) for share, e in zip(shares, self.offsets, strict=True)) / sum(shares)
+        slope = [sum(s * Fraction(g) for s, g in zip(shares, column, strict=True)) for column in self.slopes.T]
+        exact = Fraction(C) * offset - Fraction(C) ** 2 * sum(g * g for g in slope) / sum(shares) ** 2 / 2
+        assert float(Fraction(bound) - exact) <= 1e-12 * C
+        counts.append(self.count)
+        return w, bound
+
+    monkeypatch.setattr(Planes, "minimiser", checked)
+    solution = minimise(X, risk, C, tol=1e-9)
+    assert solution.status == "converged"
+    assert max(counts) > 4 * X.shape[1]
+    planes = solution.planes
+    for w in [solution.w, *(rng.normal(size=(200, 3)) * rng.choice([1e-3, 1.0, 30.0], (200, 1)))]:
+        value = risk(X @ w)[0]
+        assert planes.model(w) <= value + 1e-12 * max(1.0, value)
+        assert solution.bound <= 0.5 * w @ w + C * value
 
 
 def test_the_full_range_is_the_ranking_svm_over_pairs():

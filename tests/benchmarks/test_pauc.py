@@ -1,7 +1,12 @@
-"""SVMs for the partial and the full AUC: beside plain cutting planes, and seconds against the number of samples."""
+"""SVMs for the partial and the full AUC: beside plain cutting planes and figures of other programs, and their growth.
+
+Reported figures are seconds of one core, for two Gaussians in 50 dimensions with a tenth of the samples positive. Their
+means are not on record: shift and scale are such that the objectives are those reported, to within 2 %.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +20,10 @@ from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct
 
 
-def sample(n: int, d: int = 50, shift: float = 2.5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def sample(n: int, d: int = 50, shift: float = 2.5, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Return two Gaussians, a tenth of the samples positive."""
     y = np.where(np.arange(n) < n // 10, 1, -1)
-    return np.random.default_rng(seed).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+    return scale * (np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d)), y
 
 
 # At shift 2 the optimum for the narrow range is w = 0: what takes most iterations.
@@ -50,6 +55,52 @@ def test_beside_plain_cutting_planes(
     )
 
 
+# Seconds and objectives: the authors' MATLAB code in Octave (eps 1e-3; 16, 63, 72 and 246 iterations; it was not run
+# for larger C); SVMperf 3.00 (ROCArea, eps 1e-4 of the mean loss).
+OVERLAPPING, APART, COLLAPSING = {"shift": 2.2, "scale": 1.1}, {"shift": 2.43, "scale": 1.22}, {"shift": 1.9}
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+@pytest.mark.parametrize(
+    ("n", "fpr_range", "gaussians", "C", "seconds", "objective"),
+    [
+        (10_000, (0.0, 0.1), OVERLAPPING, 1.0, 0.154, 0.889688),
+        (10_000, (0.0, 0.1), OVERLAPPING, 10.0, 0.768, 7.80094),
+        (10_000, (0.02, 0.05), COLLAPSING, 1.0, 2.43, 1.00069),
+        (10_000, (0.02, 0.05), COLLAPSING, 10.0, 18.9, 10.0079),
+        (50_000, (0.0, 1.0), APART, 1.0, 0.16, 0.27659),
+        (50_000, (0.0, 1.0), APART, 10.0, 0.23, 1.47488),
+        (50_000, (0.0, 1.0), APART, 100.0, 0.61, 11.4382),
+        (50_000, (0.0, 1.0), APART, 1000.0, 3.93, 108.997),
+    ],
+)
+def test_beside_reported_seconds(
+    benchmark: Any,
+    capsys: pytest.CaptureFixture[str],
+    n: int,
+    fpr_range: tuple[float, float],
+    gaussians: dict[str, float],
+    C: float,
+    seconds: float,
+    objective: float,
+) -> None:
+    X, y = sample(n, **gaussians)
+    problem = X, StructuralRisk(y, *ranks_within(int(np.sum(y < 0)), *fpr_range)), C
+    minimise(*problem, tol=1e-3)  # compiles
+    found = benchmark.pedantic(minimise, args=problem, kwargs={"tol": 1e-3}, rounds=5)
+    assert found.status == "converged"
+    assert len(found.trace) < 60
+    assert found.objective == pytest.approx(objective, rel=0.02)
+    ours = benchmark.stats.stats.min
+    benchmark.extra_info |= {"theirs_seconds": seconds, "ratio": seconds / ours, "objective": found.objective}
+    with capsys.disabled():
+        print(
+            f"\nn={n} fpr_range={fpr_range} C={C:g}: {ours:.3f} s, {len(found.trace)} iterations, objective "
+            f"{found.objective:.6g}, proved above {found.bound:.6g}; theirs {seconds:g} s, {objective:g}, "
+            f"ratio {seconds / ours:.1f}"
+        )
+
+
 ESTIMATORS = {
     "pauc_struct": PAUCStruct(fpr_range=(0.02, 0.05), C=10.0),
     "pauc_dc": PAUCDC(fpr_range=(0.02, 0.05), C=10.0),
@@ -57,11 +108,11 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.parametrize("n", [10_000, 100_000])
+@pytest.mark.parametrize("n", [10_000, 100_000, 500_000])
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_growth(benchmark: Any, name: str, n: int) -> None:
-    X, y = sample(n)
-    ESTIMATORS[name].fit(*sample(1000))
+    X, y = sample(n, d=54)
+    ESTIMATORS[name].fit(*sample(1000, d=54))
     model = benchmark.pedantic(ESTIMATORS[name].fit, args=(X, y), rounds=3)
     assert model.converged_
     benchmark.extra_info |= {"n_iter": model.n_iter_, "objective": model.objective_}
