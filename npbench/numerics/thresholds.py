@@ -38,9 +38,18 @@ def empirical(negatives: np.ndarray, rho: float) -> float:
     >>> int(np.sum(scores - empirical(scores, rho=0.25) >= 0))
     1
     """
-    n = len(negatives)
-    false_alarms = min(math.floor(n * rho + SAME_RATE), n - 1)
-    return _above_rank(negatives, n - false_alarms)
+    return _above_rank(negatives, empirical_rank(len(negatives), rho))
+
+
+def empirical_rank(n: int, rho: float) -> int:
+    """Return the k of the score that :func:`empirical` lies above: as many as rho allows of n are larger.
+
+    Examples
+    --------
+    >>> empirical_rank(59, 0.05), empirical_rank(1, 0.9)
+    (57, 1)
+    """
+    return n - min(math.floor(n * rho + SAME_RATE), n - 1)
 
 
 def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
@@ -93,13 +102,26 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     (59, 962)
     """
     # How many numbers of false alarms, from 0 upwards, are improbable enough.
-    few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: binom.cdf(m, n, rho))
+    few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: violation(n, n - m, rho))
     if few == 0:
         raise ValueError(
             f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g} with probability "
             f"{1 - delta:g}: that needs {fewest_negatives(rho, delta)} of them."
         )
     return n - few + 1
+
+
+def violation(n: int, k: int, rho: float) -> float:
+    """Return the sum of :func:`umbrella_rank`, the probability that more than rho lies above the k-th smallest score.
+
+    It is that probability itself where scores have no ties, and bounds it otherwise.
+
+    Examples
+    --------
+    >>> round(violation(59, 59, 0.05), 4)
+    0.0485
+    """
+    return float(binom.cdf(n - k, n, rho))
 
 
 def fewest_negatives(rho: float, delta: float) -> int:

@@ -1,0 +1,61 @@
+"""Side by side with MAPIE's thresholds that bound the false-alarm rate: time, and what is missed.
+
+Scores are N(0, 1) for negatives and N(2, 1) for positives; the experiment ``guarantee`` prints the rates measured here.
+MAPIE is given the posterior probability, and as many positives as negatives to choose among its thresholds by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from npbench.numerics.thresholds import umbrella
+
+mapie = pytest.importorskip("mapie.risk_control")
+
+RHO = DELTA = 0.05
+SAMPLES = 200
+SETTINGS = {
+    "as it comes": {},
+    "sequence": {"fwer_method": "fixed_sequence", "list_predict_params": np.linspace(0.999, 0, 1000)},
+}
+
+
+def posterior(X: np.ndarray) -> np.ndarray:
+    positive = expit(2 * X[:, 0] - 2)
+    return np.column_stack([1 - positive, positive])
+
+
+def theirs(negatives: np.ndarray, positives: np.ndarray, **options: Any) -> float | None:
+    controller = mapie.BinaryClassificationController(posterior, "fpr", RHO, confidence_level=1 - DELTA, **options)
+    controller.calibrate(
+        np.concatenate([negatives, positives])[:, None], np.repeat([0, 1], [len(negatives), len(positives)])
+    )
+    found = controller.best_predict_param
+    return None if found is None else (logit(found) + 2) / 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("n", [59, 100, 200, 500, 1000])
+def test_mapie(side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], n: int, setting: str) -> None:
+    rng, options = np.random.default_rng(0), SETTINGS[setting]
+    samples = [(rng.normal(size=n), rng.normal(2, size=n)) for _ in range(SAMPLES)]
+    ours = [umbrella(negatives, RHO, DELTA) for negatives, _ in samples]
+    found = [theirs(*sample, **options) for sample in samples]
+    finite = [threshold for threshold in found if threshold is not None]
+    with capsys.disabled():
+        print(f"\nn={n} {setting}: theirs finds a threshold in {len(finite)} of {SAMPLES}", end="")
+        for name, thresholds in {"ours": ours, "theirs": finite}.items():
+            if thresholds:
+                missed, above = norm.cdf(thresholds, loc=2), norm.sf(thresholds) > RHO
+                print(f"; {name} P_nd {np.mean(missed):.3f}, P_fa > rho in {np.mean(above):.3f}", end="")
+    negatives, positives = samples[0]
+    side_by_side(
+        lambda: umbrella(negatives, RHO, DELTA), lambda: theirs(negatives, positives, **options), f"n={n} {setting}"
+    )
