@@ -115,6 +115,25 @@ def test_names_stand_below_the_lowest_panel_alone():
     assert lines(lower)["gen"].get_linestyle() == "None"
 
 
+def test_many_names_take_two_columns_and_are_turned_where_they_are_long():
+    names = [f"a_long_name_{number}" for number in range(12)]
+    figure = paper.draw(chart(Panel("", "", "P_fa", [series("gen", 12, joined=False)], x_labels=names)), PALETTE)
+    assert figure.get_figwidth() == 6.9
+    assert {text.get_rotation() for text in figure.axes[0].get_xticklabels()} == {30.0}
+    assert [text for text in overlaps(figure) if isinstance(text, str)] == []  # cut off
+
+
+def test_marks_of_mathematics_in_labels_are_letters():
+    odd = ["gen path=$HOME", "gen path=$A_$^"]
+    palette = Palette(odd)
+    figure = paper.draw(chart(Panel("$", "x", "y", [series(one) for one in odd])), palette)
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        one.replace("$", r"\$") for one in sorted(odd)
+    ]
+    paper.draw(Ranking("cd", "", [(one, 1.5) for one in odd], 1.0, []), palette).draw_without_rendering()
+
+
 def test_many_points_have_a_band_and_few_markers():
     n = 80
     wide = Series("gen", range(n), [0.5] * n, [0.25] * n, [0.75] * n)

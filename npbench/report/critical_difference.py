@@ -38,7 +38,7 @@ def draw(drawing: Figure, chart: Ranking, palette: Palette, markers: Sequence[st
         What the palette numbers.
     """
     width = drawing.get_figwidth()
-    texts = [_wrapped(f"{label}  {rank:.2f}", width) for label, rank in chart.ranks]
+    texts = [_wrapped(f"{label}  {rank:.2f}", width).replace("$", r"\$") for label, rank in chart.ranks]
     line = max(text.count("\n") + 1 for text in texts) * LABEL
     first = FIRST + BAR * len(chart.groups) + LABEL / 2
     depth = first + line * math.ceil(len(texts) / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,16 +18,17 @@ MOST_ROWS = 5  # that a page has room for
 def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Yield the records of at most 8 labels at a time, with a sentence on the split if there is one.
 
-    Labels are split in order, so that the settings of a solver are together.
+    Labels are split in order, so that the settings of a solver are together, and evenly.
 
     Examples
     --------
     >>> records = pl.DataFrame({"label": [f"np_svm C={C}" for C in range(9)]})
     >>> [(len(part), notes) for part, notes in parts(records)][1]
-    (1, ['One figure cannot tell 9 settings apart: this is number 2 of 2, with np_svm C=8.'])
+    (4, ['One figure cannot tell 9 settings apart: this is number 2 of 2, with np_svm C=5 to np_svm C=8.'])
     """
     labels = records["label"].unique().sort().to_list()
-    groups = [labels[start : start + MOST_LABELS] for start in range(0, len(labels), MOST_LABELS)]
+    size = math.ceil(len(labels) / math.ceil(len(labels) / MOST_LABELS)) if labels else 1
+    groups = [labels[start : start + size] for start in range(0, len(labels), size)]
     for number, group in enumerate(groups, start=1):
         within = f"{group[0]} to {group[-1]}" if len(group) > 1 else group[0]
         note = f"One figure cannot tell {len(labels)} settings apart: this is number {number} of {len(groups)}, "

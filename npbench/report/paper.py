@@ -23,6 +23,7 @@ ONE_COLUMN, TWO_COLUMNS = 3.3, 6.9  # inches
 SIZE = 7  # points, of all text
 SHAPE = 0.75  # height of a panel by its width
 LETTERS = 17  # of an inch of text
+FEW_NAMES = 6  # that stand side by side in one column
 SHORT, MOST_RANKS = 16, 8  # letters of a label, and labels, that a ranking has room for in one column
 MARKERS = "os^Dv*PX"
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)))
@@ -108,7 +109,8 @@ def notice(sentence: str) -> Figure:
 
 def _panels(chart: Chart, palette: Palette) -> Figure:
     n_columns = max(map(len, chart.rows))
-    width = ONE_COLUMN if n_columns == 1 else TWO_COLUMNS
+    n_names = max(len(panel.x_labels) for row in chart.rows for panel in row)
+    width = ONE_COLUMN if n_columns == 1 and n_names <= FEW_NAMES else TWO_COLUMNS
     height = min(max(SHAPE * width / n_columns, 1.45), 2.2)
     drawing = _figure(width, height * len(chart.rows) + 0.3, "constrained")
     grid = drawing.subplots(len(chart.rows), n_columns, squeeze=False)
