@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 import npbench
+from npbench.report.chart import Ranking
 from npbench.report.embedded import deflated, packed, table
 from npbench.report.palette import Palette
 from npbench.report.section import Section
+from npbench.report.sheet import WORTH_A_LOOK
 
 if TYPE_CHECKING:
     from npbench.report.collect import Collection
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 PARTS = Path(__file__).parent / "html"
 SCRIPTS = ("compressed.js", "charts.js", "records.js", "page.js")
 OK = "ok"
+ROWS_OPEN = 40  # of a section's tables, after which those that follow are folded
 MOST_ERRORS = 200  # different ones that are shown in full
 NO_PLOTLY = (
     "The figures of this report are drawn by plotly, which was not installed when it was made: pip install "
@@ -72,26 +76,33 @@ def write(path: Path, sections: Sequence[Section], collection: Collection, palet
     drawable = importlib.util.find_spec("plotly") is not None
     figures = list(_figures(sections, palette)) if drawable else []
     library = _library() if figures else ""
-    environment = Environment(
-        loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    text = environment.get_template("page.html").render(
+    text = _template().render(
         sections=sections,
-        collection=collection,
         facts=facts(collection.records),
         failures=failures(collection.records),
+        runs=collection.runs,
         records=packed(table(collection.records)),
-        figures=deflated(f"[{','.join(figures)}]") if figures else "",
-        library=deflated(library) if figures else "",
-        sources=" ".join(map(source_of, filter(None, [script, library]))),
+        figures=deflated(f"[{','.join(figures)}]"),
+        library=deflated(library),
         script=script,
+        sources=" ".join(map(source_of, (script, library))),
         style=(PARTS / "page.css").read_text(encoding="utf-8"),
         no_plotly="" if drawable else NO_PLOTLY,
+        rows_open=ROWS_OPEN,
         version=npbench.__version__,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.tests["worth_a_look"] = re.compile(WORTH_A_LOOK).search
+    environment.tests["ranking"] = lambda chart: isinstance(chart, Ranking)
+    return environment.get_template("page.html")
 
 
 def source_of(script: str) -> str:

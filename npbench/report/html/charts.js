@@ -118,7 +118,7 @@ class Charts {
       modebar: { bgcolor: "transparent", color: looks.color, activecolor: looks.borderTopColor },
     });
     if (layout.meta.rows.length) placed(data, layout);
-    else layout.yaxis.ticktext = layout.yaxis.ticktext.map((text) => folded(text, width < 600 ? 20 : 48));
+    else layout.yaxis.ticktext = layout.yaxis.ticktext.map((text) => folded(text, width < 600 ? 26 : 48));
     return { data, layout };
   }
 
@@ -183,10 +183,10 @@ function plain(text) {
   return text.replaceAll("%&#123;", "%{").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-// A label in at most three lines.
+// A label in at most two lines.
 function folded(text, size) {
   const lines = plain(text).match(new RegExp(`\\S.{0,${size - 2}}(?=\\s|$)|\\S{1,${size}}`, "g")) ?? [];
-  const kept = lines.length > 3 ? [...lines.slice(0, 3), "…"] : lines;
+  const kept = lines.length > 2 ? [lines[0], `${lines[1]} …`] : lines;
   return kept.map((line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")).join("<br>");
 }
 

@@ -14,6 +14,8 @@ function themes(charts) {
   });
 }
 
+// What is folded would be left out of print.
+addEventListener("beforeprint", () => document.querySelectorAll("details.sheet").forEach((sheet) => { sheet.open = true; }));
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav details").open = false;
 const table = document.getElementById("table");
 if (window.DecompressionStream) {
