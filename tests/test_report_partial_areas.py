@@ -241,7 +241,9 @@ def test_fits_that_failed_or_ended_early_are_told():
     some = counted({(0.1, 1.0): 10, (1.0, 1.0): 10})
     some[0] |= {"status": "failed", "n_iter": None, "solver_status": None}
     some[1] |= {"solver_status": "max_iter"}
+    some[2] |= {"solver_status": "collapsed"}
     (sheet,) = iterations.table(frame(*some), ())
+    assert sheet.notes[1:] == ["w = 0 is the certified optimum of 1 of 4 fits."]
     assert sheet.title.endswith("; 1 of 4 fits failed; 1 of 4 fits ended at max_iter")
     assert sheet.rows[0] == ["0.1", "12.0", "1.00"]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito (2008)
 MARKERS = "os^Dvp"
+TICKS = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
 WIDTH = 3.4  # inches of a panel
 SMALL = 8  # points
 
@@ -44,7 +45,7 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figur
     from matplotlib.figure import Figure
 
     groups = _groups(records)
-    n_columns = max(min(len(groups), 3), 1)
+    n_columns = max(min(len(groups), 2), 1)
     n_rows = max(-(-len(groups) // n_columns), 1)
     drawing = Figure(figsize=(WIDTH * n_columns, 0.85 * WIDTH * n_rows), layout="constrained")
     panels = drawing.subplots(n_rows, n_columns, squeeze=False).ravel()
@@ -82,7 +83,11 @@ def _sheet(group: pl.DataFrame, line: str) -> Sheet:
     rows.append(["shortest / longest", *(NONE if ratio is None else f"{ratio:.2f}" for ratio in falls), ""])
     heads = [f"C={one:g}" if line == "C" else f"[{one:g}, ...]" for one in lines]
     last = "largest / smallest C" if line == "C" else "last / first beginning"
-    return Sheet(_title(group, line), ["length", *heads, last], rows, [*_notes(falls, means, lengths, lines, line)])
+    notes = _notes(falls, means, lengths, lines, line)
+    collapsed = len(group.filter(solver_status="collapsed"))
+    if collapsed:
+        notes.append(f"w = 0 is the certified optimum of {collapsed} of {len(group)} fits.")
+    return Sheet(_title(group, line), ["length", *heads, last], rows, notes)
 
 
 def _title(group: pl.DataFrame, line: str) -> str:
@@ -145,6 +150,11 @@ def _curves(axes: Axes, group: pl.DataFrame, line: str) -> None:
     axes.set_title(_title(group, line).replace(": mean iterations, ", "\n"), size=SMALL)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.minorticks_off()
+    lengths = group["length"].unique().sort().to_list()
+    axes.set_xticks(lengths, [f"{length:g}" for length in lengths])
+    low, high = axes.get_ylim()
+    axes.set_yticks(*[[tick for tick in TICKS if low <= tick <= high]] * 2)
     axes.set_xlabel("length of the range", size=SMALL)
     axes.set_ylabel("iterations", size=SMALL)
     axes.tick_params(labelsize=SMALL)

@@ -74,7 +74,9 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], **_: Any
         axes.grid(color="0.9")
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("pauc", size=SMALL)
-    drawing.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=6, fontsize=SMALL)
+    # Not every solver need be in every panel.
+    known = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    drawing.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, fontsize=SMALL)
     return drawing
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 NEAR = 0.03  # what a figure may differ from the paper's to count as the same
 WIDTH, LINE = 3.4, 0.3  # inches of a panel, and of a method in it
 SMALL = 8  # points
+DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
 
 def table(
@@ -63,6 +64,7 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, metri
         As for :func:`table`; the paper's figures are hollow diamonds.
     """
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     named = ranged(records).filter(status="ok")
     groups = named.partition_by("dataset", maintain_order=True, as_dict=True)
@@ -73,6 +75,8 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, metri
         _dots(axes, group, methods, printed, metric)
         axes.set_title(str(dataset), size=SMALL + 1)
         axes.set_xlabel(metric, size=SMALL)
+    hollow = Line2D([], [], label="paper", **DIAMOND)
+    drawing.legend(handles=[hollow], loc="outside upper right", fontsize=SMALL, frameon=False)
     return drawing
 
 
@@ -223,7 +227,7 @@ def _dots(
         axes.errorbar(fmean(found), place, xerr=deviation, fmt="o", color=palette.colour(method), capsize=2)
         paper = _paper(same, printed, metric)
         if paper is not None:
-            axes.plot(paper, place, "D", markerfacecolor="none", color="black", markersize=5)
+            axes.plot(paper, place, **DIAMOND)
     axes.set_yticks(range(len(methods)), methods, fontsize=SMALL)
     axes.tick_params(axis="x", labelsize=SMALL)
     axes.grid(axis="x", color="0.9")

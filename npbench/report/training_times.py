@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PARTS = {"select_seconds": ("selection", "#999999"), "fit_seconds": ("fit", "#0072B2")}  # Okabe and Ito (2008), grey
-WIDTH, LINE = 3.4, 0.22  # inches of a panel, and of a method in it
+WIDTH, LINE = 2.9, 0.22  # inches of a panel, and of a method in it
 SMALL = 8  # points
 
 
@@ -50,7 +50,7 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], **_: Any
     groups = _groups(records.filter(status="ok"))
     n_methods = max((group["solver"].n_unique() for group in groups), default=1)
     drawing = Figure(figsize=(WIDTH * max(len(groups), 1), 1.2 + 2 * LINE * n_methods), layout="constrained")
-    panels = drawing.subplots(1, max(len(groups), 1), squeeze=False)[0]
+    panels = drawing.subplots(1, max(len(groups), 1), sharex=True, squeeze=False)[0]
     for axes, group in zip(panels, groups, strict=False):
         means = group.group_by("solver").agg(pl.col(name).mean() for name in PARTS).sort("solver", descending=True)
         for offset, (name, (label, colour)) in zip((0.2, -0.2), PARTS.items(), strict=True):
