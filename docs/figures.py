@@ -13,8 +13,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.reading import conformed
-from npbench.report import asymmetry, projections, rates, risks, roc_curves, surfaces
+from npbench.report import asymmetry, guarantee, paper, projections, rates, risks, roc_curves, surfaces
+from npbench.report.np_roc import chart
+from npbench.report.palette import Palette
+from npbench.report.palette import BLUE, VERMILION
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore
 
@@ -30,7 +34,17 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "davenport_surfaces": surfaces.figure,
     "gasso_figure4": rates.plot,
     "gasso_figure5": rates.plot,
+    "guarantee": guarantee.plot,
 }
+COUNTS = {"guarantee": ("n_samples", "n_positive")}  # what else a figure needs of the records
+
+
+def bands() -> dict[str, NPROC]:
+    """Return the NP-ROC bands of scores N(0, 1) and N(2, 1), of which 100 or 1000 of each class are known."""
+    random = np.random.default_rng(0)
+    return {f"{n} of each class": np_roc(random.normal(size=n), random.normal(2, size=n)) for n in (100, 1000)}
+
+
 OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 # What formulas give: each figure, and a table of what it shows.
 THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
@@ -50,12 +64,15 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
         lambda: asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "hinge"),
         lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
     ),
+    "np_roc": (
+        lambda: paper.draw(chart(bands(), most=0.3), Palette(bands())),
+        lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
+    ),
 }
 
-# Two colours of Okabe and Ito (2008), which colour-blind readers tell apart; the markers differ as well.
 LOOKS: dict[str, dict[str, Any]] = {
-    "p_nd": {"color": "#0072B2", "marker": "o"},
-    "p_fa": {"color": "#D55E00", "marker": "s"},
+    "p_nd": {"color": BLUE, "marker": "o"},
+    "p_fa": {"color": VERMILION, "marker": "s"},
 }
 TITLES = {"p_nd": "misses $P_{nd}$", "p_fa": "false alarms $P_{fa}$"}
 
@@ -73,8 +90,8 @@ def of_experiment(name: str) -> pl.DataFrame:
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
     # Figures of a search show its course and where it ended.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
-    asked = [name for name in ("repeat", "rho", "asymmetry") if name in frame.columns]
-    return frame.select(*dict.fromkeys([*shown, *course, *asked])).sort(pl.all())
+    asked = [column for column in ("repeat", "rho", "asymmetry") if column in frame.columns]
+    return frame.select(*dict.fromkeys([*shown, *course, *asked, *COUNTS.get(name, ())])).sort(pl.all())
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:

@@ -15,14 +15,14 @@ from npbench.numerics.asymmetry import intercept_curves, roc_curve, upper_hull
 from npbench.numerics.expansions import regime
 from npbench.numerics.mixtures import GaussianMixture, Population
 from npbench.numerics.population import Loss, minimisers
+from npbench.report.palette import BLUE, GREEN, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ASYMMETRIES = np.arange(1, 1000) / 1000
-# Of Okabe and Ito (2008), which colour-blind readers tell apart; lines differ as well.
-POSITIVE, NEGATIVE, OTHER = "#0072B2", "#D55E00", "#009E73"
+POSITIVE, NEGATIVE, OTHER = BLUE, VERMILION, GREEN
 CURVES: Mapping[str, dict[str, Any]] = {
     "by intercept": {"color": NEGATIVE, "linestyle": ":", "linewidth": 1.8},
     "by asymmetry": {"color": POSITIVE, "linestyle": "-", "linewidth": 1.3},

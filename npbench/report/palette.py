@@ -7,6 +7,7 @@ from collections.abc import Iterable
 # Those of Okabe and Ito (2008), which colour-blind readers tell apart, without black, which is for bounds, and yellow,
 # which is hard to see on white; grey is added.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+BLUE, VERMILION, GREEN, *_ = COLOURS
 
 
 class Palette:

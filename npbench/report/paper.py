@@ -13,7 +13,7 @@ import numpy as np
 
 from npbench.report import critical_difference
 from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
-from npbench.report.palette import Palette
+from npbench.report.palette import VERMILION, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 
 MANY = 25  # points that are not marked one by one any more, and have a band in place of bars
 FEW_DECADES = 30  # the quotient of an axis's ends below which decades alone would be too few numbers
 GREY, LIGHT = "0.9", "0.93"
-CHOSEN = "#D55E00"  # of Okabe and Ito (2008), and in no colour map used here
+CHOSEN = VERMILION  # in no colour map used here
 FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}  # without dates: same records, same files
 # Letters are embedded as TrueType, which journals ask for; names in SVG do not change from one run to the next.
 EMBEDDED: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "npbench"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from npbench.report.palette import BLUE, VERMILION
 from npbench.report.sheet import Sheet
 from npbench.report.traces import traces
 
@@ -22,7 +23,7 @@ COLUMNS = ("iteration", "inner", "gap")
 FLOOR = 1e-17  # what a gap of 0 or less is drawn at
 WIDTH, ROW = 5.0, 3.2  # inches
 SMALL = 8  # points
-FIRST, OTHERS = "#D55E00", "#0072B2"  # of Okabe and Ito (2008)
+FIRST, OTHERS = VERMILION, BLUE
 
 
 def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, gap: float, steps: int) -> list[Sheet]:

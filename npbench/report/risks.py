@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from npbench.report.palette import BLUE, VERMILION
 from npbench.report.sheet import NONE, Sheet
 from npbench.report.traces import traces
 
@@ -23,12 +24,11 @@ ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy
 MEASURED = {**RISKS, **ACCURACIES}
 KEPT = 1e-6  # what a surrogate risk may exceed its bound by
 
-# Two colours of Okabe and Ito (2008); the lines differ as well.
 LOOKS = {
-    "p_fa": ("#D55E00", "-"),
-    "risk_fa": ("#D55E00", "--"),
-    "p_nd": ("#0072B2", "-"),
-    "risk_nd": ("#0072B2", "--"),
+    "p_fa": (VERMILION, "-"),
+    "risk_fa": (VERMILION, "--"),
+    "p_nd": (BLUE, "-"),
+    "risk_nd": (BLUE, "--"),
     "accuracy": ("black", "-"),
     "balanced_accuracy": ("0.5", "-"),
 }
