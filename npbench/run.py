@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -130,8 +130,7 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
 
 
 def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
-    from npbench import provenance, registry
-    from npbench.execution import execute
+    from npbench import cluster, execution, provenance, registry
     from npbench.observers import Observers
 
     settings, facts, first = plan.settings, provenance.facts(), plan.todo[0]
@@ -145,6 +144,10 @@ def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
             bar.record(record)
             observers.job_finished(record)
 
+        on_cluster = settings.name == "dask"
+        execute: Callable[..., Any] = (
+            partial(cluster.execute, address=settings.address) if on_cluster else execution.execute
+        )
         execute(
             plan.todo,
             plan.data,

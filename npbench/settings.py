@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
-EXECUTIONS = ("local",)
 KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace")
+EXECUTIONS = {"local": KEYS, "dask": (*KEYS, "address")}
+ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Settings:
         Whether to run again what the results folder already holds.
     trace : bool
         Whether records keep the course of the final fit or of the search; those that do not have it are made again.
+    name : {"local", "dask"}
+        Who carries it out.
+    address : str or None
+        Of a Dask scheduler; None starts a cluster on this machine.
     """
 
     results: Path
@@ -41,6 +47,8 @@ class Settings:
     memory_limit: float | None = None
     force: bool = False
     trace: bool = False
+    name: str = "local"
+    address: str | None = None
 
 
 def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
@@ -67,15 +75,19 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> Settings:
     faults = [*_execution_faults(execution), *_folder_faults(results)]
     if faults:
         raise RequestError(*faults)
-    return Settings(Path(str(results)), **{key: execution[key] for key in KEYS if key != "name"})
+    return Settings(Path(str(results)), **execution)
 
 
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
-    known = [f"execution.{key}" for key in KEYS]
-    yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in KEYS)
     name, n_jobs, time_limit, memory_limit, *switches = map(execution.get, KEYS)
     if name not in EXECUTIONS:
         yield unknown_name("execution", str(name), EXECUTIONS)
+    keys = EXECUTIONS.get(str(name), KEYS)
+    known = [f"execution.{key}" for key in keys]
+    yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in keys)
+    address = execution.get("address")
+    if not (address is None or (isinstance(address, str) and ADDRESS.fullmatch(address))):
+        yield f"execution.address is {address!r}: it must be a Dask scheduler's, as in tcp://localhost:8786, or null."
     if not (n_jobs == -1 or is_whole(n_jobs, at_least=1)):
         yield f"execution.n_jobs is {n_jobs!r}: it must be a whole number, 1 or more, or -1 for one per core."
     if not (time_limit is None or is_positive(time_limit)):

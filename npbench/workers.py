@@ -115,6 +115,39 @@ class Pool:
                 worker.kill()
 
 
+class Isolated:
+    """One worker process for whoever has one task at a time.
+
+    Parameters
+    ----------
+    function, initialize, time_limit, context
+        As those of :class:`Pool`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any, Callable[[], None], int], Any],
+        initialize: Callable[[], None],
+        time_limit: float | None,
+        context: Any,
+    ) -> None:
+        self._worker = _Worker(context, function, initialize)
+        self._time_limit = math.inf if time_limit is None else time_limit
+
+    def run(self, task: Any) -> Outcome:
+        """Run one task and return how it ended."""
+        self._worker.next(iter([task]))
+        while True:
+            _changed([self._worker])
+            outcome = self._worker.outcome(self._time_limit)
+            if outcome is not None:
+                return outcome
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.kill()
+
+
 def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
     """Wait, and return the workers that sent something, ended or reached their deadline."""
     nearest = min(worker.deadline for worker in workers)

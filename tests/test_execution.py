@@ -10,135 +10,25 @@ import textwrap
 import time
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
 from scipy import sparse
 
-from npbench.contracts import Metric, Solver
+from npbench.contracts import Metric
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.execution import execute, n_workers
-from npbench.job import Job, jobs_of
-from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation
+from npbench.job import Job
 from npbench.store import RecordStore
 from npbench.workers import OUTPUT_KEPT
-
-SOLVERS = '''
-"""A solver that can be told to misbehave on data of ordinary size; toy data of the warm-up are small."""
-import ctypes, os, subprocess, sys, threading, time
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-
-class Difference(ClassifierMixin, BaseEstimator):
-    def __init__(self, *, act="", folder="", seconds=0.0):
-        self.act, self.folder, self.seconds = act, folder, seconds
-
-    def fit(self, X, y):
-        if len(y) > 60 or self.act == "dies early":
-            self._misbehave()
-        self.classes_ = np.unique(y)
-        self.w_ = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
-        self.b_ = -(X.mean(axis=0) @ self.w_)
-        return self
-
-    def decision_function(self, X):
-        return X @ self.w_ + self.b_
-
-    def _misbehave(self):
-        time.sleep(self.seconds)
-        if self.act == "raise":
-            raise ArithmeticError("the solver gave up")
-        if self.act == "memory":
-            np.empty(2**45)
-        if self.act == "allocate":
-            held = []
-            while True:
-                held.append(np.ones(2**17))
-        if self.act == "print":
-            print("to be seen")
-            print("and warned", file=sys.stderr)
-            subprocess.run(["echo", "by a child"], check=True)
-            ctypes.CDLL(None).puts(b"from C")
-        if self.act == "print and die":
-            print("x" * 5000 + "last words")
-            os._exit(3)
-        if self.act == "segfault":
-            ctypes.string_at(0)
-        if self.act == "leave":
-            os._exit(0)
-        if self.act == "leave 7":
-            os._exit(7)
-        if self.act == "sys.exit":
-            sys.exit("enough")
-        if self.act == "dies early":
-            os._exit(9)
-        if self.act == "hang":
-            threading.Event().wait()
-        if self.act == "child":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-            with open(os.path.join(self.folder, "child"), "w") as stream:
-                stream.write(str(child.pid))
-            time.sleep(60)
-        if self.act == "note":
-            with open(os.path.join(self.folder, f"pid-{os.getpid()}"), "w"):
-                pass
-
-
-def threads(y, scores, problem, estimator):
-    from numba import get_num_threads
-    from threadpoolctl import threadpool_info
-    found = {library["num_threads"] for library in threadpool_info()} | {get_num_threads()}
-    return float(found.pop()) if len(found) == 1 else float("nan")
-
-
-def sum_of_scores(y, scores, problem, estimator):
-    return float(np.sum(scores))
-'''
-
-
-@pytest.fixture(scope="module")
-def modules(tmp_path_factory: pytest.TempPathFactory):
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "misbehaving_solvers.py").write_text(SOLVERS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        yield folder
 
 
 @pytest.fixture(scope="module")
 def data() -> BinaryData:
-    random = np.random.default_rng(3)
-    y = np.repeat(np.array([-1, 1], dtype=np.int8), 60)
-    return BinaryData(random.normal(size=(120, 3)) + y[:, None], y, "gaussians")
-
-
-def jobs(data: BinaryData, *params: dict, metrics: tuple[Metric, ...] = ()) -> list[Job]:
-    solver = Solver(name="difference", estimator="misbehaving_solvers:Difference", solves=("np",))
-    made = []
-    for repeat, fixed in enumerate(params):
-        request = SimpleNamespace(
-            solver=solver,
-            params=fixed,
-            search={},
-            dataset=SimpleNamespace(name=data.name),
-            dataset_params={},
-            problem=NeymanPearson(0.1),
-            protocol=CrossValidation(folds=2),
-            preprocess="none",
-            missing="refuse",
-            categories="one_hot",
-            metrics=metrics,
-            seed=0,
-            repeats=repeat + 1,
-        )
-        made.append(jobs_of(request, data)[-1])
-    return made
+    return gaussians()
 
 
 def carried_out(planned: list[Job], data: BinaryData, folder: Path, **options) -> tuple[Counter, dict[str, dict]]:
@@ -151,7 +41,7 @@ def carried_out(planned: list[Job], data: BinaryData, folder: Path, **options) -
     return counts, {record["key"]: record for record in store.frame().to_dicts()}
 
 
-def test_whatever_a_solver_does_concerns_its_own_job_only(modules, data, tmp_path):
+def test_whatever_a_solver_does_concerns_its_own_job_only(data, tmp_path):
     acts = ["", "raise", "memory", "segfault", "", "leave", "leave 7", "sys.exit", "dies early", "", ""]
     planned = jobs(data, *({"act": act} for act in acts))
     counts, records = carried_out(planned, data, tmp_path / "records")
@@ -177,7 +67,7 @@ def test_whatever_a_solver_does_concerns_its_own_job_only(modules, data, tmp_pat
     assert by_act["leave"]["exit_code"] == 0
 
 
-def test_a_job_over_its_time_limit_is_killed_with_what_it_started(modules, data, tmp_path):
+def test_a_job_over_its_time_limit_is_killed_with_what_it_started(data, tmp_path):
     planned = jobs(data, {"act": "hang"}, {"act": "child", "folder": str(tmp_path)}, {"act": ""}, {"act": ""})
     counts, records = carried_out(planned, data, tmp_path / "records", time_limit=1.5)
     assert counts == {"timeout": 2, "ok": 2}
@@ -188,7 +78,7 @@ def test_a_job_over_its_time_limit_is_killed_with_what_it_started(modules, data,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
-def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(modules, data, tmp_path):
+def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(data, tmp_path):
     planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})
     counts, records = carried_out(planned, data, tmp_path / "records", memory_limit=150)
     assert counts == {"out_of_memory": 2, "ok": 2}
@@ -197,7 +87,7 @@ def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_o
     assert 100 < told["peak_memory_mb"] - told["memory_before_mb"] < 160
 
 
-def test_what_a_job_prints_is_in_its_record_and_in_no_other(modules, data, tmp_path, capfd):
+def test_what_a_job_prints_is_in_its_record_and_in_no_other(data, tmp_path, capfd):
     planned = jobs(data, {"act": "print"}, {}, {"act": "print and die"}, {})
     _, records = carried_out(planned, data, tmp_path / "records", n_jobs=1)
     printed = [records[job.key]["output"] for job in planned]
@@ -222,7 +112,7 @@ def ended(pid: int, within: float = 20.0) -> bool:
     return False
 
 
-def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(modules, data, tmp_path):
+def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(data, tmp_path):
     names = ("threads", "sum_of_scores")
     metrics = tuple(Metric(name=n, compute=f"misbehaving_solvers:{n}", direction="none") for n in names)
     planned = jobs(data, *[{}] * 4, metrics=metrics)
@@ -238,14 +128,14 @@ def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(m
     assert dict(os.environ) == before
 
 
-def test_sparse_data_reach_the_workers(modules, data, tmp_path):
+def test_sparse_data_reach_the_workers(data, tmp_path):
     csr = BinaryData(sparse.csr_array(data.X), data.y, "sparse")
     counts, records = carried_out(jobs(csr, {}), csr, tmp_path / "records")
     assert counts == {"ok": 1}
     assert [record["compile_seconds"] > 0 for record in records.values()] == [True]
 
 
-def test_workers_stay_for_many_jobs_and_warm_up_once(modules, data, tmp_path):
+def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
     planned = jobs(data, *[{"act": "note", "folder": str(tmp_path)}] * 6)
     _, records = carried_out(planned, data, tmp_path / "records", n_jobs=2)
     workers = list(tmp_path.glob("pid-*"))
@@ -269,25 +159,27 @@ def test_never_more_workers_than_jobs(n_jobs, n_tasks):
     assert 1 <= n_workers(-1, n_tasks) <= n_tasks
 
 
-def run_in_background(folder: Path, modules: Path, n_jobs: int) -> subprocess.Popen:
+def run_in_background(folder: Path, n_jobs: int) -> subprocess.Popen:
     """Start a process of its own that executes 8 jobs of half a second, and tells the pid of each worker."""
     script = folder / "parent.py"
     script.write_text(
         textwrap.dedent(
             f"""
             import sys
-            sys.path[:0] = [{str(modules)!r}, {str(Path(__file__).parent)!r}]
-            import test_execution as tests
+            sys.path.insert(0, {str(Path(__file__).parent / "misbehaving")!r})
+            from misbehaving_jobs import gaussians, jobs
+            from npbench.execution import execute
+            from npbench.store import RecordStore
 
             def main():
-                data = tests.data.__wrapped__()
+                data = gaussians()
                 params = {{"act": "note", "folder": {str(folder)!r}, "seconds": 0.5}}
-                planned = tests.jobs(data, *[params] * 8)
-                store = tests.RecordStore({str(folder / "records")!r})
+                planned = jobs(data, *[params] * 8)
+                store = RecordStore({str(folder / "records")!r})
                 todo = [job for job in planned if job.key not in store.done()]
                 print(len(todo), flush=True)
-                tests.execute(todo, {{data.sha256: data}}, store, n_jobs={n_jobs}, time_limit=None,
-                              on_record=lambda record: print("stored", flush=True), facts={{}})
+                execute(todo, {{data.sha256: data}}, store, n_jobs={n_jobs}, time_limit=None,
+                        on_record=lambda record: print("stored", flush=True), facts={{}})
                 print("done", flush=True)
 
             if __name__ == "__main__":
@@ -305,8 +197,8 @@ def after_the_first_record(parent: subprocess.Popen) -> int:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(modules, tmp_path, how):
-    parent = run_in_background(tmp_path, modules, n_jobs=2)
+def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(tmp_path, how):
+    parent = run_in_background(tmp_path, n_jobs=2)
     assert after_the_first_record(parent) == 8
     time.sleep(0.3)  # in the middle of the next jobs
     parent.send_signal(how)
@@ -320,7 +212,7 @@ def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(module
     stored = len(RecordStore(tmp_path / "records").done())
     assert 1 <= stored < 8
 
-    again = run_in_background(tmp_path, modules, n_jobs=2)
+    again = run_in_background(tmp_path, n_jobs=2)
     output, errors = again.communicate(timeout=60)
     assert output.splitlines() == [str(8 - stored), *["stored"] * (8 - stored), "done"], errors
     assert len(RecordStore(tmp_path / "records").done()) == 8

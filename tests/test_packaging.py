@@ -82,7 +82,7 @@ def test_no_plugin_imports_another():
 
 
 def test_what_reports_runs_nothing():
-    running = ("npbench.execution", "npbench.workers", "npbench.measurement", "npbench.run")
+    running = tuple(f"npbench.{name}" for name in ("execution", "cluster", "task", "workers", "measurement", "run"))
     paths = [ROOT / "npbench" / f"{name}.py" for name in ("reading", "store", "schema", "summary", "listing")]
     for path in [*paths, *(ROOT / "npbench" / "report").glob("*.py")]:
         assert not {i for i in npbench_imports(path) if i.startswith(running)}, path.name
@@ -93,12 +93,13 @@ def test_requirements_are_what_is_imported():
     called = {"sklearn": "scikit-learn", "hydra": "hydra-core", "omegaconf": "hydra-core", "yaml": "hydra-core"}
     own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
-    required, drawing = (
+    extras = PROJECT["project"]["optional-dependencies"]
+    required, drawing, clusters = (
         {re.split(r"[><=\s]", line)[0] for line in lines}
-        for lines in (PROJECT["project"]["dependencies"], PROJECT["project"]["optional-dependencies"]["report"])
+        for lines in (PROJECT["project"]["dependencies"], extras["report"], extras["dask"])
     )
-    # pyarrow is there for those who read the records with pandas or Arrow; what draws need not be there.
-    assert {called.get(name, name) for name in used} - drawing == required - {"pyarrow"}
+    # pyarrow is there for those who read the records with pandas or Arrow; what draws need not be there, nor clusters.
+    assert {called.get(name, name) for name in used} - drawing - clusters == required - {"pyarrow"}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

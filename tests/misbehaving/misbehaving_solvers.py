@@ -1,0 +1,77 @@
+"""A solver that can be told to misbehave on data of ordinary size; toy data of the warm-up are small."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Difference(ClassifierMixin, BaseEstimator):
+    def __init__(self, *, act="", folder="", seconds=0.0):
+        self.act, self.folder, self.seconds = act, folder, seconds
+
+    def fit(self, X, y):
+        if len(y) > 60 or self.act == "dies early":
+            self._misbehave()
+        self.classes_ = np.unique(y)
+        self.w_ = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
+        self.b_ = -(X.mean(axis=0) @ self.w_)
+        return self
+
+    def decision_function(self, X):
+        return X @ self.w_ + self.b_
+
+    def _misbehave(self):  # noqa: PLR0912 -- one act, one branch
+        time.sleep(self.seconds)
+        if self.act == "raise":
+            raise ArithmeticError("the solver gave up")
+        if self.act == "memory":
+            np.empty(2**45)
+        if self.act == "allocate":
+            held = []
+            while True:
+                held.append(np.ones(2**17))
+        if self.act == "print":
+            print("to be seen")
+            print("and warned", file=sys.stderr)
+            subprocess.run(["echo", "by a child"], check=True)
+            ctypes.CDLL(None).puts(b"from C")
+        if self.act == "print and die":
+            print("x" * 5000 + "last words")
+            os._exit(3)
+        if self.act == "segfault":
+            ctypes.string_at(0)
+        if self.act == "leave":
+            os._exit(0)
+        if self.act == "leave 7":
+            os._exit(7)
+        if self.act == "sys.exit":
+            sys.exit("enough")
+        if self.act == "dies early":
+            os._exit(9)
+        if self.act == "hang":
+            threading.Event().wait()
+        if self.act == "child":
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            Path(self.folder, "child").write_text(str(child.pid))
+            time.sleep(60)
+        if self.act == "note":
+            Path(self.folder, f"pid-{os.getpid()}").touch()
+
+
+def threads(y, scores, problem, estimator):
+    from numba import get_num_threads
+    from threadpoolctl import threadpool_info
+
+    found = {library["num_threads"] for library in threadpool_info()} | {get_num_threads()}
+    return float(found.pop()) if len(found) == 1 else float("nan")
+
+
+def sum_of_scores(y, scores, problem, estimator):
+    return float(np.sum(scores))
