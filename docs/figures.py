@@ -17,8 +17,7 @@ from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.reading import conformed
 from npbench.report import asymmetry, guarantee, paper, projections, rates, risks, roc_curves, surfaces
 from npbench.report.np_roc import chart
-from npbench.report.palette import Palette
-from npbench.report.palette import BLUE, VERMILION
+from npbench.report.palette import BLUE, VERMILION, Palette
 from npbench.report.settings import SITUATION
 from npbench.store import RecordStore
 
