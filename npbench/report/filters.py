@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -80,10 +81,9 @@ def _wanted(text: str) -> Iterator[str]:
     """Yield the values that are asked for as JSON; a number may also be meant as a name."""
     for part in COMMA.split(text):
         yield canonical(part)
-        try:
-            yield canonical(json.loads(part))
-        except ValueError:
-            continue
+        for read in (json.loads, float):  # .5 is a number to whoever types it, but not to JSON
+            with suppress(ValueError):
+                yield canonical(read(part))
 
 
 def _choices(values: pl.Series) -> str:
