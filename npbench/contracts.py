@@ -47,12 +47,15 @@ class Solver:
         ``"module:function"`` with the signature of :func:`npbench.protocol.grid_search`, for methods where the
         search is the method, or where a grid shares work. Without it, every candidate is fitted on every fold.
     imports : tuple of str
-        Parameters whose values are import paths, ``"package.module.Class"``: answers depend on that code too, so that
-        a job is run again when its package has changed.
+        Parameters whose values are import paths, ``"package.module.Class"``, or names of other solvers: answers depend
+        on that code too, so that a job is run again when its package has changed.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str
-        Capabilities: ``kernel``, ``linear``, ``sparse``, ``convex``, ``stochastic``.
+        Capabilities: ``kernel``, ``linear``, ``sparse``, ``convex``, ``stochastic``. :mod:`npbench.testing` holds the
+        solver to those it claims, and to the order of rows not mattering if it is not ``stochastic``.
+    expected_failures : mapping of str to str
+        Checks of :mod:`npbench.testing` and of scikit-learn that it does not pass, each with the reason.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Solver:
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()
+    expected_failures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +177,9 @@ class Metric:
         The problems it makes sense for; None for all.
     title, reference : str
         One line for tables; where the definition comes from.
+    tags : frozenset of str
+        Claims that :mod:`npbench.testing` holds it to: ``ranks``, any increasing transformation of the scores leaves it
+        as it is; ``decisions``, only the signs of the scores matter.
     """
 
     name: str
@@ -181,6 +188,7 @@ class Metric:
     problems: tuple[str, ...] | None = None
     title: str = ""
     reference: str = ""
+    tags: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,8 @@ def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     they lie.
     """
 
+    found = registry.installed  # a test may put another in its place
+
     def installed(distribution: str, **modules: str) -> Path:
         site = tmp_path_factory.mktemp("site")
         metadata = site / f"{distribution.replace('-', '_')}-1.0.dist-info"
@@ -108,11 +110,11 @@ def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
             monkeypatch.delitem(sys.modules, name, raising=False)
         monkeypatch.syspath_prepend(site)
         monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
-        registry.installed.cache_clear()
+        found.cache_clear()
         return site
 
     yield installed
-    registry.installed.cache_clear()
+    found.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ def npbench_solvers() -> list[Solver]:
             solves=("np",),
             title="Generative classifier from class means and covariances",
             reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
-            tags=frozenset({"kernel", "linear"}),
+            tags=frozenset({"kernel", "linear", "sparse"}),
         )
     ]
 

@@ -24,6 +24,7 @@ def npbench_metrics() -> list[Metric]:
             direction="lower",
             title="false-alarm rate, with exact 95 % limits",
             reference=f"{_GASSO}, section 1; {_EXACT}",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="p_nd",
@@ -31,6 +32,7 @@ def npbench_metrics() -> list[Metric]:
             direction="lower",
             title="miss rate, with exact 95 % limits",
             reference=f"{_GASSO}, section 1; {_EXACT}",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="np_score",
@@ -39,6 +41,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("np",),
             title="P_nd + max(0, P_fa - rho) / rho",
             reference=f"{_GASSO}, section 5.4 (J_val)",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="cost",
@@ -47,18 +50,21 @@ def npbench_metrics() -> list[Metric]:
             problems=("cost",),
             title="mean asymmetric cost per sample",
             reference="Bach, Heckerman, Horvitz (2006), JMLR 7, section 2",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="accuracy",
             compute="npbench_metrics.decisions:accuracy",
             direction="higher",
             title="share of right decisions (a score of 0 is none)",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="balanced_accuracy",
             compute="npbench_metrics.decisions:balanced_accuracy",
             direction="higher",
             title="mean over the classes of the share of right decisions (a score of 0 is none)",
+            tags=frozenset({"decisions"}),
         ),
         Metric(
             name="auc",
@@ -66,6 +72,7 @@ def npbench_metrics() -> list[Metric]:
             direction="higher",
             title="area under the ROC curve, with 95 % limits",
             reference="Hanley, McNeil (1982), Radiology 143(1); limits: DeLong et al. (1988), Biometrics 44(3)",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="pauc",
@@ -74,6 +81,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("pauc",),
             title="mean TPR over the whole ranks of negatives in fpr_range, with 95 % limits",
             reference=f"{_NARASIMHAN}, with ties one half; {_RESTRICTED}",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="pauc_fractional",
@@ -82,6 +90,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("pauc",),
             title="mean TPR over exactly fpr_range, ranks at its ends in part, with 95 % limits",
             reference=f"{_NARASIMHAN}, with ties one half; {_RESTRICTED}",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="pauc_mcclish",
@@ -90,6 +99,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("pauc",),
             title="area under the interpolated ROC curve over fpr_range, 1/2 by chance, 1 at best, with 95 % limits",
             reference=f"McClish (1989), Medical Decision Making 9(3); {_RESTRICTED}",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="tpr",
@@ -98,6 +108,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("pauc",),
             title="true-positive rate at the upper end of fpr_range, with 95 % limits",
             reference="Narasimhan, Agarwal (2016), section 8.3",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="accepted",
@@ -106,6 +117,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("qvalue",),
             title="share of positives accepted at q-value <= q",
             reference=f"{_GASSO}, sections 4 and 5.6",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="n_accepted",
@@ -114,6 +126,7 @@ def npbench_metrics() -> list[Metric]:
             problems=("qvalue",),
             title="number of positives accepted at q-value <= q",
             reference=f"{_GASSO}, table V",
+            tags=frozenset({"ranks"}),
         ),
         Metric(
             name="n_support",

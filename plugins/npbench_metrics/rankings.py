@@ -60,7 +60,8 @@ def tpr(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
     Agarwal 2016, section 8.3); the limits allow for it (:func:`npbench.numerics.partial_auc.tpr_limits`).
     """
     fpr = problem.fpr_range[1]
-    return Estimate(partial_auc.tpr_at(y, scores, fpr), *partial_auc.tpr_limits(y, scores, fpr))
+    value, (low, high) = partial_auc.tpr_at(y, scores, fpr), partial_auc.tpr_limits(y, scores, fpr)
+    return Estimate(value, min(low, value), max(value, high))  # ties can bring a threshold outside of what is likely
 
 
 def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:

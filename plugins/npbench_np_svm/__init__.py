@@ -15,7 +15,7 @@ def npbench_solvers() -> list[Solver]:
             select="npbench.estimators.ramp_selection:select",
             title="Annealed nonconvex NP-SVM",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithm 3",
-            tags=frozenset({"kernel"}),
+            tags=frozenset({"kernel", "sparse"}),
         )
     ]
 

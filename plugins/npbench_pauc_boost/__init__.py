@@ -14,6 +14,7 @@ def npbench_solvers() -> list[Solver]:
             solves=("pauc",),
             title="Boosting of stumps for the partial AUC",
             reference="Komori, Eguchi (2010), BMC Bioinformatics 11:314",
+            tags=frozenset({"sparse"}),
         )
     ]
 

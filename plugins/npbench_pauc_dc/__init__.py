@@ -16,6 +16,7 @@ def npbench_solvers() -> list[Solver]:
             title="DC programming for the partial AUC",
             reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
             tags=frozenset({"linear", "kernel", "sparse"}),
+            expected_failures={"honest_flags": "where fpr_range starts at 0, n_iter_ counts the planes of one problem"},
         )
     ]
 

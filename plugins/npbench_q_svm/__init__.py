@@ -15,7 +15,7 @@ def npbench_solvers() -> list[Solver]:
             select="npbench.estimators.ramp_selection:select",
             title="Annealed q-value SVM",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 4",
-            tags=frozenset({"kernel"}),
+            tags=frozenset({"kernel", "sparse"}),
         )
     ]
 

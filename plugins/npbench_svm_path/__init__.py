@@ -15,7 +15,7 @@ def npbench_solvers() -> list[Solver]:
             select="npbench_svm_path.selection:select",
             title="SVM path over cost asymmetry, with asymmetry and intercept chosen on left-out samples",
             reference="Bach, Heckerman, Horvitz (2006), JMLR 7",
-            tags=frozenset({"kernel", "linear", "convex"}),
+            tags=frozenset({"kernel", "linear", "convex", "sparse", "stochastic"}),
         )
     ]
 

@@ -15,7 +15,7 @@ def npbench_solvers() -> list[Solver]:
             select="npbench.estimators.ramp_selection:select",
             title="Nonconvex NP-SVM by Uzawa's algorithm",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithms 1 and 2",
-            tags=frozenset({"kernel"}),
+            tags=frozenset({"kernel", "sparse"}),
         )
     ]
 

@@ -1,0 +1,108 @@
+"""What a check is, and the words that it fails with."""
+
+from __future__ import annotations
+
+import inspect
+import unittest
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+Skipped = unittest.SkipTest  # which pytest takes for a test that it should skip
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that npbench relies on; call it to find out.
+
+    Parameters
+    ----------
+    name : str
+        A word, as in a test's id.
+    claim : str
+        What holds if it passes, in one line.
+    body : callable
+        Looks, without arguments, and raises.
+
+    Raises
+    ------
+    AssertionError
+        When called, if the claim does not hold: what was seen, what was expected, what to do.
+    unittest.SkipTest
+        When called, if there is nothing to look at: why.
+    """
+
+    name: str
+    claim: str
+    body: Callable[[], None] = field(repr=False)
+
+    def __call__(self) -> None:
+        """Look; warnings that are not what a check looks at are of no concern."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.body()
+            except (AssertionError, Skipped):
+                raise
+            except Exception as error:  # whatever a plugin raises is what was to be found out
+                raise AssertionError(
+                    f"{type(error).__name__} was raised where no error was expected: {error} "
+                    "(`npbench check --traceback` shows where.)"
+                ) from error
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def checks(
+    functions: Iterator[Callable[..., None]], described: Any, expected_failures: Mapping[str, str] | None = None
+) -> Iterator[Check]:
+    """Yield a check for each function of a description: its name, and the first line of its docstring as the claim.
+
+    One that is expected to fail is skipped with the reason if it does, and fails if it passes.
+    """
+    reasons = expected_failures or {}
+    for function in functions:
+        target = function.func if isinstance(function, partial) else function
+        choice = f"_{'_'.join(function.keywords.values())}" if isinstance(function, partial) else ""
+        body = partial(function, described)
+        name = f"{target.__name__}{choice}"
+        if name in reasons:
+            body = partial(_expected_to_fail, body, reasons[name])
+        yield Check(name, (inspect.getdoc(target) or "").partition("\n")[0], body)
+
+
+def _expected_to_fail(body: Callable[[], None], reason: str) -> None:
+    try:
+        body()
+    except Skipped:
+        raise
+    except Exception as error:
+        raise Skipped(f"It is expected to fail: {reason}") from error
+    raise AssertionError(
+        f"It passes, and its description expects it to fail ({reason}): take it out of expected_failures."
+    )
+
+
+def require(held: Any, sentence: str) -> None:
+    """Raise AssertionError with ``sentence`` unless ``held``; unlike assert, with ``python -O`` too."""
+    if not held:
+        raise AssertionError(sentence)
+
+
+def refusal(call: Callable[[], Any]) -> str | None:
+    """Return the text of the ValueError or TypeError that ``call`` raises; None if it raises none.
+
+    Other errors go on: they are no refusals, but accidents.
+    """
+    try:
+        call()
+    except (ValueError, TypeError) as error:
+        require(
+            len(str(error).split()) > 2,
+            f"It was refused by {type(error).__name__}({str(error)!r}): a sentence that says what is wrong is due.",
+        )
+        return str(error)
+    return None

@@ -1,0 +1,156 @@
+"""Checks of data sets: what the description says, against what is read or drawn."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from npbench import registry
+from npbench.contracts import Dataset, resolve
+from npbench.signature import REQUIRED, signature
+from npbench.testing.check import Check, Skipped, checks, require
+from npbench.testing.composing import composed
+from npbench.testing.importing import require_light
+
+DESCRIBED = ("title", "positive", "source", "licence", "citation")
+
+_CODE = """
+import sys
+from npbench.contracts import Dataset
+from npbench.testing.datasets import read
+print(read(Dataset(name="again", load=sys.argv[1]), sys.argv[2:]).sha256)
+"""
+
+
+def check_dataset(name: str) -> list[Check]:
+    """Return the checks of the data set called ``name``.
+
+    Parameters
+    ----------
+    name : str
+        A name from ``npbench list datasets``. Nothing is downloaded for files that lie in no data folder: the checks
+        that need them are skipped.
+
+    Returns
+    -------
+    list of Check
+        To be called, or given to ``pytest.mark.parametrize`` with ``ids=str``.
+
+    Raises
+    ------
+    RequestError
+        If no installed plugin provides the data set.
+    """
+    functions: list[Callable[[Dataset], None]] = [description, light, settings, content, same_again, divided]
+    return list(checks(iter(functions), registry.installed().dataset(name)))
+
+
+def description(dataset: Dataset) -> None:
+    """The description names a loader that exists, says where the data come from, and pins every file."""
+    require(callable(resolve(dataset.load)), f"load names {dataset.load!r}, which is no function.")
+    empty = [name for name in DESCRIBED if not getattr(dataset, name)]
+    require(not empty, f"It says nothing of its {', '.join(empty)}: fill them in; users must know what they may do.")
+    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
+        require(
+            re.fullmatch("[0-9a-f]{64}", file.sha256),
+            f"The hash of {file.path} is {file.sha256!r}: 64 hexadecimal digits are expected, as sha256sum prints.",
+        )
+        require(
+            re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: one of http is expected."
+        )
+        require(file.size > 0, f"The size of {file.path} is {file.size}: its length in bytes is expected.")
+
+
+def light(dataset: Dataset) -> None:
+    """Importing the plugin to describe it loads no numerics and takes no time."""
+    require_light("dataset", dataset.name)
+
+
+def settings(dataset: Dataset) -> None:
+    """The YAML, or what is generated in its place, has settings that the loader takes."""
+    from npbench.data import parameter_faults
+
+    section = composed(f"dataset={dataset.name}")["dataset"]
+    require(section["name"] == dataset.name, f"The YAML says name: {section['name']}; expected is {dataset.name}.")
+    faults = parameter_faults(dataset, {name: value for name, value in section.items() if name != "name"})
+    require(not faults, " ".join(faults))
+
+
+def content(dataset: Dataset) -> None:
+    """What is read has the counts of the description, labels -1 and +1, and no infinite feature."""
+    data = read(dataset, _paths(dataset))
+    for name in ("n_samples", "n_features", "n_positive"):
+        said, found = getattr(dataset, name), getattr(data, name)
+        require(said in (None, found), f"{name} is {found}, and {said} in the description: one of the two is wrong.")
+
+
+def same_again(dataset: Dataset) -> None:
+    """Read in another process, the data have the same hash."""
+    paths = _paths(dataset)
+    here = read(dataset, paths).sha256
+    other = subprocess.run(
+        [sys.executable, "-c", _CODE, dataset.load, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+        # Another seed of Python's hashes: the order of a set is another too.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "1"},
+    )
+    require(other.returncode == 0, f"In another process it cannot be read: {other.stderr.strip()[-500:]}")
+    there = other.stdout.split()[-1]
+    require(
+        here == there,
+        f"Its hash is {here[:12]} here and {there[:12]} in another process: draw random numbers from a seed among its "
+        "parameters, and let nothing depend on the order of a set.",
+    )
+
+
+def divided(dataset: Dataset) -> None:
+    """Protocols can divide it, as shared with workers, by its own test part and training size where it has them."""
+    from npbench.data import share
+    from npbench.protocol import CrossValidation, Official, Permutations
+
+    data = read(dataset, _paths(dataset))
+    protocols: list[Any] = [CrossValidation(folds=2)]
+    if dataset.test_rows is not None:
+        protocols.append(Official(test_rows=dataset.test_rows))
+    if dataset.n_train is not None:
+        protocols.append(Permutations(n_train=dataset.n_train))
+    with tempfile.TemporaryDirectory() as folder:
+        shared = share(data, Path(folder)).open()
+        require(shared.sha256 == data.sha256, "Shared with a worker, it has another hash: report it to npbench.")
+        for protocol in protocols:
+            require(not protocol.faults(), " ".join(protocol.faults()))
+            first, second = (protocol.split(one, 0, 0).sha256 for one in (data, shared))
+            require(
+                first == second, f"protocol={protocol.name} divides the shared copy otherwise: report it to npbench."
+            )
+
+
+def read(dataset: Dataset, paths: Any) -> Any:
+    """Return the data of a data set with its default settings, read or drawn anew."""
+    from npbench.data import BinaryData
+
+    X, y, *rest = resolve(dataset.load)(*map(Path, paths))
+    (more,) = rest or ({},)
+    return BinaryData.checked(X, y, dataset.name, **more)
+
+
+def _paths(dataset: Dataset) -> list[Path]:
+    """Return where the files are; skip the check where they are not here or a parameter must be set."""
+    from npbench.data import sources
+
+    own = signature(dataset.load, len(dataset.files)).defaults
+    required = [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]
+    if required:
+        raise Skipped(f"It needs {', '.join(required)}, and has no data of its own.")
+    found = [sources.find(file) for file in dataset.files]
+    if None in found:
+        raise Skipped(f"Its files are in no data folder: `npbench data fetch {dataset.name}` downloads them.")
+    return [path for path in found if path]

@@ -1,0 +1,183 @@
+"""Checks of metrics: finite figures, in the right direction, that depend on what they say."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from npbench import registry
+from npbench.contracts import Estimate, Metric, resolve
+from npbench.problem import PROBLEMS
+from npbench.schema import SCHEMA
+from npbench.testing.check import Check, Skipped, checks, require
+from npbench.testing.importing import require_light
+from npbench.testing.samples import blobs
+
+DIRECTIONS = ("lower", "higher", "none")
+TAGS = ("decisions", "ranks")
+
+
+def check_metric(name: str) -> list[Check]:
+    """Return the checks of the metric called ``name``, chosen by its tags.
+
+    Parameters
+    ----------
+    name : str
+        A name from ``npbench list metrics``.
+
+    Returns
+    -------
+    list of Check
+        To be called, or given to ``pytest.mark.parametrize`` with ``ids=str``.
+
+    Raises
+    ------
+    RequestError
+        If no installed plugin provides the metric.
+    """
+    metric = registry.installed().metric(name)
+    return list(checks(_chosen(metric), metric))
+
+
+def _chosen(metric: Metric) -> Iterator[Callable[[Metric], None]]:
+    yield from (description, light, figure, degenerate_scores, row_order)
+    if metric.direction != "none":
+        yield direction
+    if "ranks" in metric.tags:
+        yield ranks_alone
+    if "decisions" in metric.tags:
+        yield decisions_alone
+
+
+def description(metric: Metric) -> None:
+    """The description names a function that exists, a direction, known problems and tags, and no column of records."""
+    require(metric.title, "It has no title: give one line for tables.")
+    require(callable(resolve(metric.compute)), f"compute names {metric.compute!r}, which is no function.")
+    require(
+        metric.direction in DIRECTIONS,
+        f"direction is {metric.direction!r}: it must be {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}.",
+    )
+    for what, names, choices in (("problem", metric.problems or (), PROBLEMS), ("tag", metric.tags, TAGS)):
+        unknown = sorted(set(names) - set(choices))
+        require(not unknown, f"Unknown {what}: {', '.join(unknown)}. There are: {', '.join(choices)}.")
+    columns = {metric.name, f"{metric.name}_low", f"{metric.name}_high"} & set(SCHEMA)
+    require(not columns, f"{', '.join(columns)} is a column of every record: call the metric something else.")
+
+
+def light(metric: Metric) -> None:
+    """Importing the plugin to describe it loads no numerics and takes no time."""
+    require_light("metric", metric.name)
+
+
+def figure(metric: Metric) -> None:
+    """Of ordinary scores it gives a finite number, within its confidence limits if it has any."""
+    value = computed(metric, *_scored())
+    if isinstance(value, Estimate):
+        require(
+            value.low <= value.value <= value.high,
+            f"It gives {value}: low <= value <= high is expected, and no NaN.",
+        )
+    else:
+        require(
+            isinstance(value, (float, int, np.number)),
+            f"It gives {value!r}: a float or an npbench.contracts.Estimate is expected.",
+        )
+    if math.isnan(_number(value)):
+        raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
+    require(math.isfinite(_number(value)), f"It gives {value}: a finite number is expected.")
+
+
+def degenerate_scores(metric: Metric) -> None:
+    """Of scores that are all equal, or of perfect or huge ones, it gives a finite number or refuses them."""
+    y, scores = _scored()
+    ordinary = _number(computed(metric, y, scores))
+    cases = {
+        "scores all 0": np.zeros_like(scores),
+        "scores all 1": np.ones_like(scores),
+        "perfect scores": y.astype(float),
+        "reversed scores": -y.astype(float),
+        "scores of size 1e300": scores * 1e300,
+        "scores in pairs of equal ones": np.round(scores),
+    }
+    for what, given in cases.items():
+        try:
+            with np.errstate(all="ignore"):
+                value = computed(metric, y, given)
+        except ValueError:
+            continue
+        require(
+            math.isnan(ordinary) or math.isfinite(_number(value)),
+            f"Of {what} it gives {value}: a finite number is expected, or a ValueError that says why there is none.",
+        )
+        if isinstance(value, Estimate):
+            require(
+                value.low <= value.value <= value.high, f"Of {what} it gives {value}: low <= value <= high is expected."
+            )
+
+
+def row_order(metric: Metric) -> None:
+    """The order of the samples does not matter."""
+    y, scores = _scored()
+    order = np.random.default_rng(1).permutation(len(y))
+    _require_equal(metric, (y, scores), (y[order], scores[order]), "of the same samples in another order")
+
+
+def direction(metric: Metric) -> None:
+    """Perfect scores are better than reversed ones, in its direction."""
+    y, _ = _scored()
+    perfect, reverse = (_number(computed(metric, y, sign * y.astype(float))) for sign in (1, -1))
+    if math.isnan(perfect):
+        raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
+    require(
+        perfect < reverse if metric.direction == "lower" else perfect > reverse,
+        f"It is {perfect:g} of perfect scores and {reverse:g} of reversed ones, and {metric.direction} is said to be "
+        "better: correct direction, or the sign.",
+    )
+
+
+def ranks_alone(metric: Metric) -> None:
+    """Any increasing transformation of the scores leaves it as it is (tag ranks)."""
+    y, scores = _scored()
+    for what, given in {"shifted by 3": scores + 3.0, "cubed": scores**3, "halved": scores / 2}.items():
+        _require_equal(metric, (y, scores), (y, given), f"of the scores {what}", "take the tag ranks away")
+
+
+def decisions_alone(metric: Metric) -> None:
+    """Only the signs of the scores matter (tag decisions)."""
+    y, scores = _scored()
+    other = np.sign(scores) * np.random.default_rng(2).uniform(0.5, 2.0, len(scores))
+    _require_equal(metric, (y, scores), (y, other), "of other scores of the same signs", "take the tag decisions away")
+
+
+def computed(metric: Metric, y: np.ndarray, scores: np.ndarray) -> Any:
+    """Return the figure for the first problem that a metric makes sense for, of a model that has nothing else."""
+    problem = PROBLEMS[(metric.problems or tuple(PROBLEMS))[0]]()
+    return resolve(metric.compute)(y, scores, problem=problem, estimator=_model())
+
+
+@functools.cache
+def _model() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression().fit(*blobs())
+
+
+def _scored() -> tuple[np.ndarray, np.ndarray]:
+    X, y = blobs(n=200)
+    return y, X.sum(axis=1)
+
+
+def _number(figure: Any) -> float:
+    return float(figure.value if isinstance(figure, Estimate) else figure)
+
+
+def _require_equal(metric: Metric, first: Any, second: Any, what: str, remedy: str = "mend it") -> None:
+    one, other = (_number(computed(metric, *given)) for given in (first, second))
+    require(
+        np.isclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True),
+        f"It is {one:g}, and {other:g} {what}; the same is expected: {remedy}.",
+    )

@@ -1,0 +1,120 @@
+"""Checks of what a solver answers: which way, how repeatably, how honestly."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+
+from npbench.contracts import Solver
+from npbench.testing.check import Skipped, require
+from npbench.testing.samples import apart, blobs, fitted_aloud, made, scores
+
+AGREEMENT = 0.05  # of the spread of the scores: what a tolerance on the objective leaves open
+SAME_OPTIMUM = 0.01  # relative difference of objectives
+ROUNDING = 1e-6  # where the optimum is 0
+
+
+def direction(solver: Solver) -> None:
+    """Where the classes lie far apart, every positive scores above every negative."""
+    X, y = blobs(shift=8.0)
+    found = scores(solver, X, y, X)
+    lowest, highest = found[y > 0].min(), found[y < 0].max()
+    require(
+        lowest > highest,
+        f"Of classes far apart, the lowest score of a positive is {lowest:.3g} and the highest of a negative "
+        f"{highest:.3g}: larger must mean more positive, where classes_[1] is positive.",
+    )
+
+
+def same_seed(solver: Solver) -> None:
+    """Two fits with the same seed give the same scores, bit for bit."""
+    X, y = blobs()
+    first, second = (scores(solver, X, y, X) for _ in range(2))
+    require(
+        np.array_equal(first, second),
+        f"Two fits to the same sample differ by {np.max(np.abs(first - second)):.3g}: draw all random numbers from "
+        "random_state, as sklearn.utils.check_random_state does.",
+    )
+
+
+def pickling(solver: Solver) -> None:
+    """A fitted estimator that was pickled scores as before, and can be cloned."""
+    from sklearn.base import clone
+
+    X, y = blobs()
+    model = made(solver).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    require(
+        np.array_equal(again.decision_function(X), model.decision_function(X)),
+        "Pickled and read again, it scores otherwise: keep all that decision_function needs in attributes.",
+    )
+    copy = clone(again)
+    require(
+        repr(copy.get_params()) == repr(model.get_params()),
+        "Its clone has other parameters: set each parameter in __init__ as it is given, and nowhere else.",
+    )
+
+
+def honest_flags(solver: Solver) -> None:
+    """converged_ is False exactly when a ConvergenceWarning says so, and n_iter_ keeps to max_iter."""
+    X, y = blobs()
+    trials = [{}, {"max_iter": 1}] if "max_iter" in made(solver).get_params() else [{}]
+    for params in trials:
+        model, warned = fitted_aloud(solver, X, y, **params)
+        asked = ", ".join(f"{name}={value}" for name, value in params.items()) or "defaults"
+        said = f"warned {warned[0]!r}" if warned else "did not warn"
+        flag = getattr(model, "converged_", None if not warned else "absent")
+        require(
+            flag is None or (isinstance(flag, (bool, np.bool_)) and flag != bool(warned)),
+            f"With {asked}, fit {said} and converged_ is {flag}: set converged_ to False and raise a "
+            "ConvergenceWarning when it did not converge, and neither otherwise.",
+        )
+        n_iter = int(np.max(getattr(model, "n_iter_", 0)))
+        limit = model.get_params().get("max_iter")
+        require(
+            not isinstance(limit, int) or 0 <= n_iter <= limit,
+            f"With {asked}, n_iter_ is {n_iter} and max_iter {limit}: count the same steps in both.",
+        )
+
+
+def row_order(solver: Solver) -> None:
+    """The order of the rows does not matter (no tag stochastic)."""
+    X, y = blobs()
+    order = np.random.default_rng(1).permutation(len(y))
+    difference = apart(scores(solver, X, y, X), scores(solver, X[order], y[order], X))
+    require(
+        difference <= AGREEMENT,
+        f"With the rows in another order, scores differ by {difference:.2g} of their spread; at most {AGREEMENT} is "
+        "expected: mend it, or add the tag stochastic and a parameter random_state.",
+    )
+
+
+def linear_scores(solver: Solver) -> None:
+    """The score half-way between two samples is the mean of theirs (tag linear)."""
+    X, y = blobs()
+    a, b = X[:60], X[60:]
+    model = made(solver).fit(X, y)
+    ends = (model.decision_function(a) + model.decision_function(b)) / 2
+    difference = apart(ends, model.decision_function((a + b) / 2))
+    require(
+        difference <= 1e-9,
+        f"Scores half-way between samples are off the mean by {difference:.2g} of their spread: drop the tag linear.",
+    )
+
+
+def one_optimum(solver: Solver) -> None:
+    """The objective is the same whatever the order of the rows, and the duality gap is not negative (tag convex)."""
+    X, y = blobs()
+    order = np.random.default_rng(1).permutation(len(y))
+    models = [made(solver).fit(X, y), made(solver).fit(X[order], y[order])]
+    if not hasattr(models[0], "objective_"):
+        raise Skipped("The estimator has no objective_.")
+    first, second = (float(model.objective_) for model in models)
+    require(
+        abs(first - second) <= SAME_OPTIMUM * max(abs(first), abs(second)) + ROUNDING,
+        f"objective_ is {first:.6g}, and {second:.6g} with the rows in another order: a convex problem has one. "
+        "Solve it more precisely, or take the tag convex away.",
+    )
+    gap = float(getattr(models[0], "duality_gap_", 0.0))
+    require(gap >= -ROUNDING * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound cannot lie above the optimum.")

@@ -1,0 +1,111 @@
+"""Checks of what a solver's plugin says: its description, its parameters, its YAML, and scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from npbench import registry
+from npbench.config_folders import package_folders
+from npbench.contracts import Solver, resolve
+from npbench.parameters import solver_settings
+from npbench.problem import PROBLEMS
+from npbench.signature import REQUIRED, filled_in, signature
+from npbench.testing.check import require
+from npbench.testing.composing import composed
+from npbench.testing.importing import require_light
+
+TAGS = ("convex", "kernel", "linear", "sparse", "stochastic")
+
+
+def description(solver: Solver) -> None:
+    """The description names code that exists, known problems and tags, and parameters of the estimator."""
+    require(solver.title, "It has no title: give one line for tables.")
+    require(solver.solves, f"It solves no problem: name one of {', '.join(PROBLEMS)} in solves.")
+    _known("problem", solver.solves, PROBLEMS)
+    _known("tag", solver.tags, TAGS)
+    known = signature(solver.estimator).defaults
+    _known("parameter in search", solver.search, known)
+    _known("parameter in imports", solver.imports, known)
+    if solver.select:
+        require(callable(resolve(solver.select)), f"select names {solver.select!r}, which is no function.")
+    require(
+        "stochastic" not in solver.tags or "random_state" in known,
+        "It has the tag stochastic and no parameter random_state, so that no run can be repeated: add it.",
+    )
+
+
+def _known(what: str, names: Any, choices: Any) -> None:
+    unknown = sorted(set(names) - set(choices))
+    require(
+        not unknown, f"Unknown {what}: {', '.join(unknown)}. There are: {', '.join(sorted(choices))}. Correct the name."
+    )
+
+
+def light(solver: Solver) -> None:
+    """Importing the plugin to describe it loads no numerics and takes no time."""
+    require_light("solver", solver.name)
+
+
+def parameters(solver: Solver) -> None:
+    """Parameters are keyword-only and have defaults, so that an estimator can be made of what is set alone."""
+    given = inspect.signature(resolve(solver.estimator)).parameters.values()
+    kinds = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    positional = [one.name for one in given if one.kind in kinds]
+    require(not positional, f"{', '.join(positional)} can be given by position: put `*` before them in __init__.")
+    required = [name for name, default in signature(solver.estimator).defaults.items() if default is REQUIRED]
+    require(not required, f"{', '.join(required)} have no default: give them one.")
+
+
+def settings(solver: Solver) -> None:
+    """The YAML, or what is generated in its place, has the parameters of the estimator with its defaults."""
+    known = signature(solver.estimator)
+    for problem in solver.solves:
+        section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
+        solver_settings(solver, section, PROBLEMS[problem]().parameters())
+    require(section["name"] == solver.name, f"The YAML says name: {section['name']}; expected is {solver.name}.")
+    if not _has_yaml(solver.name):
+        return
+    hidden = filled_in(solver)
+    missing = [name for name in known.defaults if name not in section and name not in hidden]
+    require(not missing, f"The YAML does not state {', '.join(missing)}: add a line with a comment for each.")
+    searched = {name for name, grid in (section.get("search") or {}).items() if grid is not None}
+    differing = {
+        name: value
+        for name, value in section.items()
+        if name in known.defaults and name not in searched and not _same(value, known.defaults[name])
+    }
+    told = ", ".join(f"{name}: {value!r} ({known.defaults[name]!r})" for name, value in differing.items())
+    require(not differing, f"The YAML has other values than the estimator's defaults (in brackets): {told}. Agree.")
+
+
+def _has_yaml(name: str) -> bool:
+    packages = registry.installed().config_packages
+    return any((folder / "solver" / f"{name}.yaml").is_file() for p in packages for folder in package_folders(p))
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, list) and isinstance(default, (list, tuple)):
+        return len(value) == len(default) and all(map(_same, value, default))
+    if isinstance(value, Mapping) and default is None:  # YAML needs a mapping to be filled in name by name
+        return not value
+    return bool(value == default)
+
+
+def scikit_learn(solver: Solver) -> None:
+    """The estimator passes scikit-learn's check_estimator, but for what its description expects to fail."""
+    from sklearn.utils.estimator_checks import check_estimator
+
+    expected = {name: reason for name, reason in solver.expected_failures.items() if name.startswith("check_")}
+    results = check_estimator(resolve(solver.estimator)(), expected_failed_checks=expected, on_skip=None, on_fail=None)
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    told = "; ".join(f"{name}: {' '.join(str(error).split()) or repr(error)}" for name, error in failed.items())
+    require(
+        not failed,
+        f"{len(failed)} of {len(results)} checks of scikit-learn fail: {told}. Mend them, or say why not in the "
+        "description, expected_failures={check: reason}.",
+    )
+    passed = {result["check_name"] for result in results if result["status"] == "passed"}
+    stale = sorted(passed & set(expected))
+    require(not stale, f"{', '.join(stale)} are expected to fail, and pass: take them out of expected_failures.")

@@ -1,0 +1,131 @@
+"""Checks of what a solver accepts, and how it refuses the rest."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from npbench.contracts import Solver
+from npbench.testing.check import refusal, require
+from npbench.testing.samples import apart, blobs, made, scores
+
+LABELS = ((0, 1), (1, 2), (-3.0, 7.0), (False, True), ("no", "yes"))
+AGREEMENT = 0.05  # of the spread of the scores: what a tolerance on the objective leaves open
+
+
+def any_two_labels(solver: Solver) -> None:
+    """Any two labels will do; the larger is positive, and the scores are the same."""
+    X, y = blobs()
+    expected = scores(solver, X, y, X)
+    for pair in LABELS:
+        named = np.array(pair)[(y > 0).astype(int)]
+        model = made(solver).fit(X, named)
+        require(
+            list(model.classes_) == list(pair), f"With labels {pair}, classes_ is {model.classes_}: expected is {pair}."
+        )
+        require(
+            np.array_equal(model.decision_function(X), expected),
+            f"With labels {pair} the scores differ from those with -1 and 1: code them from classes_ before use.",
+        )
+        predicted = np.array(pair)[(expected > 0).astype(int)]
+        require(
+            np.array_equal(model.predict(X), predicted),
+            f"With labels {pair}, predict does not return the label of the sign of the score: use classes_[score > 0].",
+        )
+
+
+def one_class(solver: Solver) -> None:
+    """Samples of one class are refused by a ValueError that says so."""
+    X, _ = blobs()
+    text = refusal(lambda: made(solver).fit(X, np.ones(len(X), dtype=int)))
+    require(text is not None, "It fits samples of one class, from which nothing can be learned: raise a ValueError.")
+    require("class" in str(text), f"Of one class it says {text!r}: name the class, and that two are needed.")
+
+
+def few_samples(solver: Solver) -> None:
+    """Two samples, or one among twenty, are fitted or refused in a sentence."""
+    X, y = blobs(n=42)
+    rare = np.concatenate([np.flatnonzero(y < 0)[:20], np.flatnonzero(y > 0)[:1]])
+    pair = np.array([np.flatnonzero(y < 0)[0], np.flatnonzero(y > 0)[0]])
+    for what, rows in {"2 samples": pair, "1 positive and 20 negatives": rare, "1 negative": rare}.items():
+        labels = -y if what == "1 negative" else y
+        _finite_or_refused(solver, what, X[rows], labels[rows])
+
+
+def extreme_features(solver: Solver) -> None:
+    """Features that are constant, huge, tiny or repeated give finite scores or a sentence."""
+    X, y = blobs(n=60)
+    cases = {
+        "all features constant": np.ones_like(X),
+        "one feature constant": X * [1.0, 1.0, 0.0] + [0.0, 0.0, 5.0],
+        "features of size 1e150": X * 1e150,
+        "features of size 1e-150": X * 1e-150,
+        "one feature a million times the others": X * [1.0, 1.0, 1e6],
+        "every row ten times": np.repeat(X[:6], 10, axis=0),
+        "more features than samples": np.tile(X[:, :1], (1, 200)) + np.linspace(0.0, 1.0, 200),
+    }
+    for what, features in cases.items():
+        _finite_or_refused(solver, what, features, y if "ten" not in what else np.repeat(_both(y[:6]), 10))
+
+
+def _both(y: np.ndarray) -> np.ndarray:
+    return np.concatenate([[-1, 1], y[2:]])
+
+
+def _finite_or_refused(solver: Solver, what: str, X: np.ndarray, y: np.ndarray) -> None:
+    with np.errstate(all="ignore"):
+        found: list[np.ndarray] = []
+        text = refusal(lambda: found.append(scores(solver, X, y, X)))
+    require(
+        text is not None or np.isfinite(found[0]).all(),
+        f"With {what} it returns NaN or infinite scores: return finite ones, or raise a ValueError that says why not.",
+    )
+
+
+def non_finite(solver: Solver) -> None:
+    """NaN and infinity are refused by name, in fit and in decision_function."""
+    from sklearn.utils import get_tags
+
+    X, y = blobs()
+    model = made(solver).fit(X, y)
+    takes_nan = get_tags(model).input_tags.allow_nan
+    for value in (np.inf, -np.inf) if takes_nan else (np.nan, np.inf, -np.inf):
+        wrong = X.copy()
+        wrong[3, 1] = value
+        for method, call in {
+            "fit": partial(made(solver).fit, wrong, y),
+            "decision_function": partial(model.decision_function, wrong),
+        }.items():
+            text = refusal(call)
+            require(
+                text is not None and re.search("nan|inf|missing|finite", text, re.IGNORECASE),
+                f"{method} with a feature that is {value} "
+                f"{'is carried out' if text is None else f'says {text!r}'}: expected is a ValueError that says that "
+                "the input has NaN or infinity, as scikit-learn's validate_data raises.",
+            )
+
+
+def sparse_equals_dense(solver: Solver) -> None:
+    """CSR samples give the classifier that the same dense samples give (tag sparse)."""
+    X, y = blobs()
+    X = X * (np.abs(X) > 0.5)
+    dense = scores(solver, X, y, X)
+    for kind in (sparse.csr_array, sparse.csr_matrix):
+        difference = apart(dense, scores(solver, kind(X), y, kind(X)))
+        require(
+            difference <= AGREEMENT,
+            f"Scores of {kind.__name__} samples differ from those of dense ones by {difference:.2g} of their spread; "
+            f"at most {AGREEMENT} is expected: mend it, or take the tag sparse away.",
+        )
+
+
+def sparse_is_refused(solver: Solver) -> None:
+    """CSR samples are refused in a sentence (no tag sparse)."""
+    X, y = blobs()
+    require(
+        refusal(lambda: made(solver).fit(sparse.csr_array(X), y)) is not None,
+        "It fits CSR samples, and its description does not say so: add the tag sparse, or refuse them.",
+    )

@@ -1,0 +1,52 @@
+"""Check of a solver in a whole job: what a run does with it, on a small sample."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+from npbench import registry
+from npbench.contracts import Dataset, Solver
+from npbench.parameters import solver_settings
+from npbench.problem import PROBLEMS
+from npbench.testing.check import require
+from npbench.testing.composing import composed
+from npbench.testing.samples import blobs
+
+
+def job(solver: Solver, problem: str) -> None:
+    """A whole job ends well and leaves a record: split, select, fit, score, measure, store."""
+    from npbench.data import BinaryData
+    from npbench.job import jobs_of
+    from npbench.measurement import run
+    from npbench.protocol import CrossValidation
+    from npbench.request import Request
+    from npbench.store import RecordStore
+
+    asked = PROBLEMS[problem]()
+    section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
+    params, search = solver_settings(solver, section, asked.parameters())
+    request = Request(
+        solver=solver,
+        params=params,
+        search={name: list(islice(values, 2)) for name, values in search.items()},
+        dataset=Dataset(name="blobs", load=""),
+        dataset_params={},
+        problem=asked,
+        protocol=CrossValidation(folds=2),
+        preprocess="standardize",
+        metrics=[m for m in registry.installed().metrics.values() if m.problems is None or problem in m.problems],
+    )
+    data = BinaryData.checked(*blobs(), "blobs")
+    (planned,) = jobs_of(request, data)
+    record = run(planned, data, trace=True)
+    require(
+        record["status"] == "ok",
+        f"A job of problem={problem} ended with status {record['status']}: {record.get('error_type')}: "
+        f"{record.get('error')}",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        store = RecordStore(Path(folder) / "records")
+        store.append(record)
+        require(len(store.frame()) == 1, "Its record cannot be read again: attributes must be plain numbers and words.")

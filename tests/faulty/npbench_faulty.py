@@ -1,0 +1,290 @@
+"""A plugin with one sound solver, data set and metric, and many that have one fault each."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.contracts import Estimate
+from npbench.estimators.binary import BinaryClassifier
+
+
+class Sound(BinaryClassifier):
+    """Class means, in at most max_iter steps of which it takes two."""
+
+    _parameter_constraints = {}  # noqa: RUF012
+
+    def __init__(self, *, rho=0.05, shrinkage=0.0, max_iter=10, random_state=None):
+        self.rho = rho
+        self.shrinkage = shrinkage
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        X, signs = self._training_set(X, y)
+        self._solve(X, signs)
+        self.n_iter_ = min(2, self.max_iter)
+        self.converged_ = self.max_iter >= 2
+        if not self.converged_:
+            warnings.warn("One step did not suffice: increase max_iter.", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _solve(self, X, signs):
+        negative, positive = (np.asarray(X[signs == sign].mean(axis=0)).ravel() for sign in (-1, 1))
+        self.coef_ = (1.0 - self.shrinkage) * (positive - negative)
+        scores = np.sort(X @ self.coef_)
+        self.intercept_ = -np.quantile((X @ self.coef_)[signs < 0], 1.0 - self.rho, method="higher")
+        self.objective_ = float(scores.mean())
+
+    def decision_function(self, X):
+        if not hasattr(self, "coef_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("Fit it first.")
+        return self._samples(X) @ self.coef_ + self.intercept_
+
+
+class Positional(Sound):
+    def __init__(self, rho=0.05, shrinkage=0.0):
+        super().__init__(rho=rho, shrinkage=shrinkage)
+
+
+class Required(Sound):
+    def __init__(self, *, rho):
+        super().__init__(rho=rho)
+
+
+class OtherLabels(Sound):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.intercept_ += float(np.sum(y == 1)) / len(y)  # counts labels by their name
+        return self
+
+
+class NoClasses(Sound):
+    def fit(self, X, y):
+        super().fit(X, np.where(np.asarray(y) == np.max(y), 1, -1))
+        return self
+
+
+class WrongPredict(Sound):
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0.5).astype(int)]
+
+
+class OneClassWillDo(Sound):
+    def fit(self, X, y):
+        if len(np.unique(y)) == 1:
+            return self
+        return super().fit(X, y)
+
+
+class OneClassUnnamed(Sound):
+    def fit(self, X, y):
+        if len(np.unique(y)) == 1:
+            raise ValueError("this will not do at all")
+        return super().fit(X, y)
+
+
+class Terse(Sound):
+    def fit(self, X, y):
+        if len(np.unique(y)) == 1:
+            raise ValueError("class")
+        return super().fit(X, y)
+
+
+class Indexing(Sound):
+    def _solve(self, X, signs):
+        X[10]
+        super()._solve(X, signs)
+
+
+class FewGiveNaN(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        if np.sum(signs > 0) < 2:
+            self.intercept_ = np.nan
+
+
+class Dividing(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self.coef_ = self.coef_ / X.std(axis=0) if not sparse.issparse(X) else self.coef_
+
+
+class TakesNaN(Sound):
+    def _training_set(self, X, y):
+        return super()._training_set(np.nan_to_num(X, posinf=0.0, neginf=0.0), y)
+
+
+class ScoresNaN(Sound):
+    def _samples(self, X):
+        return np.nan_to_num(X, posinf=0.0, neginf=0.0)
+
+
+class SparseDiffers(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self.coef_ = self.coef_ + np.array([1.0, 0.0, 0.0]) * sparse.issparse(X)
+
+
+class Dense(Sound):
+    def _training_set(self, X, y):
+        if sparse.issparse(X):
+            raise TypeError("Sparse samples are not supported: make them dense.")
+        return super()._training_set(X, y)
+
+
+class Reversed(Sound):
+    def decision_function(self, X):
+        return -super().decision_function(X)
+
+
+class Unseeded(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self.intercept_ += np.random.default_rng().normal()
+
+
+class Forgetful(Sound):
+    def __getstate__(self):
+        return {**super().__getstate__(), "intercept_": 0.0}
+
+
+class Rounding(Sound):
+    def __init__(self, *, rho=0.05, shrinkage=0.0):
+        super().__init__(rho=rho, shrinkage=shrinkage)
+        self.shrinkage = shrinkage + 0.1
+
+
+class Boasting(Sound):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.converged_ = True
+        return self
+
+
+class Silent(Sound):
+    def fit(self, X, y):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return super().fit(X, y)
+
+
+class WarningOnly(Sound):
+    def fit(self, X, y):
+        super().fit(X, y)
+        del self.converged_
+        return self
+
+
+class Overcounting(Sound):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.n_iter_ = self.max_iter + 1
+        return self
+
+
+class OrderMinded(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self.coef_ = self.coef_ + np.asarray(X[[0]].sum(axis=0)).ravel()
+        self.objective_ = float(X[[0]].sum())
+
+
+class GapBelowZero(Sound):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self.duality_gap_ = -1.0
+
+
+class Bent(Sound):
+    def decision_function(self, X):
+        return super().decision_function(X) ** 3
+
+
+class Columns(Sound):
+    def decision_function(self, X):
+        return super().decision_function(X)[:, None]
+
+
+def no_search(make, X, y, folds, problem, search, *, n_threads=1):
+    raise ArithmeticError("no search today")
+
+
+def blobs(n=60, seed=0):
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    return np.random.default_rng(seed).normal(size=(n, 2)) + y[:, None], y
+
+
+def zero_one():
+    X, y = blobs()
+    return X, (y > 0).astype(int)
+
+
+def infinite():
+    X, y = blobs()
+    X[0, 0] = np.inf
+    return X, y
+
+
+def unseeded():
+    return blobs(seed=None)
+
+
+def in_the_order_of_a_set():
+    X, y = blobs()
+    order = [int(word) for word in {str(i) for i in range(60)}]
+    return X[order], y[order]
+
+
+def one_positive():
+    X, _ = blobs()
+    return X, np.where(np.arange(60) == 0, 1, -1)
+
+
+def needs_path(path):
+    raise AssertionError(path)
+
+
+def accuracy(y, scores, *, problem, estimator):
+    return float(np.mean(np.sign(scores) == y))
+
+
+def auc(y, scores, *, problem, estimator):
+    wins = np.sign(scores[y > 0][:, None] - scores[y < 0])
+    return float(0.5 + 0.5 * wins.mean())
+
+
+def margin(y, scores, *, problem, estimator):
+    return float(np.mean(np.clip(y * scores, -9.0, 9.0)))
+
+
+def infinite_figure(y, scores, *, problem, estimator):
+    return np.inf
+
+
+def text(y, scores, *, problem, estimator):
+    return "good"
+
+
+def outside(y, scores, *, problem, estimator):
+    return Estimate(0.5, 0.6, 0.7)
+
+
+def ratio(y, scores, *, problem, estimator):
+    return float(np.divide(np.sum(scores[y > 0] > 0), np.sum(scores[y < 0] > 0)))
+
+
+def outside_at_ties(y, scores, *, problem, estimator):
+    value = auc(y, scores, problem=problem, estimator=estimator)
+    return Estimate(value, value + (np.ptp(scores) == 0), value + 1.0)
+
+
+def first(y, scores, *, problem, estimator):
+    return float(scores[0])
+
+
+def nothing(y, scores, *, problem, estimator):
+    return np.nan
