@@ -25,6 +25,8 @@ from npbench import contracts, hookspecs, registry, schema
 from npbench.configs import config_dir
 from npbench.experiment import load
 from npbench.reading import conformed
+from npbench.report import terminal
+from npbench.report.collect import collect
 from npbench.report.experiment import print_experiment
 from npbench.store import RecordStore
 from npbench.summary import print_summary
@@ -61,6 +63,15 @@ def experiment(name: str, records: str = "") -> None:
     frame = conformed(pl.read_parquet(path))
     console = Console(file=io.StringIO(), width=100)
     print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
+    assert isinstance(console.file, io.StringIO)
+    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
+
+
+def report(part: str, paper: str, **filters: str) -> None:
+    """Write the tables that a part of the report makes of a paper's published records."""
+    records = collect([ROOT / "results" / "published" / paper], filters).records
+    console = Console(file=io.StringIO(), width=100)
+    terminal.show(contracts.resolve(f"npbench.report.{part}:sections")(records), console)
     assert isinstance(console.file, io.StringIO)
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
