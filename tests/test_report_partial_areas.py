@@ -34,8 +34,8 @@ def record(solver="pauc_struct", pauc=0.6, repeat=0, fpr_range=(0.02, 0.05), **c
         "solver_status": "converged",
         "n_iter": 10,
         "n_candidates": 6,
-        "select_seconds": 2.0,
-        "fit_seconds": 0.5,
+        "select_cpu_seconds": 2.0,
+        "fit_cpu_seconds": 0.5,
         "cpu": "a processor",
         "n_jobs": 1,
         "n_threads": 1,
@@ -258,12 +258,12 @@ def test_iterations_are_drawn_a_line_for_each_c():
 
 def test_times_are_compared_with_those_of_the_base():
     found = frame(
-        record(fit_seconds=2.0),
-        record(fit_seconds=4.0, repeat=1),
-        record("auc_svm", fit_seconds=1.5, n_candidates=3),
-        record("asvm", fit_seconds=1.0),
-        record("greedy_pauc", fit_seconds=6.0, select_seconds=0.0),
-        record("pauc_dc", fit_seconds=None, status="failed"),
+        record(fit_cpu_seconds=2.0),
+        record(fit_cpu_seconds=4.0, repeat=1),
+        record("auc_svm", fit_cpu_seconds=1.5, n_candidates=3),
+        record("asvm", fit_cpu_seconds=1.0),
+        record("greedy_pauc", fit_cpu_seconds=6.0, select_cpu_seconds=0.0),
+        record("pauc_dc", fit_cpu_seconds=None, status="failed"),
     )
     (sheet,) = training_times.table(found, ())
     assert sheet.rows == [
@@ -277,7 +277,9 @@ def test_times_are_compared_with_those_of_the_base():
 
 def test_bars_are_mean_seconds():
     pytest.importorskip("matplotlib")
-    found = frame(record(fit_seconds=2.0), record(fit_seconds=4.0, repeat=1), record("asvm", select_seconds=0.0))
+    found = frame(
+        record(fit_cpu_seconds=2.0), record(fit_cpu_seconds=4.0, repeat=1), record("asvm", select_cpu_seconds=0.0)
+    )
     (axes,) = training_times.figure(found, ()).axes
     assert sorted(bar.get_width() for bar in axes.patches) == [1e-3, 0.5, 2.0, 3.0]
 

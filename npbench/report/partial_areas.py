@@ -118,7 +118,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any
     best_first = sorted(methods, key=lambda same: -(means[same["method"][0]] or 0.0))
     asked = ", ".join(group["fpr_range"].unique(maintain_order=True))
     return Sheet(
-        f"{dataset}, {metric} in {asked}: mean±standard deviation over splits; seconds of selection and of the fit",
+        f"{dataset}, {metric} in {asked}: mean±standard deviation over splits; processor seconds of selection and fit",
         ["method", "here", "paper", "difference", "verdict", "selection", "fit", "splits", "w = 0"],
         [_row(same, papers[same["method"][0]], metric) for same in best_first],
         list(_notes(means, papers)),
@@ -134,7 +134,7 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str) -> list[str]:
         cell(paper),
         f"{fmean(found) - paper:+.3f}" if found and paper is not None else NONE,
         verdict(fmean(found) if found else None, paper),
-        *(spread(values(good, f"{part}_seconds"), ".2f") for part in ("select", "fit")),
+        *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         f"{len(good)}/{len(same)}",
         str(len(good.filter(solver_status="collapsed"))),
     ]

@@ -1,4 +1,7 @@
-"""Training times of several methods: Figure 7 of Narasimhan and Agarwal (2016)."""
+"""Training times of several methods: Figure 7 of Narasimhan and Agarwal (2016).
+
+Times are processor seconds, which hardly depend on what else runs on the machine.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from npbench.report.sheet import NONE, Sheet, spread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PARTS = {"select_seconds": ("selection", "#999999"), "fit_seconds": ("fit", "#0072B2")}  # Okabe and Ito (2008), grey
+PARTS = {
+    "select_cpu_seconds": ("selection", "#999999"),
+    "fit_cpu_seconds": ("fit", "#0072B2"),
+}  # Okabe and Ito (2008), grey
 WIDTH, LINE = 2.9, 0.22  # inches of a panel, and of a method in it
 SMALL = 8  # points
 
@@ -32,7 +38,7 @@ def table(
     Parameters
     ----------
     records : DataFrame
-        For the problem pauc; their times are those of jobs with the machine to themselves (``execution.n_jobs=1``).
+        For the problem pauc.
     printed : sequence of mapping
         Not used: the paper draws its bars.
     base : str
@@ -60,7 +66,7 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], **_: Any
             axes.barh(places, lengths, height=0.38, color=colour, label=label)
         axes.set_yticks(range(len(means)), means["solver"].to_list(), fontsize=SMALL)
         axes.set_xscale("log")
-        axes.set_xlabel("seconds", size=SMALL)
+        axes.set_xlabel("processor seconds", size=SMALL)
         axes.tick_params(axis="x", labelsize=SMALL)
         axes.set_title(f"{group['dataset'][0]} {group['fpr_range'][0]}", size=SMALL + 1)
         axes.grid(axis="x", color="0.9")
@@ -76,7 +82,7 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
 
 def _sheet(group: pl.DataFrame, base: str, faster: Sequence[str]) -> Sheet:
     good = group.filter(status="ok")
-    fits = {solver: fmean(values(same, "fit_seconds")) for (solver,), same in good.group_by("solver")}
+    fits = {solver: fmean(values(same, "fit_cpu_seconds")) for (solver,), same in good.group_by("solver")}
     rows = [
         [
             solver,
@@ -89,8 +95,8 @@ def _sheet(group: pl.DataFrame, base: str, faster: Sequence[str]) -> Sheet:
         for solver in sorted(fits, key=lambda solver: fits[solver])
     ]
     return Sheet(
-        f"{group['dataset'][0]}, {group['fpr_range'][0]}: seconds of selection and of the fit, mean±standard deviation "
-        "over splits",
+        f"{group['dataset'][0]}, {group['fpr_range'][0]}: processor seconds of selection and of the fit, mean±standard "
+        "deviation over splits",
         ["solver", "selection", "fit", "candidates", f"fit / {base}", "splits", "verdict"],
         rows,
         list(_notes(good, base, faster)),
