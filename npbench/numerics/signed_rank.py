@@ -35,6 +35,23 @@ def greater(differences: np.ndarray) -> np.ndarray:
     >>> greater(np.array([[0.1, 0.2, 0.3, 0.4, -0.05], [0.1, 0.1, 0.1, 0.1, 0.1], [0.0, 0.0, 0.0, 0.0, 0.0]])).tolist()
     [0.0625, 0.03125, 1.0]
     """
+    return tails(differences)[0]
+
+
+def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the one-sided p-values of each row against larger and against smaller differences; see :func:`greater`.
+
+    Parameters
+    ----------
+    differences : array of shape (n_rows, n)
+        A sample of n pairs in each row.
+
+    Examples
+    --------
+    >>> larger, smaller = tails(np.array([[0.1, 0.2, 0.3, 0.4, -0.05]]))
+    >>> larger.tolist(), smaller.tolist()
+    ([0.0625], [0.96875])
+    """
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)
     n_zeros = np.sum(sizes == 0, axis=1, keepdims=True)
@@ -43,7 +60,9 @@ def greater(differences: np.ndarray) -> np.ndarray:
     observed = np.sum(doubled, axis=1, where=rounded > 0)
     patterns, pattern_of = np.unique(np.sort(doubled, axis=1), axis=0, return_inverse=True)
     chances = _chances(patterns)[pattern_of.reshape(-1)]
-    return np.sum(chances, axis=1, where=np.arange(chances.shape[1]) >= observed[:, None])
+    sums = np.arange(chances.shape[1])
+    larger = np.sum(chances, axis=1, where=sums >= observed[:, None])
+    return larger, np.sum(chances, axis=1, where=sums <= observed[:, None])
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy import special, stats
 
-from npbench.numerics.signed_rank import DIGITS, greater
+from npbench.numerics.signed_rank import DIGITS, tails
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 1 - CONFIDENCE
@@ -73,9 +73,10 @@ def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided
 
 
 def _exact(differences: np.ndarray, alternative: Alternative) -> np.ndarray:
+    larger, smaller = tails(differences)
     if alternative == "two-sided":
-        return np.minimum(1.0, 2 * np.minimum(greater(differences), greater(-differences)))
-    return greater(differences if alternative == "greater" else -differences)
+        return np.minimum(1.0, 2 * np.minimum(larger, smaller))
+    return larger if alternative == "greater" else smaller
 
 
 def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:

@@ -52,9 +52,14 @@ class Pair:
         """The Hodges-Lehmann estimate."""
         return hodges_lehmann(self.differences)
 
+    @cached_property
+    def effect(self) -> float | None:
+        """The matched-pairs rank-biserial correlation."""
+        return rank_biserial(self.differences)
+
     def verdict(self, direction: Direction) -> str:
         """Return in words which of the two is ahead."""
-        if rank_biserial(self.differences) is None:
+        if self.effect is None:
             return "equal on every split"
         if len(self.differences) < FEWEST:
             return "too few pairs"
@@ -110,7 +115,7 @@ def _best(block: Block, direction: Direction) -> int:
 
 
 def _cells(pair: Pair, direction: Direction) -> list[str]:
-    limits, effect = shift_interval(pair.differences), rank_biserial(pair.differences)
+    limits = shift_interval(pair.differences)
     return [
         pair.first,
         pair.second,
@@ -119,7 +124,7 @@ def _cells(pair: Pair, direction: Direction) -> list[str]:
         f"[{limits[0]:+.3g}, {limits[1]:+.3g}]" if limits else NONE,
         _p(pair.p),
         _p(pair.p_corrected),
-        NONE if effect is None else f"{effect:+.2f}",
+        NONE if pair.effect is None else f"{pair.effect:+.2f}",
         f"{superiority(pair.values[:, 0], pair.values[:, 1]):.2f}",
         pair.verdict(direction),
     ]
