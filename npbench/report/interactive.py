@@ -84,6 +84,8 @@ def _dress(drawing: Figure, panel: Panel, place: dict[str, Any]) -> None:
         drawing.update_xaxes(
             tickvals=list(range(len(names))), ticktext=names, range=[-0.5, len(names) - 0.5], showgrid=False, **place
         )
+    if panel.surface is not None:
+        _grey(drawing, place)
     if panel.window is not None:
         low, high = panel.window
         if panel.x_log and low <= 0:
@@ -93,3 +95,10 @@ def _dress(drawing: Figure, panel: Panel, place: dict[str, Any]) -> None:
     bottom, top = axes.yaxis.domain
     scale = {"x": axes.xaxis.domain[1], "xpad": 6, "y": (bottom + top) / 2, "len": top - bottom}
     drawing.update_traces(colorbar=scale, selector={"type": "heatmap"}, **place)
+
+
+def _grey(drawing: Figure, place: dict[str, Any]) -> None:
+    """Put grey behind a map, which shows where it was not looked at."""
+    corners = {"xref": "x domain", "yref": "y domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
+    drawing.add_shape(type="rect", **corners, fillcolor="#888888", opacity=0.3, line_width=0, layer="below", **place)
+    drawing.update_xaxes(showgrid=False, **place).update_yaxes(showgrid=False, **place)

@@ -1,7 +1,7 @@
 // Figures: drawn when they come near the window, in as many columns as it has room for, in the colours of the theme.
 
 const FOREGROUND = "#222222"; // of npbench/report/interactive_traces.py
-const ROOM = { panel: 290, plot: 210, across: 74, down: 104, colours: 84 }; // pixels
+const ROOM = { panel: 290, plot: 210, across: 74, down: 88, colours: 84, line: 16, letter: 7 }; // pixels
 const PRINTED_WIDTH = 680;
 const DASHARRAYS = { solid: "", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 const SYMBOLS = {
@@ -118,7 +118,7 @@ class Charts {
       modebar: { bgcolor: "transparent", color: looks.color, activecolor: looks.borderTopColor },
     });
     if (layout.meta.rows.length) placed(data, layout);
-    else layout.yaxis.ticktext = layout.yaxis.ticktext.map((text) => folded(text, width < 600 ? 26 : 48));
+    else layout.yaxis.ticktext = layout.yaxis.ticktext.map((text) => folded(text, width < 600 ? 26 : 48, 2));
     return { data, layout };
   }
 
@@ -183,32 +183,37 @@ function plain(text) {
   return text.replaceAll("%&#123;", "%{").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-// A label in at most two lines.
-function folded(text, size) {
-  const lines = plain(text).match(new RegExp(`\\S.{0,${size - 2}}(?=\\s|$)|\\S{1,${size}}`, "g")) ?? [];
-  const kept = lines.length > 2 ? [lines[0], `${lines[1]} …`] : lines;
+// A text in so many lines at most.
+function folded(text, size, most) {
+  const whole = Math.floor(size);
+  const lines = plain(text).match(new RegExp(`\\S.{0,${whole - 2}}(?=\\s|$)|\\S{1,${whole}}`, "g")) ?? [];
+  const kept = lines.length > most ? [...lines.slice(0, most - 1), `${lines[most - 1]} …`] : lines;
   return kept.map((line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")).join("<br>");
 }
 
 function placed(data, layout) {
-  const { l, r, t, b } = layout.margin;
+  const { l, r, b } = layout.margin;
   const room = layout.width - l - r;
   const fit = Math.max(1, Math.floor(layout.width / ROOM.panel));
-  const lines = layout.meta.rows.flatMap((row) => chunks(row, Math.min(fit, row.length)));
+  const lines = layout.meta.rows.flatMap((row) => chunks(row, Math.ceil(row.length / Math.ceil(row.length / fit))));
   const columns = Math.max(...lines.map((line) => line.length));
   const width = (room - ROOM.across * (columns - 1)) / columns;
-  const height = lines.length * ROOM.plot + (lines.length - 1) * ROOM.down;
-  layout.height = height + t + b;
+  const titles = layout.annotations.map(({ text }) => folded(text, (width + ROOM.across - 20) / ROOM.letter, 3));
+  const titled = ROOM.line * Math.max(...titles.map((title) => title.split("<br>").length));
+  const down = ROOM.down + titled;
+  const height = lines.length * ROOM.plot + (lines.length - 1) * down;
+  layout.margin.t = 40 + titled;
+  layout.height = height + layout.margin.t + b;
   lines.forEach((line, i) => line.forEach((number, j) => {
     const suffix = number === 1 ? "" : String(number);
     const map = data.find((trace) => trace.type === "heatmap" && (trace.xaxis ?? "x") === `x${suffix}`);
     const left = j * (width + ROOM.across);
     const right = left + width - (map ? ROOM.colours : 0);
-    const top = height - i * (ROOM.plot + ROOM.down);
+    const top = height - i * (ROOM.plot + down);
     const bottom = top - ROOM.plot;
     layout[`xaxis${suffix}`].domain = [left / room, right / room];
     layout[`yaxis${suffix}`].domain = [bottom / height, top / height];
-    const title = { x: (left + right) / 2 / room, y: top / height, font: { size: 13 } };
+    const title = { text: titles[number - 1], x: (left + right) / 2 / room, y: top / height, font: { size: 13 } };
     Object.assign(layout.annotations[number - 1], title);
     if (map) Object.assign(map.colorbar, { x: right / room, y: (top + bottom) / 2 / height, len: ROOM.plot / height });
   }));
