@@ -144,6 +144,14 @@ def test_many_settings_are_split_with_a_word_on_it():
     assert len(panels(whole)[0].series) == 8
 
 
+def test_what_nobody_would_compare_by_eye_is_left_out_with_a_word_on_it():
+    records = frame(record("gen", params=f'{{"C":{C}}}', p_fa=0.1) for C in range(41))
+    (section,) = sections(records)
+    assert section.charts == []
+    assert section.notes[0].startswith("There are 41 settings, and figures of more than 40 are left out")
+    assert len(charts_of(records.head(40))) == 5
+
+
 def test_many_data_sets_go_on_further_pages():
     records = frame(swept(datasets=[f"data{n:02d}" for n in range(MOST_ROWS + 2)], repeats=1))
     first, second = charts_of(records)

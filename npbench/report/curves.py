@@ -6,7 +6,7 @@ import polars as pl
 
 from npbench.report import rate_charts, roc_charts, surfaces, trace_charts
 from npbench.report.chart import Chart
-from npbench.report.layout import numbered
+from npbench.report.layout import MOST_DRAWN, numbered
 from npbench.report.rate_charts import PANELS
 from npbench.report.section import Section
 
@@ -20,8 +20,18 @@ def sections(records: pl.DataFrame) -> list[Section]:
         Of :func:`npbench.report.collect.collect`: of any problems, with ``label`` and ``seconds``.
     """
     good = records.filter(status="ok")
-    made = {problem: _charts(problem, good.filter(problem=problem)) for problem in PANELS}
-    return [Section(f"Figures: {problem}", charts=numbered(charts)) for problem, charts in made.items() if charts]
+    made = (_section(problem, good.filter(problem=problem)) for problem in PANELS)
+    return [section for section in made if section.charts or section.notes]
+
+
+def _section(problem: str, records: pl.DataFrame) -> Section:
+    n_labels = records["label"].n_unique()
+    left_out = (
+        f"There are {n_labels} settings, and figures of more than {MOST_DRAWN} are left out: choose some by filters, "
+        "as in solver=np_svm solver.C=1."
+    )
+    notes = [left_out] if n_labels > MOST_DRAWN else []
+    return Section(f"Figures: {problem}", charts=numbered(_charts(problem, records)), notes=notes)
 
 
 def _charts(problem: str, records: pl.DataFrame) -> list[Chart]:

@@ -13,12 +13,14 @@ from npbench.report.chart import Chart, Panel
 
 MOST_LABELS = 8  # that one figure can tell apart
 MOST_ROWS = 5  # that a page has room for
+MOST_DRAWN = 40  # settings side by side, by all figures together
 
 
 def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Yield the records of at most 8 labels at a time, with a sentence on the split if there is one.
 
-    Labels are split in order, so that the settings of a solver are together, and evenly.
+    Labels are split in order, so that the settings of a solver are together, and evenly. More than 40 are left out, as
+    nobody would compare as many by eye.
 
     Examples
     --------
@@ -27,6 +29,8 @@ def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     (4, ['One figure cannot tell 9 settings apart: this is number 2 of 2, with np_svm C=5 to np_svm C=8.'])
     """
     labels = records["label"].unique().sort().to_list()
+    if len(labels) > MOST_DRAWN:
+        return
     size = math.ceil(len(labels) / math.ceil(len(labels) / MOST_LABELS)) if labels else 1
     groups = [labels[start : start + size] for start in range(0, len(labels), size)]
     for number, group in enumerate(groups, start=1):
