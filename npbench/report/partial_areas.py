@@ -194,8 +194,9 @@ def _who(gains: Sequence[float], paper: float | None, base: str) -> list[str]:
     if not gains:
         return [NONE, "not measured"]
     ahead = sum(gain > 0 for gain in gains)
-    words = "ahead" if fmean(gains) > 0 else "behind" if fmean(gains) < 0 else "level"
-    as_paper = "" if paper is None else ", as in the paper" if paper * fmean(gains) > 0 else ", not as in the paper"
+    mean = round(fmean(gains), 3)  # as it is printed
+    words = "ahead" if mean > 0 else "behind" if mean < 0 else "level"
+    as_paper = "" if paper is None else ", as in the paper" if paper * mean > 0 else ", not as in the paper"
     return [f"{ahead} of {len(gains)}", f"{words}{as_paper}"]
 
 
