@@ -74,7 +74,7 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) ->
     summary = Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])
     tables = [
         Section(
-            f"Against the other records: {PROBLEMS[problem].title}",
+            f"Against the other records: problem {problem}",
             [Sheet("Figures on the same splits", [*about(problem), "solver", *change.COLUMNS], [c.row for c in some])],
         )
         for problem, some in changes.items()

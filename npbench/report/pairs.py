@@ -65,7 +65,7 @@ class Pair:
             return "too few pairs"
         if self.p > SIGNIFICANCE:
             return "not told apart"
-        lower, higher = (self.first, self.second) if self.shift < 0 else (self.second, self.first)
+        lower, higher = ("first", "second") if self.shift < 0 else ("second", "first")
         ahead = {"lower": f"{lower} better", "higher": f"{higher} better", "none": f"{lower} lower"}[direction]
         return ahead if self.p_corrected <= SIGNIFICANCE else f"{ahead} on these splits"
 

@@ -66,7 +66,7 @@ def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
     sheets = [*excess.sheets(records, problem), *_means(records, problem), *paired, *(sheet for sheet, _ in ranks)]
     charts = [chart for _, chart in ranks if chart]
     notes = list(_notes(records, problem, paired=bool(paired)))
-    yield Section(f"Statistics: {PROBLEMS[problem].title}", sheets, charts, notes)
+    yield Section(f"Statistics of problem {problem}", sheets, charts, notes)
 
 
 def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str]:
