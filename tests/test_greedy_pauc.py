@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.numerics.partial_auc import rank_range
-from npbench_greedy_pauc.estimator import GreedyPAUC
+from npbench_greedy_pauc.estimator import GreedyPAUC, _Features
 
 
 def sample(n=150, share=0.3, d=4, seed=0):
@@ -64,6 +64,23 @@ def test_it_is_the_search_by_definition(fpr_range, seed):
     np.testing.assert_allclose([step.objective for step in model.trace_], by_definition(Z, y, fpr_range, 20))
     assert model.objective_ == area(model.decision_function(Z), y, fpr_range)
     assert model.objective_ == pytest.approx(model.trace_[-1].objective, abs=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 10),
+    st.integers(10, 60),
+    st.sampled_from([(0.0, 0.1), (0.2, 0.7), (0.0, 1.0)]),
+    st.integers(0, 2),
+)
+def test_areas_along_the_weights_are_those_of_each_alone(seed, m, n, fpr_range, decimals):
+    rng, y = np.random.default_rng(seed), np.repeat([1, -1], [m, n])
+    score, column = np.round(rng.normal(size=(2, m + n)), decimals)
+    features = _Features(column[:, None], np.ones(1), y, rank_range(n, *fpr_range))
+    weights = np.linspace(-1.0, 1.0, 21)
+    alone = [area((1.0 - abs(t)) * score + t * column, y, fpr_range) for t in weights]
+    np.testing.assert_allclose(features.areas(score, column, weights), alone, rtol=1e-12)
 
 
 def test_two_features_reach_what_all_directions_reach():

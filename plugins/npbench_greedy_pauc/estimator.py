@@ -154,15 +154,15 @@ class GreedyPAUC(LinearClassifier):
         score, area = weights[first] * features[first], max(alone[first], reversed_[first])
         self.trace_ = [Trace(1, time.perf_counter() - started, area)]
         grid = np.linspace(-1.0, 1.0, self.n_intervals + 1)
-        grid = grid[np.argsort(np.abs(grid), kind="stable")]
+        from_zero = np.argsort(np.abs(grid), kind="stable")
         for iteration, j in enumerate(self.order_[1:], start=2):
             spread = np.std(score) or 1.0
             score, weights, column = score / spread, weights / spread, features[j]
-            areas = [features.area((1.0 - abs(t)) * score + t * column) for t in grid]
-            t = grid[int(np.argmax(areas))]
+            areas = features.areas(score, column, grid)[from_zero]
+            t = grid[from_zero[np.argmax(areas)]]
             score, weights = (1.0 - abs(t)) * score + t * column, (1.0 - abs(t)) * weights
             weights[j] = t
-            self.trace_.append(Trace(iteration, time.perf_counter() - started, max(areas)))
+            self.trace_.append(Trace(iteration, time.perf_counter() - started, float(np.max(areas))))
         return weights
 
 
@@ -171,7 +171,7 @@ class _Features:
 
     def __init__(self, X: Any, scale: np.ndarray, signs: np.ndarray, ranks: tuple[int, int]) -> None:
         self._columns = X.tocsc() if hasattr(X, "tocsc") else X
-        self._scale, self._positive, self._ranks = scale, signs > 0, ranks
+        self._scale, self._positive, self._negative, self._ranks = scale, signs > 0, signs < 0, ranks
         self.count = X.shape[1]
 
     def __getitem__(self, j: int) -> np.ndarray:
@@ -180,4 +180,21 @@ class _Features:
         return dense.ravel() / self._scale[j]
 
     def area(self, score: np.ndarray) -> float:
-        return strict(score[self._positive], score[~self._positive], *self._ranks)
+        return strict(score[self._positive], score[self._negative], *self._ranks)
+
+    def areas(self, score: np.ndarray, column: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+        """Return the partial AUC of ``(1 - |t|) score + t column`` for each t.
+
+        The negatives that are best for one t bound those best for the next from below: few others can be among them,
+        and to select from all takes long where many scores are equal.
+        """
+        (first, last), areas = self._ranks, np.empty(len(ascending))
+        classes = [(score[rows], column[rows]) for rows in (self._positive, self._negative)]
+        best = np.arange(len(classes[1][0]))
+        for place, t in enumerate(ascending):
+            positives, negatives = ((1.0 - abs(t)) * s + t * x for s, x in classes)
+            near = np.flatnonzero(negatives >= negatives[best].min())
+            ranked = np.sort(negatives[near])[len(near) - last :]
+            best = near[negatives[near] >= ranked[0]]
+            areas[place] = strict(positives, ranked, first, last)
+        return areas
