@@ -180,6 +180,17 @@ def test_too_few_negatives_for_the_umbrella_are_refused_with_the_number_needed()
         Scorer(threshold="umbrella").fit(few, y)
 
 
+@pytest.mark.parametrize(("rho", "needed"), [(0.05, 59), (0.001, 2995)])
+def test_the_umbrella_needs_no_more_negatives_than_the_number_it_tells(rho, needed):
+    rng = np.random.default_rng(0)
+    features, y = rng.normal(size=(2 * needed + 20, 1)), np.repeat([1, -1], [20, 2 * needed])
+    model = Scorer(estimator=Reader(), threshold="umbrella", rho=rho, random_state=0).fit(features[1:], y[1:])
+    assert (model.status_, model.n_calibration_) == ("umbrella", needed)
+    Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-1], y[:-1])
+    with pytest.raises(ValueError, match=rf"there are {needed - 1} .* \({2 * needed - 1} negatives to train on\)"):
+        Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-2], y[:-2])
+
+
 @pytest.mark.parametrize(("counts", "q", "name"), [((1, 5), None, "negative"), ((5, 1), 0.1, "positive")])
 def test_one_sample_cannot_both_fit_and_calibrate(counts, q, name):
     with pytest.raises(ValueError, match=f"There is 1 {name} sample"):
