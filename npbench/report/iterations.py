@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from npbench.report.palette import COLOURS
 from npbench.report.partial_areas import fpr_range
 from npbench.report.sheet import NONE, Sheet
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito (2008)
 MARKERS = "os^Dvp"
 TICKS = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
 WIDTH = 3.4  # inches of a panel
