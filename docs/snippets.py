@@ -21,7 +21,7 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 
-from npbench import contracts, hookspecs, registry, schema
+from npbench import contracts, hookspecs, registry, schema, testing
 from npbench.configs import config_dir
 from npbench.experiment import load
 from npbench.reading import conformed
@@ -99,6 +99,21 @@ def hooks() -> None:
             signature = inspect.signature(hook)
             call, returns = f"{name}({', '.join(signature.parameters)})", str(signature.return_annotation)
             cog.outl(f"| `{call}` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
+    cog.outl("")
+
+
+def checks() -> None:
+    """Write the checks of solvers, data sets and metrics: their names and what they claim."""
+    found = registry.installed()
+    every = {
+        "solver": [check for name in found.solvers for check in testing.check_solver(name)],
+        "data set": [check for name in found.datasets for check in testing.check_dataset(name)],
+        "metric": [check for name in found.metrics for check in testing.check_metric(name)],
+    }
+    for kind, shipped in every.items():
+        cog.outl(f"\n| check of a {kind} | |\n|---|---|")
+        for name, claim in sorted({check.name: check.claim for check in shipped}.items()):
+            cog.outl(f"| `{name}` | {_escaped(claim)} |")
     cog.outl("")
 
 

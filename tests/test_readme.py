@@ -85,7 +85,7 @@ def rehearsed(line):
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
-    run = re.match(r"npbench (?!list|data |plan|-s|--)|npbench$", line)
+    run = re.match(r"npbench (?!list|data |check |plan|-s|--)|npbench$", line)
     return line.replace("npbench", "npbench plan", 1) if run else line
 
 
