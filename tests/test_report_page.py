@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import zlib
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from npbench.report.section import Section
 from npbench.report.sheet import Sheet
 from npbench.store import conformed
 
+DOCS = Path(__file__).parents[1] / "docs"
 N_RECORDS = 240
 EVIL = "</script><script>window.evil = 1</script><img src=x onerror='window.evil = 1'> %{x} &lt;b&gt;"
 LABELS = ("gen", "np_svm C=1", f"np_svm C=10 {EVIL}")
@@ -390,3 +392,16 @@ def test_errors_are_counted_and_the_first_traceback_kept():
     assert failure.traceback.startswith("Traceback")
     facts = page.facts(records())
     assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
+
+
+def test_the_pictures_in_the_docs_show_the_published_records(monkeypatch):
+    for needed in ("matplotlib", "PIL", "selenium"):
+        pytest.importorskip(needed)
+    monkeypatch.syspath_prepend(DOCS)
+    import figures
+    import page_pictures
+
+    digest = figures.digest(figures.of_experiment(page_pictures.EXPERIMENT)).encode()
+    for name in page_pictures.SHOWN:
+        image = (figures.IMAGES / f"{name}.png").read_bytes()
+        assert digest in image, "python docs/page_pictures.py takes it anew"

@@ -106,7 +106,7 @@ class Charts {
     for (const [name, axis] of Object.entries(layout)) {
       if (!/^[xy]axis\d*$/.test(name)) continue;
       Object.assign(axis, { gridcolor: looks.borderTopColor, zeroline: false });
-      if (axis.type === "log") Object.assign(axis, { tickformat: "~g", nticks: 6 });
+      if (axis.type === "log") Object.assign(axis, { tickformat: "~g" }, fewDecades(data, name) && { dtick: "D2" });
     }
     Object.assign(layout, {
       width,
@@ -217,6 +217,17 @@ function placed(data, layout) {
     Object.assign(layout.annotations[number - 1], title);
     if (map) Object.assign(map.colorbar, { x: right / room, y: (top + bottom) / 2 / height, len: ROOM.plot / height });
   }));
+}
+
+// Whether decades alone would be too few numbers on an axis, and all digits too many.
+function fewDecades(data, name) {
+  const which = name[0];
+  const values = data
+    .filter((trace) => (trace[`${which}axis`] ?? which) === name.replace("axis", ""))
+    .flatMap((trace) => trace[which])
+    .filter((value) => value > 0);
+  const ratio = values.reduce((a, b) => Math.max(a, b), 0) / values.reduce((a, b) => Math.min(a, b), Infinity);
+  return ratio > 3 && ratio < 100;
 }
 
 function chunks(row, size) {

@@ -1,0 +1,80 @@
+"""Takes the pictures of the report's page, made of published records, in a browser: `python docs/page_pictures.py`."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+from pathlib import Path
+
+from figures import IMAGES, ROOT, digest, of_experiment
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from selenium import webdriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from npbench.report import page
+from npbench.report.assemble import assemble
+from npbench.report.collect import collect
+from npbench.report.palette import Palette
+
+EXPERIMENT = "gasso_figure4"
+SIZE = (1280, 860)
+# What each picture shows: where the page stands, and what was done to it before.
+SHOWN = {
+    "report_figures": "document.querySelector('[data-name^=rates]').scrollIntoView();",
+    "report_records": """
+        const filter = document.querySelector("[aria-label='Filter of dataset']");
+        filter.value = "pima";
+        filter.dispatchEvent(new Event("input"));
+        [...document.querySelectorAll("#table th button")].find((head) => head.textContent === "p_nd").click();
+        document.getElementById("records").scrollIntoView();
+    """,
+}
+# Half a second after the last filter, when the table and the figures in view are there.
+READY = """
+    window.asked ??= performance.now();
+    if (performance.now() < window.asked + 500) return false;
+    const figures = [...document.querySelectorAll("figure.chart")].filter((figure) => {
+        const { top, bottom } = figure.getBoundingClientRect();
+        return bottom > 0 && top < innerHeight;
+    });
+    return figures.every((figure) => figure.querySelector(".main-svg"));
+"""
+
+
+def write(path: Path) -> None:
+    """Write the page of the experiment's published records."""
+    records = ROOT / "results" / "published" / "gasso" / "records" / f"{EXPERIMENT}.parquet"
+    collection = collect([records], {})
+    page.write(path, assemble(collection), collection, Palette(collection.records["label"]))
+
+
+def taken(path: Path, script: str) -> bytes:
+    """Return a picture of the page as PNG after a script has run."""
+    options = webdriver.ChromeOptions()
+    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-background-networking"):
+        options.add_argument(f"--{flag}")
+    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        metrics = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        driver.get(path.as_uri())
+        wait = WebDriverWait(driver, 60)
+        wait.until(lambda _: driver.execute_script("return document.querySelector('#table tbody tr') !== null"))
+        driver.execute_script(script)
+        wait.until(lambda _: driver.execute_script(READY))
+        return driver.get_screenshot_as_png()
+    finally:
+        driver.quit()
+
+
+if __name__ == "__main__":
+    about = PngInfo()
+    about.add_text("Description", digest(of_experiment(EXPERIMENT)))
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
+        write(report)
+        for name, script in SHOWN.items():
+            picture = Image.open(io.BytesIO(taken(report, script)))
+            picture.quantize(128).save(IMAGES / f"{name}.png", optimize=True, pnginfo=about)
