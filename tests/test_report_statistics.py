@@ -263,7 +263,7 @@ def test_ranks_over_data_sets():
         "d": [0.5, None, 0.1, 0],
     }
     found = section(over_datasets(means))
-    (chart,) = (chart for chart in found.charts if chart.name == "ranks-np-rho-0.1-p_nd")
+    (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
     assert isinstance(chart, Ranking)
     assert [(label, round(rank, 2)) for label, rank in chart.ranks] == [("a", 1.25), ("b", 2.0), ("c", 2.75)]
     assert chart.difference == critical_difference(3, 4)
@@ -272,7 +272,7 @@ def test_ranks_over_data_sets():
     assert table.rows == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic
     assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 6) = ")
-    assert "1 further settings are not on all of these." in table.notes
+    assert "Settings that are not on all of these: 1." in table.notes
     assert not any("p_fa" in chart.name for chart in found.charts)
 
 

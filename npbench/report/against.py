@@ -75,7 +75,7 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) ->
     tables = [
         Section(
             f"Against the other records: problem {problem}",
-            [Sheet("Figures on the same splits", [*about(problem), "solver", *change.COLUMNS], [c.row for c in some])],
+            [_sheet(problem, some)],
         )
         for problem, some in changes.items()
         if some
@@ -134,6 +134,11 @@ def _summary(changes: Sequence[Change]) -> Iterator[str]:
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         if found:
             yield f"{verdict.capitalize()}: {'; '.join(found[:SHOWN])}{more}."
+
+
+def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
+    columns = [*about(problem), "solver", *change.COLUMNS]
+    return Sheet("Figures on the same splits", columns, [one.row for one in changes], name=f"{problem}-against")
 
 
 def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:

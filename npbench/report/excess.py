@@ -40,6 +40,7 @@ def sheets(records: pl.DataFrame, problem: str) -> list[Sheet]:
             [*about(problem), *COLUMNS],
             rows,
             NOTES,
+            name=f"{problem}-{figure}-above",
         )
         for figure, rows in found
         if rows

@@ -86,7 +86,8 @@ def sheet(records: pl.DataFrame, problem: str, figure: str) -> Sheet | None:
     if not rows:
         return None
     meaning = f" ({direction} is better)" if direction != "none" else ""
-    return Sheet(f"{figure}{meaning}: pairs on the same splits", [*about(problem), *COLUMNS], rows)
+    title = f"{figure}{meaning}: pairs on the same splits"
+    return Sheet(title, [*about(problem), *COLUMNS], rows, name=f"{problem}-{figure}-pairs")
 
 
 def compared(block: Block, direction: Direction) -> Iterator[Pair]:

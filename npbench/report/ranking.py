@@ -97,16 +97,16 @@ def _shown(one: Ranked, problem: str, figure: str, direction: Direction) -> tupl
     title = f"{figure}: average ranks over {n} data sets, {one.asked}"
     notes = [_sentence(one, test), f"Data sets: {', '.join(one.datasets)}."]
     if one.n_left_out:
-        notes.append(f"{one.n_left_out} further settings are not on all of these.")
+        notes.append(f"Settings that are not on all of these: {one.n_left_out}.")
+    name = re.sub(r"[^\w.]+", "-", f"{problem}-{one.asked}-{figure}-ranks").strip("-")
     if k == 2:
-        return Sheet(title, ["solver", "rank"], [[label, f"{rank:.2f}"] for label, rank in order], notes), None
+        return Sheet(title, ["solver", "rank"], [[label, f"{rank:.2f}"] for label, rank in order], notes, name), None
     difference = critical_difference(k, n)
     spans = groups([rank for _, rank in order], difference)
     rows = [[label, f"{rank:.2f}", _letters(rank, spans)] for label, rank in order]
     notes.append("Settings with a letter in common are not told apart; one without a letter is told apart from all.")
-    name = re.sub(r"[^\w.]+", "-", f"ranks-{problem}-{one.asked}-{figure}").strip("-")
     ranking = Ranking(name, title, order, difference, spans, notes)
-    return Sheet(title, ["solver", "rank", "group"], rows, notes), ranking
+    return Sheet(title, ["solver", "rank", "group"], rows, notes, name), ranking
 
 
 def _letters(rank: float, spans: Sequence[tuple[float, float]]) -> str:

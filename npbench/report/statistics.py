@@ -98,7 +98,8 @@ def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
         for number, ((dataset, text, label), same) in enumerate(groups)
     ]
     title = "Means over repeats, with 95 % limits by the bootstrap (BCa, 2000 resamples)"
-    return [Sheet(title, [*about(problem), "solver", "repeats", *figures], rows)] if figures else []
+    columns = [*about(problem), "solver", "repeats", *figures]
+    return [Sheet(title, columns, rows, name=f"{problem}-means")] if figures else []
 
 
 def _finite(records: pl.DataFrame, figure: str) -> list[float]:
