@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.measured import values
+from npbench.report.palette import BLUE, COLOURS
 from npbench.report.partial_areas import ranged
 from npbench.report.sheet import NONE, Sheet, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PARTS = {
-    "select_cpu_seconds": ("selection", "#999999"),
-    "fit_cpu_seconds": ("fit", "#0072B2"),
-}  # Okabe and Ito (2008), grey
+PARTS = {"select_cpu_seconds": ("selection", COLOURS[-1]), "fit_cpu_seconds": ("fit", BLUE)}
 WIDTH, LINE = 2.9, 0.22  # inches of a panel, and of a method in it
 SMALL = 8  # points
 
