@@ -109,6 +109,8 @@ def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(c
         checks_of(data("needs_path", files=(FILE,)))["content"]()
     with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
         checks_of(data("needs_path"))["same_again"]()
+    with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
+        checks_of(data("needs_path"))["settings"]()
 
 
 @pytest.mark.parametrize(

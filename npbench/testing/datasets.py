@@ -76,6 +76,7 @@ def settings(dataset: Dataset) -> None:
     """The YAML, or what is generated in its place, has settings that the loader takes."""
     from npbench.data import parameter_faults
 
+    _require_no_more_settings(dataset)
     section = composed(f"dataset={dataset.name}")["dataset"]
     require(section["name"] == dataset.name, f"The YAML says name: {section['name']}; expected is {dataset.name}.")
     faults = parameter_faults(dataset, {name: value for name, value in section.items() if name != "name"})
@@ -146,11 +147,15 @@ def _paths(dataset: Dataset) -> list[Path]:
     """Return where the files are; skip the check where they are not here or a parameter must be set."""
     from npbench.data import sources
 
-    own = signature(dataset.load, len(dataset.files)).defaults
-    required = [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]
-    if required:
-        raise Skipped(f"It needs {', '.join(required)}, and has no data of its own.")
+    _require_no_more_settings(dataset)
     found = [sources.find(file) for file in dataset.files]
     if None in found:
         raise Skipped(f"Its files are in no data folder: `npbench data fetch {dataset.name}` downloads them.")
     return [path for path in found if path]
+
+
+def _require_no_more_settings(dataset: Dataset) -> None:
+    own = signature(dataset.load, len(dataset.files)).defaults
+    required = [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]
+    if required:
+        raise Skipped(f"It needs {', '.join(required)}, and has no data of its own.")
