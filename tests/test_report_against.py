@@ -284,6 +284,11 @@ def test_what_has_nothing_in_common_is_refused_in_any_case(columns, sentence):
             compare(run(**columns), run(), anyway=anyway)
 
 
+def test_a_problem_that_is_not_known_here_is_not_compared():
+    with pytest.raises(RequestError, match="no problem in common"):
+        compare(run(problem="later"), run(problem="later"))
+
+
 def test_another_bound_is_another_problem_unless_asked():
     ours = run(problem_params='{"rho":0.2}', p_nd=0.1)
     with pytest.raises(RequestError, match="no problem_params in common"):

@@ -261,6 +261,17 @@ def test_the_bootstrap_is_near_that_of_all_resamples(monkeypatch):
     assert mean_limits([sample]) == [pytest.approx(expected, abs=0.01)]
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(whole, st.floats(-1e9, 1e9), st.just(0.1)), min_size=6, max_size=12))
+@example([0.0] * 9 + [1.0])
+@example([0.1] * 9 + [0.1 + 1e-16])
+@example([1e-300, 0.0] * 4)
+def test_limits_of_a_mean_lie_among_the_values(sample):
+    ((low, high),) = mean_limits([sample])
+    slack = 1e-9 * max(map(abs, sample))
+    assert min(sample) - slack <= low <= high <= max(sample) + slack
+
+
 def test_limits_of_many_samples_are_those_of_each():
     random = np.random.default_rng(0)
     samples = [random.random(size).tolist() for size in (8, 6, 5, 8, 1, 0)] + [[0.5] * 7]

@@ -67,8 +67,7 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) ->
     RequestError
         If they have nothing in common, or something is not comparable and ``anyway`` is false.
     """
-    cpu_seconds = pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds")
-    both = matched(*(records.with_columns(cpu_seconds=cpu_seconds) for records in (ours, other)), anyway=anyway)
+    both = matched(_judged(ours), _judged(other), anyway=anyway)
     changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, anyway)) for problem in PROBLEMS}
     every = [one for some in changes.values() for one in some]
     summary = Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])
@@ -81,6 +80,12 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool = False) ->
         if some
     ]
     return Comparison([summary, *tables], any(one.regressed for one in every))
+
+
+def _judged(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records of problems known here, with the processor's seconds."""
+    cpu_seconds = pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds")
+    return records.filter(pl.col("problem").is_in(list(PROBLEMS))).with_columns(cpu_seconds=cpu_seconds)
 
 
 def _changes(jobs: pl.DataFrame, problem: str, anyway: bool) -> Iterator[Change]:

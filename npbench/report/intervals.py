@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
+from npbench.numerics.signed_rank import DIGITS
 from npbench.report.inference import CONFIDENCE
 
 RESAMPLES = 2000
@@ -75,7 +76,7 @@ def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
 def _bootstrap(values: np.ndarray) -> np.ndarray:
     """Return the limits for each row."""
     limits = np.repeat(np.mean(values, axis=1, keepdims=True), 2, axis=1)
-    varies = np.ptp(values, axis=1) > 0
+    varies = np.ptp(values, axis=1) > 10.0**-DIGITS * np.maximum(1.0, np.max(np.abs(values), axis=1))
     if varies.any():
         with warnings.catch_warnings():  # a row whose resamples all have one mean is degenerate; it keeps its mean
             warnings.simplefilter("ignore", stats.DegenerateDataWarning)
