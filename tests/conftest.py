@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import platformdirs
 import pytest
@@ -30,6 +31,10 @@ def _kernel_cache() -> Path:
             digest.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes() + b"\0")
     return platformdirs.user_cache_path("npbench-tests", appauthor=False) / "numba" / digest.hexdigest()[:16]
 
+
+# Kernels compile within the first example, and other work may run beside: times say nothing here.
+hypothesis.settings.register_profile("npbench", deadline=None)
+hypothesis.settings.load_profile("npbench")
 
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
 os.environ["NUMBA_CACHE_DIR"] = str(_kernel_cache())
