@@ -98,7 +98,7 @@ def _report(words: Sequence[str]) -> int:
     options, settings = command.parse(words)
     if options.experiment is None:
         return command.run(options, settings)
-    from npbench.report.experiment import report
+    from npbench.report.experiment_report import report
 
     configs, experiment = _checked(_parse_flags([*settings, f"+experiment={options.experiment}"]))
     assert experiment is not None

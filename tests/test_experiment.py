@@ -158,7 +158,6 @@ def test_faults_are_a_line_each_and_all_of_them(answer, stranger):
         "plan experiment=demo repeats=0 dataset=blbs": ["'blbs'", "repeats is 0"],
         "plan experiment=demo solver=centroit": ["did you mean 'centroid'?"],
         "report --experiment": ["--experiment: expected one argument"],
-        "report dataset=blobs solver=centroid": ["There is no results"],
         "report --experiment demo results=nowhere": ["There are no records of demo in nowhere"],
     }
     for line, expected in asked.items():
@@ -202,7 +201,7 @@ def test_jobs_that_two_sweeps_have_in_common_are_counted_once(answer, stranger):
     assert command("+experiment=demo").returncode == 0
     code, text = answer("report", "--experiment", "demo")
     assert code == 0
-    assert "4 records" in text
+    assert "4 jobs, 4 of them good" in text
     assert "no record" not in text
     assert "2 of 6 jobs have no record yet" in answer("report", "--experiment", "demo", "repeats=3")[1]
 

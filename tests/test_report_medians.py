@@ -101,7 +101,7 @@ def test_scores_stand_above_the_papers():
     records.append(record("cd", 10, status="timeout", np_score=None))
     printed = [{"dataset": "heart", "strategy": "cd", "p_fa": [0.1, 0.02], "np_score": 0.318, "seconds": 169}]
     sheet, *_ = tables(records, [*printed, {"strategy": "cd", "n_candidates": 7}])
-    here, paper = cells(sheet)
+    here, paper, apart = cells(sheet)
     assert sheet.title.startswith("heart, rho=0.1: ")
     assert here == {
         "strategy": "cd",
@@ -115,6 +115,7 @@ def test_scores_stand_above_the_papers():
         "verdict": "not told apart",
     }
     assert list(paper.values()) == ["", "paper", "0.100±0.020", "-", "0.318", "169", "7", "", ""]
+    assert list(apart.values()) == ["", "here - paper", "-0.050", "-", "+0.232", "-165", "+3", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_the_verdict_is_whether_the_interval_holds_the_papers_median(n, theirs, 
 
 def test_a_strategy_that_failed_everywhere_is_not_measured():
     sheet, *_, order = tables([record("cd", status="failed", np_score=None), record("bs")], [{"np_score": 0.5}])
-    baseline, _, failed, _ = cells(sheet)
+    baseline, _, _, failed, _ = cells(sheet)
     assert (baseline["verdict"], failed["verdict"], failed["np_score"]) == ("too few", "not measured", "-")
     assert [row["verdict"] for row in cells(order)] == ["not measured"]
 
@@ -281,8 +282,8 @@ def test_the_printed_table_is_the_papers():
     assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
     *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
-    assert [len(sheet.rows) for sheet in sheets] == [12] * 4
-    assert all("-" not in row for sheet in sheets for row in sheet.rows[1:9:2])  # of bs, bbs, gs and wgs all is known
+    assert [len(sheet.rows) for sheet in sheets] == [18] * 4
+    assert all("-" not in row for sheet in sheets for row in sheet.rows[1:12:3])  # of bs, bbs, gs and wgs all is known
     ratios = {row["data"]: row["paper"] for row in cells(speed)}
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
     middles = {row["data"]: row["paper: middle"] for row in cells(order)}

@@ -85,13 +85,13 @@ def projected(*gaps):
 def test_steps_are_counted_until_the_gap_is_closed():
     trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
-    assert sheet.rows == [["counts", "0.1", "4", "2 of 4", "2", "3", "2"]]
+    assert sheet.rows == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
 
 
 @pytest.mark.parametrize("trace", [None, "{}"])
 def test_records_without_projections_have_none(trace):
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=9)
-    assert sheet.rows == [["counts", "0.1", "0", "0 of 0", "-", "-", "-"]]
+    assert sheet.rows == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
 
 
 def test_each_projection_is_a_line():

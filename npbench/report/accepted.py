@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.settings import labels
-from npbench.report.sheet import NONE, Sheet, figure, mean_of, printed_for, spread
+from npbench.report.sheet import NONE, Sheet, difference, figure, mean_of, printed_for, spread
 
 
 def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, base: str | None = None) -> list[Sheet]:
@@ -47,6 +47,8 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Sequenc
             about, params = {"dataset": dataset, "q": q}, json.loads(one["params"][0])
             theirs = printed_for(printed, **{**params, **about, "solver": solver}).get("accepted")
             theirs_base = printed_for(printed, **about, solver=base).get("accepted")
+            gain = _gain(shares.get(label), bases.get(base or ""))
+            in_paper = _gain(mean_of(theirs), mean_of(theirs_base))
             rows.append(
                 [
                     f"{q:g}",
@@ -54,8 +56,9 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Sequenc
                     spread(good["accepted"].drop_nulls().to_list()),
                     spread(good["number"].drop_nulls().to_list(), ".0f"),
                     figure(theirs, ".0f"),
-                    _gain(shares.get(label), bases.get(base or "")),
-                    _gain(mean_of(theirs), mean_of(theirs_base)),
+                    gain,
+                    in_paper,
+                    difference(gain, in_paper),
                     f"{len(good)}/{len(one)}",
                     _verdict(shares.get(label), best),
                 ]
@@ -63,7 +66,7 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Sequenc
     over = f"over {base}" if base else "over base"
     return Sheet(
         f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
-        ["q", "solver", "share", "number", "paper", over, "in the paper", "ok", "verdict"],
+        ["q", "solver", "share", "number", "paper", over, "in the paper", "difference", "ok", "verdict"],
         rows,
     )
 

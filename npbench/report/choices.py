@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics import signed_rank
-from npbench.report.sheet import NONE, Sheet, figure, printed_for, spread
+from npbench.report.sheet import NONE, Sheet, difference, figure, printed_for, spread
 
 KINDS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
@@ -63,6 +63,7 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
         By ``dataset``, per cent for each of ``PAIRS``.
     """
     rows: list[list[str]] = []
+    verdicts: list[tuple[str, str]] = []
     for one in compared(records):
         paper = printed_for(printed, dataset=one.about["dataset"])
         shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
@@ -72,9 +73,13 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
             [one.about["dataset"], *sizes, "here", *cells, f"{len(one.cost)}/{len(one.records)}", verdict(shares)]
         )
         theirs = [paper[pair] for pair in PAIRS if pair in paper]
-        rows.append(["", "", "", "paper", *(figure(paper.get(pair), ".1f") for pair in PAIRS), "", verdict(theirs)])
-    both = [(here[-1], theirs[-1]) for here, theirs in zip(rows[::2], rows[1::2], strict=True)]
-    known = [here == theirs for here, theirs in both if NONE not in (here, theirs)]
+        printed_cells = [figure(paper.get(pair), ".1f") for pair in PAIRS]
+        rows.append(["", "", "", "paper", *printed_cells, "", verdict(theirs)])
+        apart = [difference(*both) for both in zip(cells, printed_cells, strict=True)]
+        verdicts.append((verdict(shares), verdict(theirs)))
+        agreed = "" if NONE in verdicts[-1] else "agree" if len(set(verdicts[-1])) == 1 else "differ"
+        rows.append(["", "", "", "here - paper", *apart, "", agreed])
+    known = [here == theirs for here, theirs in verdicts if NONE not in (here, theirs)]
     notes = [
         f"Verdicts agree with the paper's on {sum(known)} of {len(known)} data sets.",
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
@@ -110,6 +115,8 @@ def mismatch(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> lis
         kinds = [figure(paper.get(kind), ".2f") for kind in KINDS]
         trained = figure(paper.get("train_asymmetry"))
         rows.append(["", "paper", figure(paper.get("asymmetry")), *kinds, trained, NONE])
+        apart = [difference(*both) for both in zip(cells, rows[-1][2:], strict=True)]
+        rows.append(["", "here - paper", *apart])
     notes = [
         "The asymmetry is that at which one costs more than all by most on the first outer fold. Costs, times 200 as "
         "in the paper, are mean±standard deviation over the other folds. Each fold has its own choice of an asymmetry "

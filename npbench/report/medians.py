@@ -12,7 +12,7 @@ import polars as pl
 
 from npbench.report.inference import median_interval, wilcoxon
 from npbench.report.measured import values
-from npbench.report.sheet import NONE, Sheet, figure, spread
+from npbench.report.sheet import NONE, Sheet, difference, figure, spread
 from npbench.report.strategies import Setting, settings
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
@@ -63,7 +63,7 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
         row
         for strategy, same in groups.items()
         if len(same)
-        for row in (_here(strategy, same, setting.paper(strategy)), _printed(setting.paper(strategy)))
+        for row in _beside(_here(strategy, same, setting.paper(strategy)), _printed(setting.paper(strategy)))
     ]
     return Sheet(
         f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; np_score, median and its 95 % interval; "
@@ -93,6 +93,13 @@ def _here(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> list[s
 
 def _printed(paper: Mapping[str, Any]) -> list[str]:
     return ["", "paper", *(figure(paper.get(name), form) for name, form in FORMS.items()), "", ""]
+
+
+def _beside(here: list[str], paper: list[str]) -> Iterator[list[str]]:
+    yield from (here, paper)
+    apart = [difference(*both) for both in zip(here[2:-2], paper[2:-2], strict=True)]
+    if set(apart) != {NONE}:
+        yield ["", "here - paper", *apart, "", ""]
 
 
 def _middle(sample: Sequence[float], form: str = ".3f") -> str:

@@ -40,7 +40,16 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, gap: f
     steps : int
         The number of steps that the paper finds enough.
     """
-    header = ["data", "rho", "projections", f"within {steps} steps", "steps: median", "most", "first projection"]
+    header = [
+        "data",
+        "rho",
+        "projections",
+        f"within {steps} steps",
+        "steps: median",
+        "most",
+        "first projection",
+        "verdict",
+    ]
     rows = [_row(record, lengths(course, gap), steps) for record, course in _courses(records)]
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
 
@@ -103,7 +112,15 @@ def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> list[str
         within,
         *told,
         "-" if first is None else f"{first:g}",
+        _verdict(taken, steps),
     ]
+
+
+def _verdict(taken: pl.Series, steps: int) -> str:
+    if taken.is_empty():
+        return "not measured"
+    more = len(taken) - (taken <= steps).sum()
+    return f"{more} take more than the paper's {steps}" if more else f"as in the paper: {steps} are enough"
 
 
 def _panel(axes: Axes, course: pl.DataFrame, gap: float, steps: int) -> None:

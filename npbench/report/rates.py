@@ -13,7 +13,7 @@ from npbench.report import paper, rate_charts
 from npbench.report.chart import Chart
 from npbench.report.measured import timed, values
 from npbench.report.palette import Palette
-from npbench.report.sheet import Sheet, figure, printed_for, spread
+from npbench.report.sheet import Sheet, difference, figure, printed_for, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,14 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any
     return Sheet(
         f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
         "two standard errors",
-        ["rho", "solver", *MEASURED, "ok", *(f"paper {name}" for name in shown), "verdict"],
+        [
+            "rho",
+            "solver",
+            *MEASURED,
+            "ok",
+            *(f"{what} {name}" for name in shown for what in ("paper", "here - paper")),
+            "verdict",
+        ],
         rows,
     )
 
@@ -76,7 +83,9 @@ def _measured(same: pl.DataFrame) -> Iterator[str]:
 
 def _paper(papers: Sequence[Mapping[str, Any]], shown: Sequence[str], rho: float, same: pl.DataFrame) -> list[str]:
     row = printed_for(papers, rho=rho, solver=same["solver"][0])
-    return [figure(row.get(name), MEASURED[name]) for name in shown]
+    here = dict(zip(MEASURED, _measured(same), strict=False))
+    theirs = {name: figure(row.get(name), MEASURED[name]) for name in shown}
+    return [cell for name in shown for cell in (theirs[name], difference(here[name], theirs[name]))]
 
 
 def _verdict(same: pl.DataFrame, rho: float) -> str:

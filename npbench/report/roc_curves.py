@@ -41,11 +41,23 @@ def table(
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
         curves = averaged(group, np.asarray(at, dtype=float))
-        rows = [[kind, *(spread(column.tolist()) for column in found.T)] for kind, found in curves.items()]
+        means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
+        rows = [
+            [kind, *(spread(column.tolist()) for column in found.T), _verdict(kind, means)]
+            for kind, found in curves.items()
+        ]
         n_splits = len(curves["by both"])
         title = f"{dataset}: P_nd where P_fa is what the column says, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in at)], rows))
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in at), "verdict"], rows))
     return sheets
+
+
+def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> str:
+    """Return at how many rates no curve misses less."""
+    if kind not in means:
+        return "not measured"
+    lowest = means[kind] <= np.min(list(means.values()), axis=0)
+    return f"lowest at {lowest.sum()} of {len(lowest)}"
 
 
 def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: Sequence[float] = ()) -> Figure:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -97,6 +99,19 @@ def figure(value: Any, form: str = ".3f") -> str:
     if value is None:
         return NONE
     return "±".join(f"{part:{form}}" for part in (value if isinstance(value, Sequence) else [value]))
+
+
+def difference(ours: str, theirs: str) -> str:
+    """Return by how much the figure that a cell begins with is above that of another, to the digits that are written.
+
+    Examples
+    --------
+    >>> difference("0.139±0.037", "0.11±0.07"), difference("4.4 %", "12.5 %"), difference("0.5", NONE)
+    ('+0.029', '-8.1', '-')
+    """
+    found = [re.match(r"[-+]?\d+(\.\d+)?", cell) for cell in (ours, theirs)]
+    here, paper = (Decimal(number[0]) if number else None for number in found)
+    return NONE if here is None or paper is None else f"{here - paper:+f}"
 
 
 def mean_of(value: Any) -> float | None:

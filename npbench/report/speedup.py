@@ -13,7 +13,7 @@ import polars as pl
 
 from npbench.report.inference import wilcoxon
 from npbench.report.settings import SITUATION, fixed, varying
-from npbench.report.sheet import NONE, Sheet, figure, mean_of, printed_for, spread
+from npbench.report.sheet import NONE, Sheet, difference, figure, mean_of, printed_for, spread
 
 RATES = ("p_fa", "p_nd")
 SIGNIFICANCE = 1e-3  # the paper's
@@ -50,7 +50,7 @@ def table(
         )
         rates = Sheet(
             f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
-            [by, "rate", "paper", "here", "p", "verdict"],
+            [by, "rate", "paper", "here", "here - paper", "p", "verdict"],
             [_difference(*row, rate) for row in rows for rate in RATES],
         )
         sheets += [speed, rates]
@@ -101,9 +101,9 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
         verdict = "too few pairs"
     else:
         verdict = "not significant" if p >= SIGNIFICANCE else "they differ"
-    ours = spread(differences, ".5f")
+    ours, theirs = spread(differences, ".5f"), figure(paper.get(rate), ".5f")
     p_value = NONE if p is None else f"{p:.2g}"
-    return [f"{value:g}", rate, figure(paper.get(rate), ".5f"), ours, p_value, verdict]
+    return [f"{value:g}", rate, theirs, ours, difference(ours, theirs), p_value, verdict]
 
 
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:
