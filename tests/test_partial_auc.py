@@ -149,6 +149,22 @@ def test_twenty_scores_have_the_areas_that_proc_gives(lo, hi, raw, standardised,
     assert fractional(Y, TWENTY, lo, hi).value == pytest.approx(half_ties, abs=1e-11)
 
 
+@pytest.mark.parametrize(
+    ("lo", "hi", "raw"),
+    [
+        (0.0, 0.1, 0.028333333333),
+        (0.0, 0.2, 0.087395833333),
+        (0.0, 0.25, 0.122395833333),
+        (0.05, 0.2, 0.0740625),
+        (0.1, 0.4, 0.204166666667),
+        (0.5, 1.0, 0.479166666667),
+    ],
+)
+def test_with_classes_and_scores_reversed_the_range_is_one_of_true_positive_rates(lo, hi, raw):
+    """pROC's areas beside sensitivities from 1 - hi to 1 - lo, with partial.auc.focus="sensitivity"."""
+    assert (hi - lo) * interpolated(-Y, -TWENTY, lo, hi).value == pytest.approx(raw, abs=1e-11)
+
+
 def test_twenty_scores_have_the_limits_that_proc_gives():
     area = pairwise(Y, TWENTY, 0.0, 1.0)
     assert area.value == pytest.approx(0.791666666667, abs=1e-11)

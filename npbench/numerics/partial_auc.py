@@ -196,6 +196,8 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
     It differs from :func:`fractional` where an end cuts a block of tied samples of both classes: the line through the
     block is sampled there, not its mean. The standard error is taken from there.
 
+    The mean true-negative rate over true-positive rates from 1 - hi to 1 - lo is that of ``-y`` and ``-scores``.
+
     Examples
     --------
     >>> y, scores = np.array([1, 1, -1, -1, -1, -1]), np.array([3.0, 1.0, 2.0, 1.0, 0.0, -1.0])
