@@ -12,10 +12,24 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from omegaconf import OmegaConf
 
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.reading import conformed
-from npbench.report import asymmetry, guarantee, paper, projections, rates, risks, roc_curves, surfaces
+from npbench.report import (
+    asymmetry,
+    guarantee,
+    iterations,
+    learning_curves,
+    paper,
+    partial_areas,
+    projections,
+    rates,
+    risks,
+    roc_curves,
+    surfaces,
+    training_times,
+)
 from npbench.report.np_roc import chart
 from npbench.report.palette import BLUE, VERMILION, Palette
 from npbench.report.settings import SITUATION
@@ -34,8 +48,14 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "gasso_figure4": rates.plot,
     "gasso_figure5": rates.plot,
     "guarantee": guarantee.plot,
+    "narasimhan_figure4_like": learning_curves.figure,
+    "narasimhan_figure7": training_times.figure,
+    "narasimhan_figures8_9": iterations.figure,
+    "narasimhan_table4": partial_areas.figure,
 }
-COUNTS = {"guarantee": ("n_samples", "n_positive")}  # what else a figure needs of the records
+# What else a figure needs of the records.
+COUNTS = {"guarantee": ("n_samples", "n_positive"), "narasimhan_figures8_9": ("n_iter", "solver_status")}
+AREAS = ("pauc", "select_cpu_seconds", "fit_cpu_seconds")  # where there are partial areas
 
 
 def bands() -> dict[str, NPROC]:
@@ -89,8 +109,15 @@ def of_experiment(name: str) -> pl.DataFrame:
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
     # Figures of a search show its course and where it ended.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
-    asked = [column for column in ("repeat", "rho", "asymmetry") if column in frame.columns]
-    return frame.select(*dict.fromkeys([*shown, *course, *asked, *COUNTS.get(name, ())])).sort(pl.all())
+    areas = AREAS if "pauc" in frame.columns else ()
+    names = dict.fromkeys([*shown, *course, "repeat", "rho", "asymmetry", *COUNTS.get(name, ()), *areas])
+    return frame.select(column for column in names if column in frame.columns).sort(pl.all())
+
+
+def printed(name: str) -> list[dict[str, Any]]:
+    """Return what the paper prints, as the file of an experiment has it."""
+    rows = OmegaConf.load(ROOT / "conf" / "experiment" / f"{name}.yaml").get("printed", [])
+    return [dict(row) for row in rows]
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:
@@ -142,6 +169,7 @@ if __name__ == "__main__":
     draw(shown).savefig(FIGURE, dpi=150, metadata={"Description": digest(shown)})
     for experiment, plot in EXPERIMENTS.items():
         records = of_experiment(experiment)
-        plot(records, ()).savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})
+        drawn = plot(records, printed(experiment))
+        drawn.savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})
     for name, (plot_theory, _) in THEORY.items():
         plot_theory().savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest_of_theory(name)})
