@@ -202,6 +202,20 @@ def test_figures_are_drawn_when_they_come_near_and_put_away_when_they_are_far(op
         until(opened, drawn_now, place)
 
 
+def test_all_figures_are_there_to_be_printed_on_white_paper(opened):
+    until(opened, "return window.Plotly !== undefined")
+    opened.execute_script(
+        "document.querySelector('details.sheet').open = false; dispatchEvent(new Event('beforeprint'))"
+    )
+    undrawn = "return [...document.querySelectorAll('figure')].filter(f => !f.querySelector('.main-svg')).length"
+    assert opened.execute_script(undrawn) == 0
+    assert opened.execute_script("return document.querySelector('details.sheet').open")
+    assert opened.execute_script("return document.documentElement.dataset.theme") == "light"
+    opened.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert opened.execute_script("return document.documentElement.dataset.theme") == ""
+    until(opened, f"{undrawn} > 0")
+
+
 def test_a_label_is_switched_off_in_all_panels(opened):
     opened.execute_script("scrollTo(0, 0)")
     traces = "return document.querySelectorAll('figure .plot')[0].querySelectorAll('.scatterlayer .trace').length"

@@ -2,7 +2,7 @@
 
 const FOREGROUND = "#222222"; // of npbench/report/interactive_traces.py
 const ROOM = { panel: 290, plot: 210, across: 74, down: 88, colours: 84, line: 16, letter: 7 }; // pixels
-const PRINTED_WIDTH = 680;
+const PRINTED = { whole: 900, half: 430 };
 const DASHARRAYS = { solid: "", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
 const SYMBOLS = {
   "circle": "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
@@ -63,8 +63,21 @@ class Charts {
       this.redraw();
     }).observe(this.root);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
-    addEventListener("beforeprint", () => window.Plotly && this.elements.forEach((figure) => this.draw(figure, PRINTED_WIDTH)));
-    addEventListener("afterprint", () => this.elements.forEach((figure) => this.show(figure)));
+    addEventListener("beforeprint", () => this.print());
+  }
+
+  // All of them on white paper, whatever the theme.
+  print() {
+    if (!window.Plotly) return;
+    const { dataset } = document.documentElement;
+    const theme = dataset.theme ?? "";
+    dataset.theme = "light";
+    for (const figure of this.elements) this.draw(figure, PRINTED[figure.classList.contains("ranking") ? "half" : "whole"]);
+    const back = () => {
+      dataset.theme = theme;
+      this.elements.forEach((figure) => this.show(figure));
+    };
+    addEventListener("afterprint", back, { once: true });
   }
 
   redraw() {
