@@ -116,8 +116,9 @@ def of_experiment(name: str) -> pl.DataFrame:
 
 def printed(name: str) -> list[dict[str, Any]]:
     """Return what the paper prints, as the file of an experiment has it."""
-    rows = OmegaConf.load(ROOT / "conf" / "experiment" / f"{name}.yaml").get("printed", [])
-    return [dict(row) for row in rows]
+    what = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / "experiment" / f"{name}.yaml"))
+    assert isinstance(what, dict)
+    return what.get("printed", [])
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:
