@@ -148,6 +148,12 @@ def test_a_row_without_differences_or_with_gaps(n):
     assert p[2] == pytest.approx(stats.wilcoxon(row[:-2], method="exact" if n < 50 else "asymptotic").pvalue)
 
 
+def test_a_row_with_few_pairs_among_many_columns_is_exact():
+    few = np.random.default_rng(0).normal(0.3, 1, 10)
+    p = wilcoxon_rows(np.stack([np.append(few, [np.nan] * 50), np.random.default_rng(1).normal(0.3, 1, 60)]))
+    assert p[0] == pytest.approx(stats.wilcoxon(few).pvalue, rel=1e-12)
+
+
 @pytest.mark.parametrize("n", [2, 10])
 def test_without_overlap_the_corrected_test_is_students(n):
     rows = np.random.default_rng(n).normal(0.3, 1, (5, n))

@@ -64,11 +64,12 @@ def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided
     [0.25, 1.0]
     """
     rounded = np.nan_to_num(np.round(np.asarray(differences, dtype=np.float64), DIGITS))
-    if rounded.shape[1] <= EXACT:
-        return _exact(rounded, alternative)
-    p = np.ones(len(rounded))
-    some = np.any(rounded != 0, axis=1)
-    p[some] = stats.wilcoxon(rounded[some], axis=1, alternative=alternative).pvalue
+    few = np.count_nonzero(rounded, axis=1) <= EXACT
+    by_size = np.take_along_axis(rounded, np.argsort(np.abs(rounded), axis=1), axis=1)
+    p = np.empty(len(rounded))
+    p[few] = _exact(by_size[few, -EXACT:], alternative)
+    if not few.all():
+        p[~few] = stats.wilcoxon(rounded[~few], axis=1, alternative=alternative).pvalue
     return p
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report import excess, pairs, ranking
-from npbench.report.intervals import FEWEST, Limits, mean_limits
+from npbench.report.intervals import FEWEST, RESAMPLES, Limits, mean_limits
 from npbench.report.measured import values
 from npbench.report.pairing import PLACE, about, asked, headline
 from npbench.report.section import Section
@@ -97,7 +97,7 @@ def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
         [str(dataset), *asked(str(text)), str(label), str(len(same)), *cells[number :: len(groups)]]
         for number, ((dataset, text, label), same) in enumerate(groups)
     ]
-    title = "Means over repeats, with 95 % limits by the bootstrap (BCa, 2000 resamples)"
+    title = f"Means over repeats, with 95 % limits by the bootstrap (BCa, {RESAMPLES} resamples)"
     columns = [*about(problem), "solver", "repeats", *figures]
     return [Sheet(title, columns, rows, name=f"{problem}-means")] if figures else []
 
