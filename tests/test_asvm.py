@@ -148,6 +148,14 @@ def test_flat_scores_still_rank():
     assert np.mean(f[y > 0][:, None] > f[y < 0][None]) > 0.6
 
 
+def test_equal_scores_are_never_returned_in_silence():
+    """Weights along a constant feature lower the objective, as the positives weigh more, and rank nothing."""
+    with pytest.warns(ConvergenceWarning, match="all training samples have the same score"):
+        model = AsymmetricSVM().fit(np.ones((60, 3)), np.repeat([1, -1], [20, 40]))
+    assert (model.status_, model.converged_) == ("constant", False)
+    assert model.objective_ < 0
+
+
 def test_without_convergence_the_warning_says_what_to_try():
     with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
         model = AsymmetricSVM(mu=0.01, tau=0.01, max_iter=1).fit(X, Y)

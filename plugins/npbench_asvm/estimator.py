@@ -12,11 +12,13 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.bundle import Solution, minimise
+from npbench.numerics.thresholds import SAME_SCORE
 from npbench_asvm.risk import AsymmetricMargin
 
 EXPLANATIONS = {
     "flat": "w = 0 is optimal to within tol, as the worst samples of the two classes, weighted, are not apart. The "
     "weights kept are the difference of the weighted class means. Increase mu or tau, or do not centre the features",
+    "constant": "all training samples have the same score. Use features that vary",
     "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol",
     "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features",
 }
@@ -59,10 +61,11 @@ class AsymmetricSVM(LinearClassifier):
     n_iter_ : int
         Iterations taken.
     converged_ : bool
-        Whether the gap met ``tol`` and w is better than 0.
-    status_ : {"converged", "flat", "stalled", "max_iter"}
-        How the fit ended; "flat" if the gap met ``tol`` but w = 0 may be as good: ``coef_`` is then the difference
-        ``(mu + tau) mean of positives - mu mean of negatives``, so that the scores still rank.
+        Whether the gap met ``tol`` and w is better than 0 and ranks.
+    status_ : {"converged", "constant", "flat", "stalled", "max_iter"}
+        How the fit ended; "constant" if the gap met ``tol``, but all training scores are equal; "flat" if it did, but
+        w = 0 may be as good: ``coef_`` is then the difference ``(mu + tau) mean of positives - mu mean of negatives``,
+        so that the scores still rank.
     objective_ : float
         The least objective found. At the optimum it is ``-1/2 ||w||^2``; w = 0 has 0.
     duality_gap_ : float
@@ -80,7 +83,7 @@ class AsymmetricSVM(LinearClassifier):
     Warns
     -----
     ConvergenceWarning
-        If the gap stayed above ``tol``, or w is not better than 0.
+        If the gap stayed above ``tol``, w is not better than 0, or all scores are equal.
 
     Notes
     -----
@@ -153,7 +156,7 @@ class AsymmetricSVM(LinearClassifier):
             return (offset + value, gradient) if offset + value > 0 else (0.0, np.zeros_like(gradient))
 
         solution = minimise(X, risk, 1.0, tol=self.tol, max_iter=self.max_iter, start=first)
-        self._note(solution, offset)
+        self._note(solution, offset, X @ solution.w)
         w = first if self.status_ == "flat" else solution.w
         self._keep(w, np.asarray(X @ w), margin)
         if not self.converged_:
@@ -166,9 +169,10 @@ class AsymmetricSVM(LinearClassifier):
         self.rho_, self.gamma_ = low, low - high
         self.coef_, self.intercept_ = w[None, :], np.array([-(low + high) / 2])
 
-    def _note(self, solution: Solution, offset: float) -> None:
+    def _note(self, solution: Solution, offset: float, scores: np.ndarray) -> None:
         self.objective_, self.duality_gap_ = solution.objective - offset, solution.gap
         flat = solution.status == "converged" and -self.objective_ <= self.duality_gap_
-        self.status_ = "flat" if flat else solution.status
+        constant = solution.status == "converged" and np.ptp(scores) <= SAME_SCORE * np.max(np.abs(scores))
+        self.status_ = "flat" if flat else "constant" if constant else solution.status
         self.converged_ = self.status_ == "converged"
         self.n_iter_, self.trace_ = len(solution.trace), solution.trace
