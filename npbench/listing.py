@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -76,16 +76,19 @@ def _experiments() -> Iterator[Entry]:
     folders = [config_dir(), *(folder for package in packages for folder in package_folders(package))]
     files = {path.stem: path for folder in reversed(folders) for path in (folder / "experiment").glob("*.yaml")}
     for name, path in files.items():
-        yield name, _described(path)
+        yield name, _described(path, files)
 
 
-def _described(path: Path) -> list[str]:
+def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
+    """Return the title and the paper of an experiment; the paper may be that of one it inherits from."""
     import yaml
 
     try:
         node = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return [str(node.get("title") or ""), str(node.get("paper") or "")]
-    except (OSError, yaml.YAMLError, AttributeError) as error:
+        parents = [files[name] for name in node.get("defaults") or [] if name in files]
+        nodes = [node, *(yaml.safe_load(parent.read_text(encoding="utf-8")) for parent in parents)]
+        return [str(node.get("title") or ""), str(next(filter(None, (one.get("paper") for one in nodes)), ""))]
+    except (OSError, yaml.YAMLError, AttributeError, TypeError) as error:
         return [f"cannot be read: {' '.join(str(error).split())}"]
 
 

@@ -37,7 +37,7 @@ def parts(
                 yield part if columns else conformed(part)
             except FileNotFoundError:
                 continue
-            except (pl.exceptions.PolarsError, OSError) as error:
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
                 reason = str(error).partition("\n")[0].rstrip(".")
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
 

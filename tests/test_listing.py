@@ -43,3 +43,10 @@ def test_listing_imports_no_numerics_and_is_quick():
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "np_svm" in ended.stdout
     assert seconds < 5  # half a second on an idle machine
+
+
+def test_an_experiment_that_inherits_is_listed_with_the_paper_of_the_other():
+    lines = [line.strip() for line in listed("experiments", width=160).splitlines()]
+    place = next(number for number, line in enumerate(lines) if line.startswith("davenport_table1_full"))
+    assert lines[place].endswith("in full")
+    assert lines[place + 1] == "Davenport, Baraniuk and Scott (2006), Table 1"
