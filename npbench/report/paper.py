@@ -163,7 +163,8 @@ def _panel(axes: Axes, panel: Panel, palette: Palette) -> None:
         axes.axhline(panel.level[1], label=panel.level[0], **BOUND)
     if panel.window:
         left, right = axes.get_xlim()
-        axes.axvspan(max(panel.window[0], left) if panel.x_log else panel.window[0], panel.window[1], color=LIGHT, lw=0)
+        begin = max(panel.window[0], left) if panel.x_log else panel.window[0]
+        axes.axvspan(begin, panel.window[1], color=LIGHT, lw=0, zorder=0.4)  # below the grid, and below bands
         axes.set_xlim(left, right)
     axes.set_xlabel(_typeset(panel.x_title))
     axes.set_ylabel(_typeset(panel.y_title))
