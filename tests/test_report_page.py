@@ -356,6 +356,13 @@ def test_the_policy_knows_the_script_that_draws(tmp_path):
     assert len(json.loads(carried(text, "figures"))) == 6
 
 
+def test_errors_beyond_the_most_frequent_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "MOST_ERRORS", 0)
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "1 further error" in text
+    assert 'class="failure"' not in text
+
+
 def test_without_plotly_the_rest_is_there(tmp_path, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "plotly" else find(name))
@@ -404,6 +411,8 @@ def test_errors_are_counted_and_the_first_traceback_kept():
     (failure,) = page.failures(records())
     assert (failure.n_jobs, failure.error, failure.status) == (6, EVIL, "failed")
     assert failure.traceback.startswith("Traceback")
+    several = records().with_columns(error=pl.concat_str(pl.lit("e"), "repeat"))
+    assert len(page.failures(several)) == 6
     facts = page.facts(records())
     assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
 

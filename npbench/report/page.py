@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,11 +78,13 @@ def write(path: Path, sections: Sequence[Section], collection: Collection, palet
     drawable = importlib.util.find_spec("plotly") is not None
     figures = list(_figures(sections, palette)) if drawable else []
     library = _library() if figures else ""
+    errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = _template().render(
         sections=sections,
         facts=facts(collection.records),
-        failures=failures(collection.records),
+        failures=errors[:MOST_ERRORS],
+        n_more=len(errors[MOST_ERRORS:]),
         runs=collection.runs,
         records=packed(table(collection.records)),
         figures=deflated(f"[{','.join(figures)}]"),
@@ -100,6 +104,7 @@ def _template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
     environment.tests["worth_a_look"] = re.compile(WORTH_A_LOOK).search
     environment.tests["ranking"] = lambda chart: isinstance(chart, Ranking)
     return environment.get_template("page.html")
@@ -143,7 +148,7 @@ def failures(records: pl.DataFrame) -> list[Failure]:
         pl.col("dataset").unique(maintain_order=True).alias("datasets"),
         pl.len().alias("n_jobs"),
     )
-    rows = groups.sort("n_jobs", descending=True, maintain_order=True).head(MOST_ERRORS)
+    rows = groups.sort("n_jobs", descending=True, maintain_order=True)
     return [Failure(**_filled(row)) for row in rows.to_dicts()]
 
 
