@@ -177,6 +177,7 @@ def test_scikit_learns_example_of_the_corrected_test():
 def test_differences_without_spread():
     rows = np.array([[0.0, 0.0, 0.0], [0.2, 0.2, 0.2], [0.2, np.nan, np.nan], [np.nan] * 3])
     np.testing.assert_array_equal(corrected_t_rows(rows, 0.5), [1.0, 0.0, np.nan, np.nan])
+    assert np.isnan(corrected_t_rows(rows, np.nan)).all()
 
 
 def test_the_corrected_test_keeps_its_level_where_splits_overlap():

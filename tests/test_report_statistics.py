@@ -122,6 +122,28 @@ def test_a_test_part_that_is_always_the_same_has_no_corrected_test(figures):
     assert rows[0]["verdict"] == "first better on these splits"
 
 
+def test_overlap_is_that_of_the_pairs_own_protocol(figures):
+    halves = '{"folds":4,"name":"cv","test_size":0.5}'
+    other = by_label({f"{label} half": values for label, values in figures.items()}, protocol_params=halves)
+    rows = sheet([*by_label(figures), *other], TITLE)
+    assert len(rows) == 6
+    gains = [np.subtract(figures[first], figures[second]) for first, second in itertools.combinations("abc", 2)]
+    for has, ratio in ((False, 1 / 3), (True, 1.0)):
+        expected = [f"{p:.2g}" for p in holm(corrected_t_rows(np.array(gains), ratio))]
+        assert [row["p corrected"] for row in rows if ("half" in row["first"]) == has] == expected
+
+
+def test_each_protocol_has_a_best():
+    random = np.random.default_rng(0)
+    labels = "abcdef"
+    records = []
+    for size in ("0.25", "0.5"):
+        values = {f"{label} {size}": random.random(8).tolist() for label in labels}
+        records += by_label(values, protocol_params=f'{{"folds":4,"name":"cv","test_size":{size}}}')
+    rows = sheet(records, TITLE)
+    assert [row["first"].endswith("0.25") for row in rows] == [True] * 5 + [False] * 5
+
+
 def test_differences_that_are_all_zero():
     (row,) = sheet(by_label({"a": [0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.1 + 1e-15]}), TITLE)
     assert (row["verdict"], row["p"], row["p corrected"], row["effect"]) == ("equal on every split", "1", "1", "-")

@@ -92,7 +92,7 @@ def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
     differences : array of shape (n_rows, n)
         One for each of n splits, NaN where there is no pair.
     ratio : float
-        Samples tested on over samples trained on, in each split.
+        Samples tested on over samples trained on, in each split; NaN where that is not known, and then the result.
 
     References
     ----------
@@ -110,7 +110,7 @@ def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
     variance = np.nansum((rounded - mean[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1)
     error = np.sqrt((1 / np.maximum(n, 1) + ratio) * variance)
     t = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 10**-DIGITS)
-    return np.where(n > 1, 2 * special.stdtr(np.maximum(n - 1, 1), -t), np.nan)
+    return np.where((n > 1) & np.isfinite(ratio), 2 * special.stdtr(np.maximum(n - 1, 1), -t), np.nan)
 
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:

@@ -15,12 +15,13 @@ from npbench.registry import installed
 
 Direction = Literal["lower", "higher", "none"]
 
+BLOCK = ["dataset", "problem_params", "protocol_params", "data_sha256"]
 PLACE = ["data_sha256", "protocol_params", "seed", "repeat"]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Settings that were asked the same of the same data.
+    """Settings that were asked the same of the same data, divided in the same way.
 
     Parameters
     ----------
@@ -32,15 +33,15 @@ class Block:
         Of the settings that have the figure.
     values : array of shape (n_splits, n_labels)
         The figure, NaN where a setting has none on a split.
-    ratio : float or None
-        Samples tested on over samples trained on; None if several or unknown.
+    ratio : float
+        Samples tested on over samples trained on; NaN where that is not known.
     """
 
     dataset: str
     problem_params: str
     labels: tuple[str, ...]
     values: np.ndarray
-    ratio: float | None
+    ratio: float
 
     @property
     def about(self) -> list[str]:
@@ -71,7 +72,7 @@ def about(problem: str) -> list[str]:
 
 
 def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
-    """Yield the figures of all settings, one block for each data set and each choice of the problem's parameters.
+    """Yield the figures of all settings, a block for each data set, choice of the problem's parameters, and protocol.
 
     Two records are of one split if the data, protocol, seed and repeat agree, and the hash of the split where both have
     one; those made before it was kept have none. Records that are not ok, or lack the figure, have no value.
@@ -92,28 +93,23 @@ def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
         .filter(status="ok")
         .drop_nulls("value")
     )
-    ordered = found.sort("dataset", "problem_params", "label", *PLACE[1:])
-    parts = ordered.partition_by("dataset", "data_sha256", "problem_params", maintain_order=True)
-    for part in parts:
+    split = ["seed", "repeat", "split"]
+    for part in found.sort(*BLOCK, "label", *split).partition_by(BLOCK, maintain_order=True):
         first = part.row(0, named=True)
-        wide = part.pivot(
-            on="label", index=["protocol_params", "seed", "repeat", "split"], values="value", aggregate_function="last"
-        )
-        figures = wide.drop("protocol_params", "seed", "repeat", "split")
-        ratios = {overlap(text, first["n_samples"]) for text in part["protocol_params"].unique()}
+        wide = part.pivot(on="label", index=split, values="value", aggregate_function="last").drop(split)
         yield Block(
             first["dataset"],
             first["problem_params"],
-            tuple(figures.columns),
-            figures.fill_null(float("nan")).to_numpy(),
-            ratios.pop() if len(ratios) == 1 else None,
+            tuple(wide.columns),
+            wide.fill_null(float("nan")).to_numpy(),
+            overlap(first["protocol_params"], first["n_samples"]),
         )
 
 
-def overlap(protocol_params: str, n_samples: int) -> float | None:
-    """Return the number of samples tested on over that of samples trained on; None where it cannot be told.
+def overlap(protocol_params: str, n_samples: int) -> float:
+    """Return the number of samples tested on over that of samples trained on; NaN where it cannot be told.
 
-    A test part that is the same in all repeats has none: the repeats differ in what is validated on.
+    For a test part that is the same in all repeats it tells nothing: these differ in what is validated on.
 
     Examples
     --------
@@ -133,7 +129,7 @@ def overlap(protocol_params: str, n_samples: int) -> float | None:
             return tested / (1 - tested - validated)
         case {"test_size": float(tested)}:
             return tested / (1 - tested)
-    return None
+    return float("nan")
 
 
 def headline(problem: str) -> list[str]:

@@ -103,7 +103,7 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     if not len(places):
         return
     p = holm(wilcoxon_rows(differences))
-    corrected = np.full(len(p), np.nan) if block.ratio is None else holm(corrected_t_rows(differences, block.ratio))
+    corrected = holm(corrected_t_rows(differences, block.ratio))
     best = _best(block, direction)
     for (i, j), both, one, other in zip(places.tolist(), shared, p.tolist(), corrected.tolist(), strict=True):
         if len(places) <= ALL_PAIRS or best in (i, j):

@@ -36,7 +36,7 @@ READING = (
     "First - second is the Hodges-Lehmann estimate of the shift, with the limits that belong to the signed-rank test; "
     "effect is the matched-pairs rank-biserial correlation, -1 to 1; A is Vargha and Delaney's, the chance that the "
     "first has the higher figure on splits drawn apart. Both p-values are two-sided and adjusted by Holm's method for "
-    f"all pairs of a data set; of more than {pairs.ALL_PAIRS} pairs those with the best mean are shown."
+    f"all pairs of a data set and protocol; of more than {pairs.ALL_PAIRS} pairs those with the best mean are shown."
 )
 
 
