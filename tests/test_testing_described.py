@@ -111,6 +111,9 @@ def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(c
         checks_of(data("needs_path"))["same_again"]()
     with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
         checks_of(data("needs_path"))["settings"]()
+    for check in ("content", "same_again", "divided"):
+        with pytest.raises(unittest.SkipTest, match=r"There is no table\.csv: bring it\."):
+            checks_of(data("to_be_brought"))[check]()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Estimate
+from npbench.errors import RequestError
 from npbench.estimators.binary import BinaryClassifier
 
 
@@ -246,6 +247,10 @@ def one_positive():
 
 def needs_path(path):
     raise AssertionError(path)
+
+
+def to_be_brought():
+    raise RequestError("There is no table.csv: bring it.")
 
 
 def accuracy(y, scores, *, problem, estimator):
