@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from npbench.report import paper
+from npbench.report.paper_axes import MARKERS
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "scorer"]
 PALETTE = Palette(LABELS)
@@ -57,7 +58,7 @@ def test_a_label_has_its_colour_and_marker_in_every_panel():
     for axes in figure.axes:
         for label, line in lines(axes).items():
             assert to_hex(line.get_color()).upper() == PALETTE.colour(label)
-            assert line.get_marker() == paper.MARKERS[PALETTE.marker(label) % len(paper.MARKERS)]
+            assert line.get_marker() == MARKERS[PALETTE.marker(label) % len(MARKERS)]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == PALETTE.labels
 
