@@ -84,7 +84,9 @@ def sections():
 
 
 def written(path, n=N_RECORDS):
-    runs = [{"run_id": "one", "command": ["solver=gen", EVIL], "run_started": "2026-01-01T10:00:00"}]
+    runs = [
+        {"run_id": "one", "command": ["solver=gen", EVIL, f"results={'a' * 90}"], "run_started": "2026-01-01T10:00:00"}
+    ]
     page.write(path, sections(), Collection(records(n), [], runs), Palette(LABELS))
     return path
 
@@ -313,7 +315,9 @@ def test_a_narrow_window_needs_no_scrolling_sideways(opened):
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
+        opened.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
         assert until(opened, "return document.documentElement.scrollWidth <= 390")
+        opened.execute_script("document.querySelector('.chooser').open = false")
         opened.execute_script("document.querySelector('figure').scrollIntoView()")
         until(opened, "return document.querySelector('figure .main-svg')?.width.baseVal.value <= 390")
     finally:
@@ -403,7 +407,7 @@ def test_what_only_programs_read_is_left_out():
     assert not {"trace", "versions", "traceback", "git_commit"} & set(columns)
     assert decoded(columns["problem_params"])[0] == "rho=0.05"
     assert [name for name, column in columns.items() if column["shown"]] == [
-        "label", "dataset", "problem_params", "repeat", "status", "p_fa", "seconds",
+        "label", "dataset", "problem", "problem_params", "repeat", "status", "p_fa", "seconds",
     ]  # fmt: skip
 
 

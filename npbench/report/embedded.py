@@ -22,7 +22,7 @@ HASH_DIGITS = 12
 SECONDS = len("2026-01-01T00:00:00")  # of a time, without its parts
 DIGITS = 6  # of a number; the records themselves have all
 REPEATED = 4  # Values that are met this often on average are written once.
-FIRST = ("label", "dataset", "problem_params", "repeat", "status")
+FIRST = ("label", "dataset", "problem", "problem_params", "repeat", "status")
 LAST = ("seconds", "converged")
 MOST_METRICS = 6  # that are shown before anyone asks for more
 
