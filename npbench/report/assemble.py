@@ -30,6 +30,8 @@ def lead(collection: Collection) -> Section:
         notes.append(f"They are of {len(problems)} problems, {', '.join(problems)}: each has sections of its own.")
     if collection.n_older:
         notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
+    if any(origins.mixtures(records)):
+        notes.append(f"Not all that stands side by side was made alike: see the notes under {origins.TITLE!r}.")
     return Section("Records", notes=[*notes, *collection.faults])
 
 

@@ -16,6 +16,7 @@ MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "sy
 SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
 COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
 DATA = ["dataset", "dataset_params", "n_samples", "n_features", "n_positive", "data_sha256"]
+TITLE = "How it was run"
 DIGITS = 12  # of hashes and commits
 PLACES_SHOWN = 5
 
@@ -31,7 +32,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
         _named("Sources that answers depend on, by SHA-256", records, "code", "hash"),
         _data(records),
     ]
-    return [Section("How it was run", sheets, notes=list(_notes(records)))]
+    return [Section(TITLE, sheets, notes=list(_notes(records)))]
 
 
 def _notes(records: pl.DataFrame) -> Iterator[str]:
