@@ -275,7 +275,8 @@ def test_an_older_record_without_the_hash_of_its_split_is_compared():
         ({"problem": "pauc"}, "no problem in common"),
         ({"dataset": "breast"}, "no dataset in common"),
         ({"solver": "other"}, "no solver in common"),
-        ({"params": '{"C":1}'}, "No setting is in both"),
+        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for one, has another params there."),
+        ({"search": '{"C":[1]}', "missing": "mean"}, "has another search, missing there."),
     ],
 )
 def test_what_has_nothing_in_common_is_refused_in_any_case(columns, sentence):

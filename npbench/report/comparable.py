@@ -89,7 +89,16 @@ def _nothing_in_common(ours: pl.DataFrame, other: pl.DataFrame) -> str:
             names = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
             hint = f" {ANYWAY}." if what == "problem_params" else ""
             return f"The two have no {what} in common, and cannot be compared: {names}.{hint}"
-    return "No setting is in both: each solver has other parameters, grids, data or features here than there."
+    return f"No setting is in both{_nearest(ours, other)}."
+
+
+def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
+    """Return in what those two settings of a solver on the same data set differ that differ least."""
+    mine, theirs = (frame.select(SETTING).unique(maintain_order=True) for frame in (ours, other))
+    both = mine.join(theirs, on=["solver", "dataset"], suffix=OTHER, maintain_order="left").rows(named=True)
+    apart = [(row, [name for name in SETTING if row[name] != row.get(f"{name}{OTHER}", row[name])]) for row in both]
+    row, names = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
+    return f": {row['solver']} on {row['dataset']}, for one, has another {', '.join(names)} there" if names else ""
 
 
 def _other_problem(setting: Sequence[str]) -> Iterator[str]:
