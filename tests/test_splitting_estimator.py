@@ -344,14 +344,6 @@ def test_it_is_copied_stored_and_searched():
     assert search.fit(X, Y).best_score_ > 0.5
 
 
-def test_any_two_labels_will_do_and_the_larger_is_positive():
-    plain = SplittingNP(rho=0.3).fit(X, Y)
-    for labels in (("no", "yes"), (0, 1), (False, True)):
-        model = SplittingNP(rho=0.3).fit(X, np.array(labels)[(Y > 0).astype(int)])
-        np.testing.assert_array_equal(model.classes_, labels)
-        np.testing.assert_array_equal(model.coef_, plain.coef_)
-
-
 def ended(data, **params):
     """Return, of a fit to half of the data, the surrogate type I risk and the 0-1 ones on both halves."""
     rows = np.random.default_rng(0).permutation(len(data.y))

@@ -94,13 +94,6 @@ def test_it_ranks_the_classes():
     assert np.mean(f[z < 0] >= 0) < 0.15
 
 
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (1, 2), (False, True)])
-def test_any_two_labels_will_do_and_the_larger_is_positive(labels):
-    model, plain = SVMPerf().fit(X, np.array(labels)[(Y > 0).astype(int)]), SVMPerf().fit(X, Y)
-    np.testing.assert_array_equal(model.classes_, labels)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
-
-
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
 def test_sparse_samples_give_the_dense_classifier(storage):
     S = X * (np.abs(X) > 0.7)
