@@ -118,8 +118,8 @@ class Charts {
     }
     for (const [name, axis] of Object.entries(layout)) {
       if (!/^[xy]axis\d*$/.test(name)) continue;
-      Object.assign(axis, { gridcolor: looks.borderTopColor, zeroline: false });
-      if (axis.type === "log") Object.assign(axis, { tickformat: "~g" }, fewDecades(data, name) && { dtick: "D2" });
+      Object.assign(axis, { gridcolor: looks.borderTopColor, zeroline: false, tickformat: "~g" });
+      if (axis.type === "log" && fewDecades(data, name)) axis.dtick = "D2";
     }
     Object.assign(layout, {
       width,
