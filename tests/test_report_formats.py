@@ -18,6 +18,8 @@ from rich.console import Console
 
 from npbench.reading import conformed
 from npbench.report import failures, files, latex, markdown, origins, overview, terminal
+from npbench.report.assemble import lead
+from npbench.report.collect import Collection
 from npbench.report.section import Section
 from npbench.report.sheet import Sheet
 
@@ -257,3 +259,16 @@ def test_what_is_worth_a_look_is_red():
     Sheet("Rates", ["p_fa", "ok"], [["0.2±0.1*", "3/4"], ["0.1±0.1", "4/4"]]).print(console)
     red = re.findall(r'<span style="[^"]*800000[^"]*">(.*?)</span>', console.export_html(inline_styles=True))
     assert red == ["0.2±0.1*", "3/4"]
+
+
+def test_the_first_section_counts_and_tells_what_could_not_be_read():
+    records = frame([record(), record("uzawa", 1, cpu="two"), record(problem="pauc", dataset="breast")])
+    notes = lead(Collection(records, faults=["A file is broken."], n_older=2)).notes
+    assert notes == [
+        "3 jobs, 3 of them good: 2 settings of 2 solvers on 2 data sets.",
+        "They are of 2 problems, np, pauc: each has sections of its own.",
+        "2 older records of the same jobs were left out; the latest counts.",
+        "Not all that stands side by side was made alike: see the notes under 'How it was run'.",
+        "A file is broken.",
+    ]
+    assert lead(Collection(frame([record()]))).notes == ["1 job, 1 of them good: 1 setting of 1 solver on 1 data set."]
