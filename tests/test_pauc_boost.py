@@ -1,6 +1,5 @@
 """Boosting for the partial AUC: sums over all pairs, finite differences, all stumps tried, scikit-learn's checks."""
 
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

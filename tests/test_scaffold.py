@@ -61,7 +61,7 @@ def test_no_line_is_too_long_and_no_word_is_left_open(kind):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["sover", "mine"], "Unknown kind of plugin 'sover': did you mean 'solver'?"),
+        (["solvers", "mine"], "Unknown kind of plugin 'solvers': did you mean 'solver'?"),
         (["solver", "Mine"], "'Mine' is no name for a solver"),
         (["solver", "lambda"], "'lambda' is no name for a solver"),
         (["solver", "np_svm"], "There is a solver 'np_svm' already, from npbench_np_svm (npbench "),

@@ -60,7 +60,7 @@ def test_a_sound_solver_passes(checks_of, install):
         ("description", faulty(title=""), "no title"),
         ("description", faulty(solves=()), "solves no problem"),
         ("description", faulty(solves=("np", "nq")), "Unknown problem: nq"),
-        ("description", faulty(tags=frozenset({"sparce"})), "Unknown tag: sparce"),
+        ("description", faulty(tags=frozenset({"sparse_"})), "Unknown tag: sparse_"),
         ("description", faulty(search={"shrinkag": [0.0]}), "Unknown parameter in search: shrinkag"),
         ("description", faulty(imports=("kernel",)), "Unknown parameter in imports: kernel"),
         ("description", faulty(select="npbench_faulty:not_there"), "not_there"),
