@@ -128,6 +128,7 @@ def test_what_cannot_be_read_is_said_and_ends_with_1(answer, results):
         (["--output", "file/report"], "The report cannot be written to file/report"),
         (["--experiment", "gasso_tabel2"], "did you mean 'gasso_table2'?"),
         (["--anyway"], "--against FOLDER --anyway"),
+        (["--experiment", "gasso_table2", "--against", "results"], "compares no folders"),
     ],
 )
 def test_what_is_wrong_is_refused_in_a_sentence(answer, results, words, expected):

@@ -55,9 +55,14 @@ def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
     Raises
     ------
     RequestError
-        If an option lacks its value.
+        If an option lacks its value, or two exclude each other.
     """
-    return _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
+    options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
+    if options.experiment is not None and (options.against or options.anyway):
+        raise RequestError(
+            "--experiment makes the table of one experiment and compares no folders: leave --against and --anyway out."
+        )
+    return options, others
 
 
 def _parser() -> ArgumentParser:
