@@ -102,6 +102,7 @@ def test_a_split_without_its_counterpart_does_not_count(three_methods):
     assert ahead.rows[0][3:] == ["-", "2 of 2", "ahead"]
     _, ahead = partial_areas.table(fewer.filter(pl.col("solver") != "auc_svm"), PRINTED)
     assert ahead.rows[0][4:] == ["-", "not measured"]
+    assert len(partial_areas.table(fewer.filter(solver="auc_svm"), PRINTED)) == 1
 
 
 def test_collapsed_and_failed_fits_are_counted():

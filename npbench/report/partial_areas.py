@@ -52,7 +52,8 @@ def table(
         _sheet(str(dataset), group, printed, metric)
         for (dataset,), group in named.group_by("dataset", maintain_order=True)
     ]
-    return [*sheets, _ahead(named, printed, metric, base, others)]
+    ahead = _ahead(named, printed, metric, base, others)
+    return [*sheets, ahead] if ahead.rows else sheets
 
 
 def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, metric: str = "pauc", **_: Any) -> Figure:
