@@ -69,7 +69,9 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     if stored.is_empty():
         raise RequestError(*faults)
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
-    records = measured(filtered(jobs.with_columns(label=pl.Series(labels(jobs))), filters))
+    if "label" in filters:
+        jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
+    records = measured(filtered(jobs, filters))
     runs = list(_runs(sources, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
 
@@ -107,7 +109,7 @@ def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.Dat
 def measured(records: pl.DataFrame) -> pl.DataFrame:
     """Return stored records with ``label`` and ``seconds``, and what is beyond the schema as Float64 columns."""
     return records.with_columns(
-        # Labels once more: what was filtered out need not be told apart.
+        # Even if there are labels: what was filtered out need not be told apart.
         pl.Series("label", labels(records), dtype=pl.String),
         pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),
         seconds=pl.col("select_seconds") + pl.col("fit_seconds"),

@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -110,15 +111,19 @@ def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
 def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
     labels = {"data": setting["dataset"]} | {name: setting[name] for name in ("solver", *FEATURES)}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
-        values = flat(json.loads(setting[part]))
-        labels |= {"protocol" if name == "name" else name: value for name, value in values.items()}
+        labels |= {"protocol" if name == "name" else name: value for name, value in _flat(setting[part]).items()}
     return labels
+
+
+@lru_cache(maxsize=10_000)  # few texts, in many settings
+def _flat(text: str) -> Mapping[str, Any]:
+    return flat(json.loads(text))
 
 
 def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[Any]]:
     chosen: dict[str, list[Any]] = {}
     for text in texts:
-        for name, value in flat(json.loads(text)).items():
+        for name, value in _flat(text).items():
             # A mapping is chosen as a whole; those of its parts that are the same in all of them were not.
             if "." not in name or isinstance(labels.get(name), list):
                 chosen.setdefault(name.rpartition(".")[2], []).append(value)
