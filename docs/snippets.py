@@ -28,6 +28,7 @@ from npbench.reading import conformed
 from npbench.report import terminal
 from npbench.report.collect import collect
 from npbench.report.experiment import print_experiment
+from npbench.report.sheet import spread
 from npbench.store import RecordStore
 from npbench.summary import print_summary
 
@@ -124,6 +125,23 @@ def solvers(folder: str) -> None:
         page = f"{name.replace('_', '-')}.md"
         assert (ROOT / "docs" / page).is_file(), page
         cog.outl(f"| [`{name}`]({folder}{page}) | {', '.join(solver.solves)} | {solver.title} |")
+    cog.outl("")
+
+
+def iterates() -> None:
+    """Write how iterates rank: those of one fit, and the means of those that fits stop at."""
+    import iterates as measured_iterates  # of this folder, and heavier than the others need
+
+    found = pl.read_parquet(measured_iterates.TABLE)
+    one = found.filter(pl.col("iteration").is_in([2, 3, 5, 10, 20, 30, 40]), split=0, C=0.1)
+    cog.outl("\n| iteration, C = 0.1 | " + " | ".join(map(str, one["iteration"])) + " |\n|" + "---|" * (len(one) + 1))
+    cog.outl("| pauc | " + " | ".join(f"{pauc:.3f}" for pauc in one["pauc"]) + " |")
+    costs = found["C"].unique().sort()
+    cog.outl("\n| stopped at slack | " + " | ".join(f"C = {C:g}" for C in costs) + " |\n|" + "---|" * (len(costs) + 1))
+    for slack in (0.1, 0.01, 0.001, 0.0001):
+        stopped = measured_iterates.at_slack(found, slack)
+        cells = [spread(stopped.filter(C=C)["pauc"].to_list()) for C in costs]
+        cog.outl(f"| {slack:g} | " + " | ".join(cells) + " |")
     cog.outl("")
 
 

@@ -1,0 +1,76 @@
+"""Measures how iterates of plain cutting planes rank, where the optimum is w = 0: `python docs/iterates.py`.
+
+The structural SVM of Narasimhan and Agarwal (2016) on ijcnn1. A fit keeps one solution, and records know nothing of
+those before it, hence a table of its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.preprocessing import StandardScaler
+
+from npbench import load_dataset
+from npbench.numerics.bundle import minimise
+from npbench.numerics.partial_auc import pairwise
+from npbench.numerics.pauc import StructuralRisk, ranks_within
+
+TABLE = Path(__file__).parents[1] / "results" / "published" / "narasimhan" / "ijcnn1_iterates.parquet"
+FPR_RANGE = (0.02, 0.05)
+COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+SPLITS = 5
+LEAST_SLACK = 1e-4
+
+
+def measure() -> pl.DataFrame:
+    """Return the slack and the partial AUC in testing of every iterate, for each C and split."""
+    data = load_dataset("ijcnn1")
+    X, y = data.X.toarray() if hasattr(data.X, "toarray") else data.X, data.y
+    splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
+    rows: list[dict[str, Any]] = []
+    for split, (train, test) in enumerate(splits.split(X, y)):
+        scaled = StandardScaler().fit(X[train])
+        Z, Z_test = scaled.transform(X[train]), scaled.transform(X[test])
+        for C in COSTS:
+            for row in _iterates(Z, y[train], Z_test, y[test], C):
+                rows.append({"split": split, "C": C, **row})
+    return pl.DataFrame(rows)
+
+
+def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, C: float) -> list[dict[str, Any]]:
+    """Return what plain cutting planes try, up to the first w whose slack R(w) - model(w) is small enough."""
+    risk = StructuralRisk(y, *ranks_within(int(np.sum(y <= 0)), *FPR_RANGE))
+    tried: list[tuple[np.ndarray, float]] = []
+    solution = minimise(
+        X, risk, C, method="plain", tol=1e-7, max_iter=150, watch=lambda w, scores: tried.append((w, risk(scores)[0]))
+    )
+    rows = []
+    for step, (w, value) in zip(solution.trace, tried, strict=False):
+        slack = value - (step.bound - 0.5 * float(w @ w)) / C
+        rows.append(
+            {
+                "iteration": step.iteration,
+                "slack": slack,
+                "length": float(np.linalg.norm(w)),
+                "pauc": pairwise(y_test, X_test @ w, *FPR_RANGE).value,
+            }
+        )
+        if slack <= LEAST_SLACK:
+            break
+    return rows
+
+
+def at_slack(iterates: pl.DataFrame, slack: float) -> pl.DataFrame:
+    """Return for each split and C the first iterate whose slack is at most that; the last one if there is none."""
+    reached = pl.col("slack") <= slack
+    in_order = iterates.sort("split", "C", "iteration")
+    chosen = pl.when(reached.any()).then(reached.arg_max()).otherwise(pl.len() - 1)
+    return in_order.group_by("split", "C", maintain_order=True).agg(pl.all().get(chosen))
+
+
+if __name__ == "__main__":
+    measure().write_parquet(TABLE)
