@@ -268,6 +268,15 @@ def test_the_bootstrap_is_near_that_of_all_resamples(monkeypatch):
     assert mean_limits([sample]) == [pytest.approx(expected, abs=0.01)]
 
 
+@pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
+def test_the_bootstrap_is_scipys_but_for_the_draw(monkeypatch, skew):
+    monkeypatch.setattr(intervals, "RESAMPLES", 20_000)
+    samples = np.random.default_rng(1).random((5, 12)) ** skew
+    found = stats.bootstrap((samples,), np.mean, axis=-1, n_resamples=20_000, method="BCa", random_state=0)
+    expected = np.column_stack(found.confidence_interval)
+    assert np.array(mean_limits(samples.tolist())) == pytest.approx(expected, abs=0.004)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.one_of(whole, st.floats(-1e9, 1e9), st.just(0.1)), min_size=6, max_size=12))
 @example([0.0] * 9 + [1.0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from npbench.numerics.signed_rank import DIGITS, distribution
 from npbench.report.inference import SIGNIFICANCE
@@ -102,7 +102,8 @@ def rank_biserial(differences: Sequence[float] | np.ndarray) -> float | None:
     nonzero = rounded[rounded != 0]
     if not len(nonzero):
         return None
-    ranks = stats.rankdata(np.abs(nonzero))
+    sizes = np.abs(nonzero)
+    ranks = _below_and_equal(sizes, sizes) + 0.5
     return float(np.sum(ranks * np.sign(nonzero)) / np.sum(ranks))
 
 
@@ -126,6 +127,11 @@ def superiority(first: Sequence[float] | np.ndarray, second: Sequence[float] | n
     >>> superiority([3.0, 4.0], [1.0, 3.0])
     0.875
     """
-    both = np.round(np.concatenate([first, second]), DIGITS)
-    n, m = len(first), len(second)
-    return float((np.sum(stats.rankdata(both)[:n]) / n - (n + 1) / 2) / m)
+    return float(np.mean(_below_and_equal(np.round(first, DIGITS), np.round(second, DIGITS)))) / len(second)
+
+
+def _below_and_equal(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each value how many others are below it, and half of those that equal it."""
+    ascending = np.sort(others)
+    below, not_above = (np.searchsorted(ascending, values, side) for side in ("left", "right"))
+    return np.asarray((below + not_above) / 2)

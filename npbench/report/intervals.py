@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from npbench.numerics.signed_rank import DIGITS
-from npbench.report.inference import CONFIDENCE
+from npbench.report.inference import CONFIDENCE, SIGNIFICANCE
 
 RESAMPLES = 2000
 FEWEST = 6  # values with fewer have too few distinct resamples for limits at 95 %
-_NUMBERS_AT_ONCE = 10**7  # resampled: 80 MB
+_MEANS_AT_ONCE = 10**7  # of resamples: 80 MB
 
 Limits = tuple[float, float]
 
@@ -65,7 +64,7 @@ def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
     sizes = np.array([len(sample) for sample in samples], dtype=int)
     for size in np.unique(sizes[sizes >= FEWEST]):
         (places,) = np.nonzero(sizes == size)
-        several = max(1, _NUMBERS_AT_ONCE // (RESAMPLES * int(size)))
+        several = max(1, _MEANS_AT_ONCE // RESAMPLES)
         for start in range(0, len(places), several):
             part = places[start : start + several]
             for place, pair in zip(part, _bootstrap(np.array([samples[i] for i in part], dtype=float)), strict=True):
@@ -75,20 +74,29 @@ def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
 
 def _bootstrap(values: np.ndarray) -> np.ndarray:
     """Return the limits for each row."""
+    n = values.shape[1]
     limits = np.repeat(np.mean(values, axis=1, keepdims=True), 2, axis=1)
-    varies = np.ptp(values, axis=1) > 10.0**-DIGITS * np.maximum(1.0, np.max(np.abs(values), axis=1))
-    if varies.any():
-        with warnings.catch_warnings():  # a row whose resamples all have one mean is degenerate; it keeps its mean
-            warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-            found = stats.bootstrap(
-                (values[varies],),
-                np.mean,
-                axis=-1,
-                n_resamples=RESAMPLES,
-                confidence_level=CONFIDENCE,
-                method="BCa",
-                random_state=np.random.default_rng(0),
-            ).confidence_interval
-        both = np.stack([found.low, found.high], axis=1)
-        limits[varies] = np.where(np.isfinite(both), both, limits[varies])
+    varies = np.ptp(values, axis=1) > 10.0**-DIGITS * np.max(np.abs(values), axis=1, initial=1.0)
+    rest = values[varies] - limits[varies, :1]
+    size = np.max(np.abs(rest), axis=1, keepdims=True)
+    # The mean of a resample needs only how often it has each value, so that all rows share one product of matrices.
+    times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    means = np.sort(np.round(rest / size @ times.T / n, DIGITS), axis=1)
+    limits[varies] += size * _corrected(means, _acceleration(rest / size))
     return limits
+
+
+def _acceleration(rest: np.ndarray) -> np.ndarray:
+    """Return Efron's acceleration of the mean by the jackknife, for each row of values that have it subtracted."""
+    acceleration = np.sum(rest**3, axis=1, keepdims=True) / (6 * np.sum(rest**2, axis=1, keepdims=True) ** 1.5)
+    return np.asarray(acceleration)
+
+
+def _corrected(means: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+    """Return the BCa limits for each row of ascending means of resamples, less the mean of the sample."""
+    bias = special.ndtri((np.mean(means < 0, axis=1, keepdims=True) + np.mean(means <= 0, axis=1, keepdims=True)) / 2)
+    shifted = bias + special.ndtri([SIGNIFICANCE / 2, 1 - SIGNIFICANCE / 2])
+    places = special.ndtr(bias + shifted / (1 - acceleration * shifted)) * (RESAMPLES - 1)
+    whole = np.minimum(places.astype(int), RESAMPLES - 2)
+    before, after = (np.take_along_axis(means, whole + step, axis=1) for step in (0, 1))
+    return np.asarray(before + (places - whole) * (after - before))

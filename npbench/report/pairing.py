@@ -94,14 +94,19 @@ def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
         .drop_nulls("value")
     )
     split = ["seed", "repeat", "split"]
-    for part in found.sort(*BLOCK, "label", *split).partition_by(BLOCK, maintain_order=True):
+    # A row of the block for each split; ranks are told once for all blocks, which are many.
+    numbered = found.sort(*BLOCK, "label", *split).with_columns(place=pl.struct(split).rank("dense").over(BLOCK) - 1)
+    for part in numbered.partition_by(BLOCK, maintain_order=True):
         first = part.row(0, named=True)
-        wide = part.pivot(on="label", index=split, values="value", aggregate_function="last").drop(split)
+        labels, column = np.unique(part["label"].to_numpy(), return_inverse=True)
+        places = part["place"].to_numpy()
+        values = np.full((places.max() + 1, len(labels)), np.nan)
+        values[places, column] = part["value"].to_numpy()  # the last of several of one split
         yield Block(
             first["dataset"],
             first["problem_params"],
-            tuple(wide.columns),
-            wide.fill_null(float("nan")).to_numpy(),
+            tuple(labels.tolist()),
+            values,
             overlap(first["protocol_params"], first["n_samples"]),
         )
 
