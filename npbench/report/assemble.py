@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from npbench.report import curves, failures, origins, overview, statistics
+from npbench.report import brief, curves, failures, origins, overview, statistics
 from npbench.report.collect import Collection
 from npbench.report.section import Section
 
-PARTS = (overview, statistics, curves, failures, origins)
+PARTS = (brief, overview, curves, statistics, failures, origins)
 
 
 def assemble(collection: Collection) -> list[Section]:
-    """Return the sections of a report: what was measured, compared, drawn; what failed; how it was run."""
+    """Return the sections of a report: who is ahead; what was measured, drawn, compared; what failed; origins."""
     made = (part.sections(collection.records) for part in PARTS)
     return [lead(collection), *(section for sections in made for section in sections)]
 

@@ -131,9 +131,11 @@ def conclude(
     from npbench.report import files, terminal
 
     console = Console()
-    terminal.show(sections, console)
+    terminal.show(terminal.essential(sections), console)
     with status("Writing") as shown:
         written = files.write(output, sections, collection, shown.update, drawings)
+    if omitted := terminal.left_out(sections):
+        console.print(f"\n{omitted}", markup=False, highlight=False)
     console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
     for line in written:
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)

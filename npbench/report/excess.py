@@ -20,6 +20,10 @@ NOTES = (
     "The limits of the share are those of Clopper and Pearson, for independent repeats. Test parts of one data set "
     "share samples, which makes them too narrow.",
 )
+TOTALS = (
+    "Of a classifier whose true rate is the bound about half the test parts are above it by chance, and few surely "
+    "above, by more than the test part's own noise."
+)
 COLUMNS = ["solver", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above", "verdict"]
 
 
@@ -41,9 +45,52 @@ def sheets(records: pl.DataFrame, problem: str) -> list[Sheet]:
             rows,
             NOTES,
             name=f"{problem}-{figure}-above",
+            detail=True,
         )
         for figure, rows in found
         if rows
+    ]
+
+
+def totals(records: pl.DataFrame, problem: str) -> list[Sheet]:
+    """Return a table for each metric that the problem bounds: a row for each setting, over all data and bounds.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of one problem, with ``label``.
+    problem : str
+        Its name.
+    """
+    found = [(figure, bound, _totals(records, figure, bound)) for figure, bound in PROBLEMS[problem].bounds.items()]
+    return [
+        Sheet(
+            f"Is {figure} kept to {bound}? Test parts above it, over all data",
+            ["solver", "test parts", "above", "share", "surely above", "verdict"],
+            rows,
+            [TOTALS],
+            name=f"{problem}-{figure}-kept",
+        )
+        for figure, bound, rows in found
+        if rows
+    ]
+
+
+def _totals(records: pl.DataFrame, figure: str, bound: str) -> list[list[str]]:
+    if figure not in records.columns:
+        return []
+    good = records.filter(pl.col(figure).is_finite(), status="ok")
+    asked_for = {text: json.loads(text)[bound] for text in good["problem_params"].unique()}
+    limit = pl.col("problem_params").replace_strict(asked_for, return_dtype=pl.Float64)
+    low = pl.col(f"{figure}_low") if f"{figure}_low" in good.columns else pl.lit(None, pl.Float64)
+    compared = good.select("label", above=pl.col(figure) > limit, surely=low > limit)
+    counts = compared.group_by("label").agg(
+        pl.len(), pl.sum("above", "surely"), known=pl.col("surely").is_not_null().any()
+    )
+    return [
+        [label, str(total), str(above), f"{above / total:.2f}", str(surely) if known else NONE, verdict]
+        for label, total, above, surely, known in counts.sort("label").rows()
+        for verdict in [_verdict(above, surely, total, known=known)]
     ]
 
 

@@ -97,18 +97,18 @@ def _places(mixed: pl.DataFrame) -> str:
 
 def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Sheet:
     found = records.group_by(list(columns)).len("jobs").sort("jobs", *columns, descending=True)
-    return Sheet(title, [*columns.values(), "jobs"], [_cells(row) for row in found.rows()])
+    return Sheet(title, [*columns.values(), "jobs"], [_cells(row) for row in found.rows()], detail=True)
 
 
 def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet:
     found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
-    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()], name=column)
+    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()], name=column, detail=True)
 
 
 def _data(records: pl.DataFrame) -> Sheet:
     found = records.group_by(DATA).len("jobs").sort(DATA)
     headers = ["data", "settings", "samples", "features", "positive", "SHA-256", "jobs"]
-    return Sheet("Data", headers, [_cells(row) for row in found.rows()])
+    return Sheet("Data", headers, [_cells(row) for row in found.rows()], detail=True)
 
 
 def _cells(row: Sequence[object]) -> list[str]:

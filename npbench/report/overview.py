@@ -171,7 +171,7 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
         ]
         for row in rows
     ]
-    return Sheet(title, [*_headers(shown), *(f"chosen {name}" for name in names)], cells)
+    return Sheet(title, [*_headers(shown), *(f"chosen {name}" for name in names)], cells, detail=True)
 
 
 def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:

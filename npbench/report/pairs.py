@@ -87,7 +87,7 @@ def sheet(records: pl.DataFrame, problem: str, figure: str) -> Sheet | None:
         return None
     meaning = f" ({direction} is better)" if direction != "none" else ""
     title = f"{figure}{meaning}: pairs on the same splits"
-    return Sheet(title, [*about(problem), *COLUMNS], rows, name=f"{problem}-{figure}-pairs")
+    return Sheet(title, [*about(problem), *COLUMNS], rows, name=f"{problem}-{figure}-pairs", detail=True)
 
 
 def compared(block: Block, direction: Direction) -> Iterator[Pair]:

@@ -100,13 +100,14 @@ def _shown(one: Ranked, problem: str, figure: str, direction: Direction) -> tupl
         notes.append(f"Settings that are not on all of these: {one.n_left_out}.")
     name = re.sub(r"[^\w.]+", "-", f"{problem}-{one.asked}-{figure}-ranks").strip("-")
     if k == 2:
-        return Sheet(title, ["solver", "rank"], [[label, f"{rank:.2f}"] for label, rank in order], notes, name), None
+        rows = [[label, f"{rank:.2f}"] for label, rank in order]
+        return Sheet(title, ["solver", "rank"], rows, notes, name, detail=True), None
     difference = critical_difference(k, n)
     spans = groups([rank for _, rank in order], difference)
     rows = [[label, f"{rank:.2f}", _letters(rank, spans)] for label, rank in order]
     notes.append("Settings with a letter in common are not told apart; one without a letter is told apart from all.")
     ranking = Ranking(name, title, order, difference, spans, notes)
-    return Sheet(title, ["solver", "rank", "group"], rows, notes, name), ranking
+    return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), ranking
 
 
 def _letters(rank: float, spans: Sequence[tuple[float, float]]) -> str:

@@ -33,6 +33,8 @@ class Sheet:
         Sentences below it.
     name : str
         Of its files, without their ending; by default it is made of the title.
+    detail : bool
+        Whether a terminal leaves it to the files.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Sheet:
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
     name: str = ""
+    detail: bool = False
 
     @property
     def numeric(self) -> list[bool]:

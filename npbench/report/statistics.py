@@ -70,6 +70,24 @@ def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
 
 
 def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str]:
+    yield from lacking(records, paired=paired)
+    if paired:
+        yield OVERLAP
+        yield READING
+        for figure, bound in PROBLEMS[problem].bounds.items():
+            yield f"Other figures are compared and ranked whether or not {figure} keeps {bound}."
+
+
+def lacking(records: pl.DataFrame, *, paired: bool) -> Iterator[str]:
+    """Yield a sentence on what records of one problem lack for tests, and how to get it.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of one problem, with ``label``.
+    paired : bool
+        Whether two settings have two splits in common.
+    """
     good = records.filter(status="ok")
     most = good.group_by("dataset", "data_sha256", "problem_params", "label").len()["len"].max()
     if most == 1:
@@ -78,11 +96,6 @@ def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str
         yield ONE_SETTING
     elif isinstance(most, int) and most < FEWEST:
         yield FEW_REPEATS
-    if paired:
-        yield OVERLAP
-        yield READING
-        for figure, bound in PROBLEMS[problem].bounds.items():
-            yield f"Other figures are compared and ranked whether or not {figure} keeps {bound}."
 
 
 def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
@@ -99,7 +112,7 @@ def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
     ]
     title = f"Means over repeats, with 95 % limits by the bootstrap (BCa, {RESAMPLES} resamples)"
     columns = [*about(problem), "solver", "repeats", *figures]
-    return [Sheet(title, columns, rows, name=f"{problem}-means")] if figures else []
+    return [Sheet(title, columns, rows, name=f"{problem}-means", detail=True)] if figures else []
 
 
 def _finite(records: pl.DataFrame, figure: str) -> list[float]:

@@ -25,6 +25,30 @@ def show(sections: Sequence[Section], console: Console) -> None:
             _shortened(sheet).print(console)
 
 
+def essential(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections without tables of details, and none that has no other."""
+    return [
+        replace(section, sheets=[sheet for sheet in section.sheets if not sheet.detail])
+        for section in sections
+        if not _is_detail(section)
+    ]
+
+
+def left_out(sections: Sequence[Section]) -> str:
+    """Return a sentence on what :func:`essential` leaves out; an empty one if nothing."""
+    details = [sheet for section in sections for sheet in section.sheets if sheet.detail]
+    if not details:
+        return ""
+    titles = [section.title for section in sections if _is_detail(section)]
+    among = f", with all of: {'; '.join(titles)}" if titles else ""
+    number = "1 table" if len(details) == 1 else f"{len(details)} tables"
+    return f"Only in the files: {number} of details{among}."
+
+
+def _is_detail(section: Section) -> bool:
+    return bool(section.sheets) and all(sheet.detail for sheet in section.sheets)
+
+
 def _shortened(sheet: Sheet) -> Sheet:
     more = len(sheet.rows) - ROWS
     if more <= 0:
