@@ -6,6 +6,7 @@ and each is composed by itself, so that a sweep may set what its solvers know an
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -65,6 +66,9 @@ def leave(step: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = INTERRUPTED
+    except BrokenPipeError:  # who read what was printed has enough of it, as after `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
     raise SystemExit(code)
 
 

@@ -1,6 +1,8 @@
 """``npbench report`` as a user meets it: what it prints, writes, refuses, and with which code it ends."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -182,3 +184,14 @@ def test_the_report_of_an_experiment_is_written_in_every_form(answer, results, s
     assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
     assert answer("--config-dir", "mine", "+experiment=demo", "--output", "other")[0] == 0
     assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize("arguments", [["report"], ["--help"]])
+def test_who_reads_no_further_ends_the_output_alone(results, arguments):
+    command = [sys.executable, "-m", "npbench", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()  # as `| head` does once it has its lines
+        errors = process.stderr.read()
+    assert (process.returncode, errors) == (0, "")
+    assert arguments == ["--help"] or (results / "report" / "report.html").is_file()

@@ -126,11 +126,9 @@ def conclude(
     drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
 ) -> None:
     """Print a report, write it, and say where it is."""
-    from rich.console import Console
-
     from npbench.report import files, terminal
 
-    console = Console()
+    console = terminal.Patient()
     terminal.show(terminal.essential(sections), console)
     with status("Writing") as shown:
         written = files.write(output, sections, collection, shown.update, drawings)

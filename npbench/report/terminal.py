@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from rich.console import Console
@@ -11,6 +12,15 @@ from npbench.report.section import Section
 from npbench.report.sheet import Sheet
 
 ROWS = 60  # of one table
+
+
+class Patient(Console):
+    """A console that goes on in silence when nobody reads any further, as after `| head`: files are still to come."""
+
+    def on_broken_pipe(self) -> None:
+        """End the output, and not the program."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
 
 
 def show(sections: Sequence[Section], console: Console) -> None:
