@@ -193,6 +193,8 @@ def test_a_run_prints_the_table_and_goes_on_where_it_was(answer, stranger):
         assert code == 0
         assert table in text
         assert ("2 of 6 jobs have no record yet" in text) == ("repeats=3" in report)
+    code, text = answer("report", "--experiment", "demo", "results=.")
+    assert (code, text.strip().endswith("or name another folder with results=results")) == (2, True), text
     assert RecordStore(Path("results/records")).frame().equals(frame)
 
 

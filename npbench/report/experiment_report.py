@@ -47,9 +47,10 @@ def report(experiment: Experiment, configs: Sequence[DictConfig], output: Path |
     folder, faults = settings.results / "records", list[str]()
     frame = stored(requests, latest(parts(folder, faults.append)))
     if frame.is_empty():
+        elsewhere = _elsewhere(requests, settings.results)
         raise RequestError(
             f"There are no records of {experiment.name} in {folder}: make them with npbench "
-            f"+experiment={experiment.name}, or name another folder with results=...",
+            f"+experiment={experiment.name}, or name another folder with results={elsewhere}",
             *faults,
         )
     planned = len(asked(requests))
@@ -68,6 +69,13 @@ def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
     wanted = asked(requests)
     latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
     return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+
+
+def _elsewhere(requests: Sequence[Request], results: Path) -> str:
+    """Return a results folder below another that has records of ``requests``; dots where there is none."""
+    folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
+    found = (folder.parent for folder in folders if len(stored(requests, latest(parts(folder, lambda fault: None)))))
+    return str(next(found, "..."))
 
 
 def asked(requests: Sequence[Request]) -> pl.DataFrame:
