@@ -265,8 +265,14 @@ def test_what_is_not_comparable_is_refused_unless_asked(columns, sentence):
     assert any(sentence in note for note in notes(ours, run(), anyway=True))
 
 
-def test_an_older_record_without_the_hash_of_its_split_is_compared():
-    assert verdicts(run(), run(split_sha256=None))[1] is False
+@pytest.mark.parametrize(("column", "what"), [("split_sha256", "splits"), ("data_sha256", "data")])
+def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what):
+    other = run(**{column: lambda value: None if value in ("s0", "s1", "d" * 64) else value})
+    assert verdicts(run(), other)[1] is False
+    n = 2 if what == "splits" else N
+    (sentence,) = (note for note in notes(run(), other) if "taken to be the same" in note)
+    assert sentence.startswith(f"Of {n} of {N} pairs of jobs the {what} are taken to be the same")
+    assert not any("taken to be the same" in note for note in notes(run(), run()))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report import change
 from npbench.report.change import Change
-from npbench.report.comparable import OTHER, SETTING, Matched, matched
+from npbench.report.comparable import OTHER, SETTING, Matched, matched, unverified
 from npbench.report.intervals import FEWEST
 from npbench.report.pairing import about, asked, better, headline
 from npbench.report.section import Section
@@ -149,6 +149,7 @@ def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
 def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:
     yield f"Here: {_made_by(ours)}. Other: {_made_by(other)}."
     yield from both.faults
+    yield from unverified(both.jobs)
     for count, where in ((both.n_ours, "here"), (both.n_other, "there")):
         if count:
             yield f"{_number(count, 'setting')} {'is' if count == 1 else 'are'} only {where}, and not compared."

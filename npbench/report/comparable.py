@@ -13,6 +13,7 @@ from npbench.report.settings import FEATURES
 SETTING = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", *FEATURES]
 SPLIT = ["protocol", "protocol_params", "seed", "repeat"]
 OTHER = "_other"
+HASHES = {"data_sha256": "data", "split_sha256": "splits"}
 ANYWAY = "--anyway compares them all the same"
 
 
@@ -114,7 +115,25 @@ def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:
 
 
 def _other_data(same: pl.DataFrame) -> Iterator[str]:
-    for column, what in {"data_sha256": "data", "split_sha256": "splits"}.items():
+    for column, what in HASHES.items():
         apart = same.filter(pl.col(column) != pl.col(f"{column}{OTHER}")).unique("dataset").sort("dataset")
         for dataset, mine, theirs in apart.select("dataset", column, f"{column}{OTHER}").rows():
             yield f"The {what} of {dataset} differ: SHA-256 {mine[:12]} here, {theirs[:12]} there."
+
+
+def unverified(jobs: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for data and for splits, if of some jobs nobody can tell whether they are the same.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        Of :class:`Matched`.
+    """
+    good = jobs.filter(pl.col("status") == "ok", pl.col(f"status{OTHER}") == "ok")
+    for column, what in HASHES.items():
+        unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))
+        if unknown:
+            yield (
+                f"Of {unknown} of {len(good)} pairs of jobs the {what} are taken to be the same: older records do not "
+                f"hold the hash of their {what}."
+            )
