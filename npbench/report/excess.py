@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from statistics import fmean
+from collections.abc import Sequence
 
 import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.intervals import rate_limits
-from npbench.report.measured import values
 from npbench.report.pairing import about, asked
 from npbench.report.sheet import NONE, Sheet
 
@@ -77,56 +76,60 @@ def totals(records: pl.DataFrame, problem: str) -> list[Sheet]:
 
 
 def _totals(records: pl.DataFrame, figure: str, bound: str) -> list[list[str]]:
-    if figure not in records.columns:
-        return []
-    good = records.filter(pl.col(figure).is_finite(), status="ok")
-    asked_for = {text: json.loads(text)[bound] for text in good["problem_params"].unique()}
-    limit = pl.col("problem_params").replace_strict(asked_for, return_dtype=pl.Float64)
-    low = pl.col(f"{figure}_low") if f"{figure}_low" in good.columns else pl.lit(None, pl.Float64)
-    compared = good.select("label", above=pl.col(figure) > limit, surely=low > limit)
-    counts = compared.group_by("label").agg(
-        pl.len(), pl.sum("above", "surely"), known=pl.col("surely").is_not_null().any()
-    )
+    counts = _counts(records, figure, bound, ["label"])
     return [
-        [label, str(total), str(above), f"{above / total:.2f}", str(surely) if known else NONE, verdict]
-        for label, total, above, surely, known in counts.sort("label").rows()
-        for verdict in [_verdict(above, surely, total, known=known)]
+        [label, str(total), str(above), f"{above / total:.2f}", _surely(surely), _verdict(above, surely, total)]
+        for label, total, above, surely, _, _ in counts.rows()
     ]
 
 
 def _rows(records: pl.DataFrame, figure: str, bound: str) -> list[list[str]]:
-    if figure not in records.columns:
-        return []
-    setting = ["dataset", "problem_params", "label"]
-    good = records.filter(pl.col(figure).is_finite(), status="ok").sort(setting)
-    several = good.filter(pl.len().over(setting) > 1)  # of one there is no share
+    counts = _counts(records, figure, bound, ["dataset", "problem_params", "label"])
     return [
-        [str(dataset), *asked(str(text)), str(label), *_cells(same, figure, json.loads(str(text))[bound])]
-        for (dataset, text, label), same in several.group_by(setting, maintain_order=True)
+        [dataset, *asked(text), label, *_cells(*numbers)]
+        for dataset, text, label, *numbers in counts.filter(pl.col("total") > 1).rows()  # of one there is no share
     ]
 
 
-def _cells(same: pl.DataFrame, figure: str, bound: float) -> list[str]:
-    rates, lows, highs = (values(same, name) for name in (figure, f"{figure}_low", f"{figure}_high"))
-    above, total = sum(rate > bound for rate in rates), len(rates)
-    surely = sum(low > bound for low in lows)
+def _counts(records: pl.DataFrame, figure: str, bound: str, by: Sequence[str]) -> pl.DataFrame:
+    """Return for each group the test parts, those above, surely above, the mean rate and the width of its limits."""
+    low, high = (
+        pl.col(name) if name in records.columns else pl.lit(None, pl.Float64)
+        for name in (f"{figure}_low", f"{figure}_high")
+    )
+    rate = pl.col(figure) if figure in records.columns else pl.lit(None, pl.Float64)
+    asked_for = {text: json.loads(text)[bound] for text in records["problem_params"].unique()}
+    limit = pl.col("problem_params").replace_strict(asked_for, return_dtype=pl.Float64)
+    good = records.filter(rate.is_finite(), status="ok")
+    compared = good.select(*by, above=rate > limit, surely=low > limit, rate=rate, width=high - low)
+    surely = pl.when(pl.col("surely").is_not_null().any()).then(pl.sum("surely"))
+    return (
+        compared.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), surely, pl.mean("rate", "width")).sort(by)
+    )
+
+
+def _cells(total: int, above: int, surely: int | None, mean: float, width: float | None) -> list[str]:
     low, high = rate_limits(above, total)
-    noise = fmean(high - low for low, high in zip(lows, highs, strict=True)) / 2 if lows else None
     return [
         str(total),
-        f"{fmean(rates):.3f}",
+        f"{mean:.3f}",
         str(above),
         f"{above / total:.2f}",
         f"[{low:.2f}, {high:.2f}]",
-        NONE if noise is None else f"{noise:.3f}",
-        str(surely) if lows else NONE,
-        _verdict(above, surely, total, known=bool(lows)),
+        NONE if width is None else f"{width / 2:.3f}",
+        _surely(surely),
+        _verdict(above, surely, total),
     ]
 
 
-def _verdict(above: int, surely: int, total: int, *, known: bool) -> str:
+def _surely(count: int | None) -> str:
+    return NONE if count is None else str(count)
+
+
+def _verdict(above: int, surely: int | None, total: int) -> str:
+    """Return in words whether the bound was kept; ``surely`` is None where the rates have no limits."""
     if not above:
         return "kept in every repeat"
     if surely:
         return f"exceeded beyond noise in {surely} of {total}"
-    return "exceeded within noise" if known else "exceeded"
+    return "exceeded" if surely is None else "exceeded within noise"
