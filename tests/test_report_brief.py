@@ -1,5 +1,7 @@
 """What a report says first, from records made up so that the answer is known."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from npbench.report import brief, terminal
 from npbench.report.effects import shift_interval
 from npbench.report.section import Section
+from npbench.report.settings import labels
 from npbench.report.sheet import Sheet
 
 
@@ -79,7 +82,8 @@ def test_of_few_repeats_or_one_setting_it_says_what_to_run():
 
 def test_a_larger_area_is_better():
     records = [
-        record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area) for label, area in (("a", 0.5), ("b", 0.9))
+        record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area)
+        for label, area in (("a", 0.5), ("b", 0.9))
     ]
     ((row,),) = sheets(records)
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
@@ -96,3 +100,17 @@ def test_a_terminal_leaves_details_to_the_files():
     assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
     assert terminal.left_out(sections) == "Only in the files: 2 tables of details, with all of: Fine print."
     assert terminal.left_out(left) == ""
+
+
+def test_a_label_names_the_class_within_and_parameters_only_where_classes_agree():
+    forest, linear = "sklearn.ensemble.RandomForestClassifier", "sklearn.svm.LinearSVC"
+    asked = [
+        {"estimator": forest, "params": {"n_estimators": 300}},
+        {"estimator": linear, "params": {"C": 1}, "delta": 0.05},
+        {"estimator": linear, "params": {"C": 1}, "delta": 0.1},
+    ]
+    about = {"solver": "scorer", "dataset": "pima", "search": "{}", "dataset_params": "{}", "protocol_params": "{}"}
+    about |= {"preprocess": "none", "missing": "refuse", "categories": "one_hot"}
+    records = pl.DataFrame([about | {"params": json.dumps(params)} for params in asked])
+    assert labels(records) == ["scorer RandomForest", "scorer LinearSVC delta=0.05", "scorer LinearSVC delta=0.1"]
+    assert labels(records[:1]) == ["scorer RandomForest"]

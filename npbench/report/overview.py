@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +15,10 @@ import polars as pl
 from npbench.problem import PROBLEMS, Problem
 from npbench.progress import duration
 from npbench.report.section import Section
-from npbench.report.settings import FEATURES, flat
+from npbench.report.settings import FEATURES, class_named, flat
 from npbench.report.sheet import NONE, Sheet, figure
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", *FEATURES]
-IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
 CHOSEN = "chosen parameters: median (range), or the most frequent"
 
 
@@ -175,12 +173,13 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
 
 
 def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
-    """Return the labels that a table needs: data, solver, the problem's own, and what varies for one of these.
+    """Return the labels that a table needs: data, solver, the problem's own, classes, and what varies for one of these.
 
     Of parts of parameters, ``params.C``, only those that vary where all of the former agree: what else differs between
     a forest and a linear model says no more than their names.
     """
-    always = ["data", "solver", *kind().parameters()]
+    classes = dict.fromkeys(name for row in rows for name, value in row.labels.items() if class_named(value))
+    always = ["data", "solver", *kind().parameters(), *classes]
     names = dict.fromkeys(name for row in rows for name in row.labels if name not in always)
     whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])
     parts = _varying(rows, [name for name in names if "." in name], among=[*always, *whole])
@@ -232,8 +231,8 @@ def _choice(values: Sequence[Any]) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, str) and IMPORT_PATH.fullmatch(value):
-        return value.rpartition(".")[2].removesuffix("Classifier")
+    if name := class_named(value):
+        return name
     if isinstance(value, list) and len(value) > 4:
         return f"{value[0]:g} to {value[-1]:g} ({len(value)})" if isinstance(value[0], (int, float)) else str(value)
     return NONE if value is None else str(value)

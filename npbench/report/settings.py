@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import polars as pl
 from npbench.job import canonical
 
 QUOTE = '"'
+IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
 FEATURES = ("preprocess", "missing", "categories")  # what is done to the features
 
 # What pairs of solvers must agree in, apart from the repeat and the parameters.
@@ -73,7 +75,7 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def labels(records: pl.DataFrame) -> list[str]:
-    """Return for each record its solver, with what tells its settings on the same data apart.
+    """Return for each record its solver, the class within if it has one, and what tells its settings on data apart.
 
     Records of one data set and problem with the same label are repeats of each other. Grids, the parameters of data and
     protocol, and what is done to the features are told only where the fixed parameters are the same.
@@ -98,7 +100,7 @@ def labels(records: pl.DataFrame) -> list[str]:
 
 
 def _labels(records: pl.DataFrame) -> list[str]:
-    told = records["solver"].to_list()
+    told = [" ".join([solver, *_classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
     for part in (*PARTS, *FEATURES):
         asked = [_settings(part, text) for text in records[part]]
         places = list(zip(told, records["dataset"], strict=True))
@@ -111,6 +113,23 @@ def _labels(records: pl.DataFrame) -> list[str]:
             for place, row in zip(places, asked, strict=True)
         ]
     return told
+
+
+def class_named(value: Any) -> str:
+    """Return the name of the class that an import path leads to; an empty text for any other value.
+
+    Examples
+    --------
+    >>> class_named("sklearn.ensemble.RandomForestClassifier"), class_named("rbf")
+    ('RandomForest', '')
+    """
+    is_path = isinstance(value, str) and IMPORT_PATH.fullmatch(value)
+    return value.rpartition(".")[2].removesuffix("Classifier") if is_path else ""
+
+
+def _classes(params: str) -> Iterator[str]:
+    """Yield the classes among parameters: what else tells such settings apart is told for each class by itself."""
+    yield from filter(None, map(class_named, json.loads(params).values()))
 
 
 def _settings(part: str, text: str) -> dict[str, str]:
