@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -73,8 +74,13 @@ def _rank_of_limit(n: int) -> int:
 
 def _means_of_two(differences: Sequence[float] | np.ndarray) -> np.ndarray:
     values = np.asarray(differences, dtype=np.float64)
-    first, second = np.triu_indices(len(values))
+    first, second = _pairs(len(values))
     return (values[first] + values[second]) / 2
+
+
+@functools.lru_cache(maxsize=4)
+def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(n)
 
 
 def rank_biserial(differences: Sequence[float] | np.ndarray) -> float | None:

@@ -94,18 +94,20 @@ def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
         .drop_nulls("value")
     )
     split = ["seed", "repeat", "split"]
-    # A row of the block for each split; ranks are told once for all blocks, which are many.
-    numbered = found.sort(*BLOCK, "label", *split).with_columns(place=pl.struct(split).rank("dense").over(BLOCK) - 1)
+    # Rows and columns of the blocks, for all blocks at once: they are many.
+    numbered = found.sort(*BLOCK, "label", *split).with_columns(
+        row=pl.struct(split).rank("dense").over(BLOCK) - 1, column=pl.col("label").rank("dense").over(BLOCK) - 1
+    )
     for part in numbered.partition_by(BLOCK, maintain_order=True):
         first = part.row(0, named=True)
-        labels, column = np.unique(part["label"].to_numpy(), return_inverse=True)
-        places = part["place"].to_numpy()
-        values = np.full((places.max() + 1, len(labels)), np.nan)
-        values[places, column] = part["value"].to_numpy()  # the last of several of one split
+        labels = part["label"].unique(maintain_order=True).to_list()
+        rows, columns = part["row"].to_numpy(), part["column"].to_numpy()
+        values = np.full((rows.max() + 1, len(labels)), np.nan)
+        values[rows, columns] = part["value"].to_numpy()  # the last of several of one split
         yield Block(
             first["dataset"],
             first["problem_params"],
-            tuple(labels.tolist()),
+            tuple(labels),
             values,
             overlap(first["protocol_params"], first["n_samples"]),
         )

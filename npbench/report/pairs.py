@@ -104,10 +104,11 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
         return
     p = holm(wilcoxon_rows(differences))
     corrected = holm(corrected_t_rows(differences, block.ratio))
-    best = _best(block, direction)
-    for (i, j), both, one, other in zip(places.tolist(), shared, p.tolist(), corrected.tolist(), strict=True):
-        if len(places) <= ALL_PAIRS or best in (i, j):
-            yield Pair(block.labels[i], block.labels[j], block.values[both][:, [i, j]], one, other)
+    shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= ALL_PAIRS)
+    for (i, j), both, one, other in zip(
+        places[shown].tolist(), shared[shown], p[shown].tolist(), corrected[shown].tolist(), strict=True
+    ):
+        yield Pair(block.labels[i], block.labels[j], block.values[both][:, [i, j]], one, other)
 
 
 def _best(block: Block, direction: Direction) -> int:
