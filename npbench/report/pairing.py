@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -42,6 +43,11 @@ class Block:
     labels: tuple[str, ...]
     values: np.ndarray
     ratio: float
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each label."""
+        return {label: column for column, label in enumerate(self.labels)}
 
     @property
     def about(self) -> list[str]:

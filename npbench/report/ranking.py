@@ -81,8 +81,8 @@ def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], 
     """Return the data sets that have all of the labels on common splits, and the means over these."""
     datasets, means = [], []
     for block in same:
-        if set(labels) <= set(block.labels):
-            values = block.values[:, [block.labels.index(label) for label in labels]]
+        if all(label in block.columns for label in labels):
+            values = block.values[:, [block.columns[label] for label in labels]]
             values = values[np.isfinite(values).all(axis=1)]
             if len(values):
                 datasets.append(block.dataset)
