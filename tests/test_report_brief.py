@@ -72,6 +72,16 @@ def test_the_best_two_are_named_with_the_limits_of_their_shift(best_first):
     assert row["verdict"] == f"{best} better"
 
 
+def test_the_verdict_names_settings_whatever_their_labels_are():
+    named = "ac_svm order=second"
+    records = [
+        record(name, k, np_score=0.1 + 0.001 * k + (name == "gen") * 0.1) for name in (named, "gen") for k in range(8)
+    ]
+    (_, (row,)) = sheets(records)
+    assert (row["best"], row["next"]) == (named, "gen")
+    assert row["verdict"].startswith(f"{named} better")
+
+
 def test_of_few_repeats_or_one_setting_it_says_what_to_run():
     (section,) = brief.sections(pl.DataFrame([record("a"), record("a", 1)]))
     assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]

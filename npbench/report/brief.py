@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -66,6 +67,7 @@ def _best_two(block: Block, direction: Direction) -> list[str]:
         return [*named, NONE, "too few pairs"]
     sign = 1 if pair.first == best else -1
     limits = shift_interval(sign * pair.differences)
-    verdict = pair.verdict(direction).replace("first", pair.first).replace("second", pair.second)
+    names = {"first": pair.first, "second": pair.second}
+    verdict = re.sub("first|second", lambda word: names[word[0]], pair.verdict(direction))  # labels may have such words
     span = f"[{limits[0]:+.3f}, {limits[1]:+.3f}]" if limits else NONE
     return [*named, span, verdict]
