@@ -12,6 +12,7 @@ import hypothesis
 import numpy as np
 import platformdirs
 import pytest
+from threadpoolctl import threadpool_limits
 
 from npbench import registry
 from npbench.contracts import Dataset
@@ -31,6 +32,10 @@ def _kernel_cache() -> Path:
             digest.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes() + b"\0")
     return platformdirs.user_cache_path("npbench-tests", appauthor=False) / "numba" / digest.hexdigest()[:16]
 
+
+# Arrays are small here, and threads of BLAS that wait for work take the cores from other processes.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+threadpool_limits(1)  # of what NumPy has loaded already
 
 # Kernels compile within the first example, and other work may run beside: times say nothing here.
 hypothesis.settings.register_profile("npbench", deadline=None)

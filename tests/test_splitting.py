@@ -135,6 +135,9 @@ def test_multipliers_meet_the_first_order_conditions(problem):
     result = minimise(*problem[:4], constraints=constraints, max_iter=300)
     assume(result.status == "converged")
     w, m = result.w, result.multipliers
+    assume(
+        m.max(initial=0.0) < 1e9
+    )  # there are none where one point alone is feasible: they grow until rounding ends it
     gradient = X_pos.T @ loss.derivative(X_pos @ w) / len(X_pos)
     slopes = -loss.derivative(-(X_neg @ w))
     gradient += m[0] * (X_neg.T @ slopes) / len(X_neg)
