@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
@@ -34,6 +35,7 @@ from npbench.summary import print_summary
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")
+SECONDS = ROOT / "results" / "published" / "narasimhan" / "seconds.json"
 
 
 def fenced(language: str, text: str) -> None:
@@ -142,6 +144,29 @@ def iterates() -> None:
         stopped = measured_iterates.at_slack(found, slack)
         cells = [spread(stopped.filter(C=C)["pauc"].to_list()) for C in costs]
         cog.outl(f"| {slack:g} | " + " | ".join(cells) + " |")
+    cog.outl("")
+
+
+def growth() -> None:
+    """Write the seconds of a fit for partial AUC against the number of samples."""
+    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_growth"]
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    cog.outl("\n| samples | " + " | ".join(f"`{name}`" for name in names) + " |\n" + "|---:" * (len(names) + 1) + "|")
+    for n in sorted({row["n"] for row in rows}):
+        seconds = {row["name"]: row["seconds"] for row in rows if row["n"] == n}
+        cog.outl(f"| {n:,} | " + " | ".join(f"{seconds[name]:.2f}" for name in names) + " |")
+    cog.outl("")
+
+
+def reported() -> None:
+    """Write seconds and objectives for partial AUC beside those reported of other programs."""
+    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_beside_reported_seconds"]
+    cog.outl("\n| range | samples | C | theirs | npbench | iterations |\n|---|---:|---:|---:|---:|---:|")
+    for row in rows:
+        low, high = row["fpr_range"]
+        theirs, ours = ((row[f"{who}seconds"], row[f"{who}objective"]) for who in ("theirs_", ""))
+        cells = (f"{seconds:.3g} ({objective:.4g})" for seconds, objective in (theirs, ours))
+        cog.outl(f"| [{low:g}, {high:g}] | {row['n']:,} | {row['C']:g} | {' | '.join(cells)} | {row['n_iter']} |")
     cog.outl("")
 
 
