@@ -1,5 +1,6 @@
 """``npbench report`` as a user meets it: what it prints, writes, refuses, and with which code it ends."""
 
+import base64
 import importlib.util
 import subprocess
 import sys
@@ -182,6 +183,8 @@ def test_the_report_of_an_experiment_is_written_in_every_form(answer, results, s
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
     assert "verdict" in (output / "tables" / "demo-blobs.csv").read_text()
     assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
+    picture = base64.b64encode((output / "figures" / "demo.svg").read_bytes()).decode()
+    assert (output / "report.html").read_text().count(f"data:image/svg+xml;base64,{picture}") == 1
     assert answer("--config-dir", "mine", "+experiment=demo", "--output", "other")[0] == 0
     assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)
 

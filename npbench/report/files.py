@@ -87,14 +87,16 @@ def _write(
     palette = Palette(collection.records["label"])
     (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
     collection.records.write_parquet(folder / RECORDS)
+    number = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
+    charts = [chart for section in sections for chart in section.charts]
+    figures = _figures(folder / FIGURES, {**_drawn(charts, palette), **drawings}, tell)
     tell("Writing the page")
-    page.write(folder / PAGE, sections, collection, palette)
+    pictures = [folder / FIGURES / f"{name}.svg" for name in drawings]
+    page.write(folder / PAGE, sections, collection, palette, [path for path in pictures if path.is_file()])
     yield f"{PAGE}: the whole report; opens offline"
     yield f"{TEXT}: its tables"
-    number = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
     yield f"{TABLES}: each of {number} as CSV and LaTeX"
-    charts = [chart for section in sections for chart in section.charts]
-    yield _figures(folder / FIGURES, {**_drawn(charts, palette), **drawings}, tell)
+    yield figures
     yield f"{RECORDS}: what it is made of"
 
 

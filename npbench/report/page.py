@@ -61,7 +61,9 @@ class Failure:
     n_jobs: int
 
 
-def write(path: Path, sections: Sequence[Section], collection: Collection, palette: Palette) -> None:
+def write(
+    path: Path, sections: Sequence[Section], collection: Collection, palette: Palette, pictures: Sequence[Path] = ()
+) -> None:
     """Write the page; it asks no network for anything, and its own policy forbids it to.
 
     Parameters
@@ -74,6 +76,8 @@ def write(path: Path, sections: Sequence[Section], collection: Collection, palet
         Records for the table, with what could not be read and how they were run.
     palette : Palette
         Made for the labels of these records.
+    pictures : sequence of Path
+        SVG files to show with the first section: figures that are no charts.
     """
     drawable = importlib.util.find_spec("plotly") is not None
     figures = list(_figures(sections, palette)) if drawable else []
@@ -82,6 +86,7 @@ def write(path: Path, sections: Sequence[Section], collection: Collection, palet
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = _template().render(
         sections=sections,
+        pictures={one.stem: base64.b64encode(one.read_bytes()).decode("ascii") for one in pictures},
         facts=facts(collection.records),
         failures=errors[:MOST_ERRORS],
         n_more=len(errors[MOST_ERRORS:]),
