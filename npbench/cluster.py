@@ -11,8 +11,8 @@ import multiprocessing
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -84,21 +84,13 @@ def execute(
     RequestError
         If Dask is not installed, nobody answers at the address, or the records cannot be written.
     """
-    counts: Counter[str] = Counter()
     if not jobs:
-        return counts
+        return Counter()
     run = provenance.facts() if facts is None else facts
     of_run = {name: value for name, value in run.items() if name in ("run_id", "run_started")}
-    with _client(address, n_jobs) as client:
-        try:
-            for found in _records(client, jobs, data, Limits(time_limit, memory_limit, trace)):
-                record = {**run, **found, **of_run}
-                store.append(record)
-                counts[record["status"]] += 1
-                on_record(record)
-        finally:
-            store.compact()
-    return counts
+    limits = Limits(time_limit, memory_limit, trace)
+    with _client(address, n_jobs) as client, closing(_records(client, jobs, data, limits)) as found:
+        return store.keep(({**run, **record, **of_run} for record in found), on_record)
 
 
 @contextmanager
@@ -132,7 +124,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
 
 def _records(
     client: Client, jobs: Sequence[Job], data: Mapping[str, BinaryData], limits: Limits
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
     from distributed import as_completed
 

@@ -68,9 +68,8 @@ def execute(
         After the workers are stopped; what is stored stays.
     """
     _check(n_jobs, time_limit, memory_limit)
-    counts: Counter[str] = Counter()
     if not jobs:
-        return counts
+        return Counter()
     workers = n_workers(n_jobs, len(jobs))
     n_threads = max(1, provenance.available_cores() // workers)
     surroundings = {**(provenance.facts() if facts is None else facts), "n_jobs": workers, "n_threads": n_threads}
@@ -79,16 +78,9 @@ def execute(
     tasks = (Task(job, shared[job.data_sha256], n_threads, trace, share_mb) for job in jobs)
     with single_threaded():
         pool = Pool(work, workers, functools.partial(pin_threads, n_threads), time_limit, context())
-        try:
-            with contextlib.closing(pool.outcomes(tasks)) as outcomes:
-                for task, outcome in outcomes:
-                    record = {**surroundings, **record_of(task.job, outcome)}
-                    store.append(record)
-                    counts[record["status"]] += 1
-                    on_record(record)
-        finally:
-            store.compact()
-    return counts
+        with contextlib.closing(pool.outcomes(tasks)) as outcomes:
+            records = ({**surroundings, **record_of(task.job, outcome)} for task, outcome in outcomes)
+            return store.keep(records, on_record)
 
 
 def n_workers(n_jobs: int, n_tasks: int) -> int:

@@ -11,7 +11,8 @@ import os
 import time
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,29 @@ class RecordStore:
         self._single[self._write(_tabulated([row]))] = row
         if len(self._single) >= self._batch:
             self.compact()
+
+    def keep(self, records: Iterable[dict[str, Any]], on_record: Callable[[dict[str, Any]], None]) -> Counter[str]:
+        """Append records as they come, call ``on_record`` with each, and merge their files however it ends.
+
+        Returns
+        -------
+        Counter
+            Records by status.
+
+        Raises
+        ------
+        RequestError
+            If one cannot be written.
+        """
+        counts: Counter[str] = Counter()
+        try:
+            for record in records:
+                self.append(record)
+                counts[record["status"]] += 1
+                on_record(record)
+        finally:
+            self.compact()
+        return counts
 
     def compact(self) -> None:
         """Merge the files of one record each that this store wrote into one file.
