@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from npbench.numerics.partial_auc import (
     Area,
+    bootstrap_limits,
     fractional,
     interpolated,
     mcclish,
@@ -306,3 +307,26 @@ def test_strictly_a_tie_is_an_error(sample, fpr_range):
 @pytest.mark.parametrize(("ranks", "share"), [((0, 3), 0.375), ((6, 12), 0.9375)])
 def test_twenty_scores_have_the_strict_shares_of_all_pairs(ranks, share):
     assert strict(TWENTY[Y > 0], TWENTY[Y < 0], *ranks) == share
+
+
+def test_bootstrap_limits_are_those_of_delong_on_many_samples():
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, -1], [300, 700])
+    scores = rng.normal(size=1000) + 1.2 * (y > 0)
+    for lo, hi in [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)]:
+        theirs = fractional(y, scores, lo, hi).limits(scale="identity")
+        ours = bootstrap_limits(y, scores, lambda y, scores, lo=lo, hi=hi: fractional(y, scores, lo, hi).value)
+        assert ours == pytest.approx(theirs, abs=0.25 * (theirs[1] - theirs[0]))
+        assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], rel=0.2)
+
+
+def test_the_bootstrap_keeps_the_size_of_each_class_and_its_seed():
+    y, scores, seen = np.repeat([1, -1], [3, 5]), np.arange(8.0), []
+
+    def note(labels, values):
+        seen.append((int(np.sum(labels > 0)), set(values[labels > 0]) <= {0.0, 1.0, 2.0}, len(values)))
+        return float(values.mean())
+
+    first, again, other = (bootstrap_limits(y, scores, note, n_resamples=50, random_state=r) for r in (3, 3, 4))
+    assert set(seen) == {(3, True, 8)}
+    assert first == again != other

@@ -14,13 +14,14 @@ scores may be infinite, and NaN ranks its sample as badly as can be.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, expit, logit, ndtri
-from scipy.stats import binom
+from scipy.stats import binom, bootstrap
 
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
@@ -279,6 +280,63 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
         return float(chances @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
 
     return float(brentq(excess, 0.0, 1.0, (tail,))), float(brentq(excess, 0.0, 1.0, (1.0 - tail,)))
+
+
+def bootstrap_limits(
+    y: np.ndarray,
+    scores: np.ndarray,
+    statistic: Callable[[np.ndarray, np.ndarray], float],
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: int | np.random.Generator = 0,
+) -> tuple[float, float]:
+    """Return percentile limits of a statistic of scored samples, resampled with replacement within each class.
+
+    For what has no standard error of its own, as differences of areas; :meth:`Area.limits` is faster for the areas and
+    covers better where nearly all pairs are in order, of which a resample shows no more than the sample.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels, both present.
+    scores : array of shape (n_samples,)
+        Larger for more positive samples; finite.
+    statistic : callable
+        ``statistic(y, scores)`` returns a number, as ``lambda y, scores: pairwise(y, scores, 0, 0.1).value`` does.
+    confidence : float
+        Probability to cover, in ]0, 1[.
+    n_resamples : int
+        How many resamples; the time is that of as many calls.
+    random_state : int or numpy.random.Generator
+        What they are drawn with.
+
+    References
+    ----------
+    B. Efron, R. J. Tibshirani (1993), An introduction to the bootstrap, chapters 8 and 13.
+
+    Examples
+    --------
+    >>> y, scores = np.repeat([-1, 1], 50), np.r_[np.linspace(-2, 1, 50), np.linspace(-1, 2, 50)]
+    >>> low, high = bootstrap_limits(y, scores, lambda y, scores: fractional(y, scores, 0, 1).value)
+    >>> 0.6 < low < 0.78 < high < 0.9
+    True
+    """
+
+    def of_classes(positives: np.ndarray, negatives: np.ndarray) -> float:
+        labels = np.repeat([1, -1], [len(positives), len(negatives)])
+        return statistic(labels, np.concatenate([positives, negatives]))
+
+    found = bootstrap(
+        (scores[y > 0], scores[y <= 0]),
+        of_classes,
+        vectorized=False,
+        method="percentile",
+        confidence_level=confidence,
+        n_resamples=n_resamples,
+        rng=np.random.default_rng(random_state),
+    )
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
 def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
