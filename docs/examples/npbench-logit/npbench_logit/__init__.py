@@ -1,0 +1,25 @@
+"""Logistic regression for the Neyman-Pearson problem."""
+
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+
+@hookimpl
+def npbench_solvers() -> list[Solver]:
+    """Describe the solver; every command imports this module, so that it imports no numerics."""
+    return [
+        Solver(
+            name="logit",
+            estimator="npbench_logit.estimator:Logit",
+            solves=("np",),
+            title="Logistic regression, thresholded on scores left out to first order",
+            reference="Rad and Maleki (2020), JRSS-B 82(4): the scores left out",
+            tags=frozenset({"linear", "sparse", "convex"}),
+        )
+    ]
+
+
+@hookimpl
+def npbench_config_packages() -> list[str]:
+    """Name the package with conf/solver/logit.yaml."""
+    return ["npbench_logit.conf"]

@@ -1,0 +1,100 @@
+"""Logistic regression whose intercept is moved until it keeps a bound on false alarms."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from npbench.estimators.binary import BinaryClassifier
+
+
+class Logit(BinaryClassifier):
+    """Logistic regression, thresholded for the Neyman-Pearson problem.
+
+    With ``a = (x, 1)``, w minimises ``1/2 ||w||^2 + C sum_i log(1 + exp(-y_i w'a_i))``. The score is ``w'a - t``; of the
+    negatives at most a share ``rho`` lies above t, each scored by the w that is fitted without it, to first order.
+
+    Parameters
+    ----------
+    rho : float, default=0.05
+        Bound on the false-alarm rate, in ]0, 1[.
+    C : float, default=1.0
+        Weight of the losses, above 0.
+    left_out : bool, default=True
+        Whether a negative that t is set on is scored without itself; False takes the scores of the fit.
+    tol : float, default=1e-8
+        Newton's decrement at which the fit ends, as a share of the objective.
+    max_iter : int, default=100
+        Newton steps at most.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "rho": [Interval(Real, 0, 1, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "left_out": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self, *, rho: float = 0.05, C: float = 1.0, left_out: bool = True, tol: float = 1e-8, max_iter: int = 100
+    ) -> None:
+        self.rho = rho
+        self.C = C
+        self.left_out = left_out
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any) -> Logit:
+        """Fit the classifier to samples of shape (n_samples, n_features), which are made dense, with two labels."""
+        self._validate_params()
+        X, signs = self._training_set(X, y)  # checked; signs are in {-1, +1}
+        A = np.column_stack([X.toarray() if issparse(X) else X, np.ones(len(signs))])
+        w = self._newton(A, signs)
+        negatives = A[signs < 0]
+        scores = negatives @ w
+        if self.left_out:
+            p = expit(scores)  # the slope of a negative's loss
+            leverage = self.C * np.einsum("ij,ji->i", negatives, np.linalg.solve(self._hessian(A, w), negatives.T))
+            scores += p * leverage / (1.0 - p * (1.0 - p) * leverage)
+        threshold = np.quantile(scores, 1.0 - self.rho, method="higher")
+        self.coef_ = w[:-1]
+        self.intercept_ = w[-1] - (threshold + 1e-9 * np.ptp(scores))  # above that sample, however its score rounds
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores, larger for more positive samples; their threshold is 0."""
+        check_is_fitted(self)
+        return self._samples(X) @ self.coef_ + self.intercept_
+
+    def _newton(self, A: np.ndarray, signs: np.ndarray) -> np.ndarray:
+        def objective(w: np.ndarray) -> float:
+            return 0.5 * w @ w + self.C * np.logaddexp(0.0, -signs * (A @ w)).sum()
+
+        w, self.objective_, self.converged_ = np.zeros(A.shape[1]), objective(np.zeros(A.shape[1])), False
+        for self.n_iter_ in range(1, self.max_iter + 1):
+            gradient = w - self.C * A.T @ (signs * expit(-signs * (A @ w)))
+            step = np.linalg.solve(self._hessian(A, w), gradient)
+            decrement, length = gradient @ step, 1.0
+            if decrement <= self.tol * self.objective_:
+                self.converged_ = True
+                return w
+            while objective(w - length * step) > self.objective_ - 0.25 * length * decrement:
+                length /= 2.0
+            w = w - length * step
+            self.objective_ = objective(w)
+        message = f"Newton's method took {self.max_iter} steps without reaching tol={self.tol}: scale the features."
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return w
+
+    def _hessian(self, A: np.ndarray, w: np.ndarray) -> np.ndarray:
+        p = expit(A @ w)
+        return np.eye(A.shape[1]) + self.C * (A.T * (p * (1.0 - p))) @ A
