@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from npbench import provenance
 from npbench.contracts import Metric, Solver
 from npbench.errors import RequestError
+from npbench.jobs import Jobs
 from npbench.problem import Problem
 from npbench.protocol import describe
 from npbench.schema import SCHEMA
@@ -98,10 +100,29 @@ class Job:
             "repeat": self.repeat,
         }
 
-    @cached_property
+    @property
     def key(self) -> str:
         """SHA-256 of the identity as canonical JSON."""
-        return hashlib.sha256(canonical(self.identity).encode()).hexdigest()
+        return self.key_of(self.repeat)
+
+    def key_of(self, repeat: int) -> str:
+        """Return the key of the same job on another split; of a million, only the number is written anew."""
+        before, after = self.around
+        return hashlib.sha256(f"{before}{repeat:d}{after}".encode()).hexdigest()
+
+    @cached_property
+    def around(self) -> tuple[str, str]:
+        """The identity as canonical JSON, what stands before the number of the repeat and what stands after it."""
+        identity = self.identity
+        before = canonical({name: value for name, value in identity.items() if name < "repeat"})
+        after = canonical({name: value for name, value in identity.items() if name > "repeat"})
+        return f'{before[:-1]},"repeat":', f",{after[1:]}"
+
+    def at(self, repeat: int) -> Job:
+        """Return the same job on another split; the texts that the two have in common are written once, and shared."""
+        other = copy.copy(self)
+        vars(other).update(repeat=repeat, around=self.around, _common=self._common)
+        return other
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -111,11 +132,16 @@ class Job:
     @property
     def columns(self) -> dict[str, Any]:
         """The record's columns that are known before the job runs; numbers of the problem have one each."""
+        return {**self._common, "key": self.key, "repeat": self.repeat}
+
+    @cached_property
+    def _common(self) -> dict[str, Any]:
+        """The columns that are the same on every split."""
         numbers = {name: float(v) for name, v in self.problem.parameters().items() if isinstance(v, (int, float))}
         return {
-            "key": self.key,
-            **self.setting,
+            **_asked(self),
             **numbers,
+            "dataset": self.dataset,
             "metrics": canonical(sorted(metric.name for metric in self.metrics)),
             "distribution": self.distribution,
             "distribution_version": self.versions.get(self.distribution, "absent"),
@@ -129,7 +155,7 @@ class Job:
         }
 
 
-def jobs_of(request: Request, data: BinaryData) -> list[Job]:
+def jobs_of(request: Request, data: BinaryData) -> Jobs:
     """Return the jobs of a request: one for each repeat.
 
     Parameters
@@ -161,31 +187,28 @@ def jobs_of(request: Request, data: BinaryData) -> list[Job]:
     targets += [solvers[name].estimator if name in others else name for name in imported]
     code = provenance.code(target for target in targets if target)
     versions = provenance.versions(shipped_by)
-    return [
-        Job(
-            solver=request.solver,
-            params=dict(request.params),
-            search={name: list(request.search[name]) for name in sorted(request.search)},
-            dataset=request.dataset.name,
-            dataset_params=dict(request.dataset_params),
-            data_sha256=data.sha256,
-            n_samples=data.n_samples,
-            n_features=data.n_features,
-            n_positive=data.n_positive,
-            problem=request.problem,
-            protocol=request.protocol,
-            preprocess=request.preprocess,
-            missing=request.missing,
-            categories=request.categories,
-            metrics=tuple(request.metrics),
-            distribution=shipped_by[0],
-            code=code,
-            versions=versions,
-            seed=request.seed,
-            repeat=repeat,
-        )
-        for repeat in range(request.repeats)
-    ]
+    job = Job(
+        solver=request.solver,
+        params=dict(request.params),
+        search={name: list(request.search[name]) for name in sorted(request.search)},
+        dataset=request.dataset.name,
+        dataset_params=dict(request.dataset_params),
+        data_sha256=data.sha256,
+        n_samples=data.n_samples,
+        n_features=data.n_features,
+        n_positive=data.n_positive,
+        problem=request.problem,
+        protocol=request.protocol,
+        preprocess=request.preprocess,
+        missing=request.missing,
+        categories=request.categories,
+        metrics=tuple(request.metrics),
+        distribution=shipped_by[0],
+        code=code,
+        versions=versions,
+        seed=request.seed,
+    )
+    return Jobs([(job, range(request.repeats))])
 
 
 def settings_of(request: Request) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from npbench.data import BinaryData
     from npbench.experiment import Experiment
-    from npbench.job import Job
+    from npbench.jobs import Jobs
     from npbench.store import RecordStore
 
 OK, SOME_FAILED, INTERRUPTED = 0, 1, 130
@@ -37,9 +37,9 @@ class Plan:
         How it is carried out.
     data : mapping of str to BinaryData
         By content hash.
-    jobs : sequence of Job
+    jobs : Jobs
         All of them, each once.
-    todo : sequence of Job
+    todo : Jobs
         Those without a record of success, or all of them when forced.
     store : RecordStore
         Where the records are.
@@ -47,8 +47,8 @@ class Plan:
 
     settings: Settings
     data: Mapping[str, BinaryData]
-    jobs: Sequence[Job]
-    todo: Sequence[Job]
+    jobs: Jobs
+    todo: Jobs
     store: RecordStore
 
 
@@ -63,17 +63,17 @@ def prepare(configs: Sequence[DictConfig]) -> Plan:
     with progress.status("Checking the request"):
         requests, settings = check_all(configs)
         from npbench.job import check_split, jobs_of
+        from npbench.jobs import Jobs
         from npbench.store import RecordStore
 
     data = _load(requests)
     with progress.status("Listing the jobs"):
         each([partial(check_split, request, data[_divided(request)]) for request in requests])
-        lists = each([partial(jobs_of, request, data[_divided(request)]) for request in requests])
-        jobs = {job.key: job for jobs in lists for job in jobs}
+        jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in requests]))
         store = RecordStore(settings.results / "records")  # last, as it makes the folder
-        done = set() if settings.force else store.done(settings.trace)
-    todo = [job for key, job in jobs.items() if key not in done]
-    return Plan(settings, {d.sha256: d for d in data.values()}, list(jobs.values()), todo, store)
+    with progress.status("Looking for records"):
+        todo = jobs if settings.force else jobs.without(store.done(settings.trace))
+    return Plan(settings, {d.sha256: d for d in data.values()}, jobs, todo, store)
 
 
 def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> int:
@@ -96,7 +96,7 @@ def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> 
         if plan.todo:
             _execute(plan, configs)
     except KeyboardInterrupt:
-        done = len(plan.store.done(plan.settings.trace).intersection(job.key for job in plan.jobs))
+        done = len(plan.store.done(plan.settings.trace).intersection(plan.jobs.keys()))
         print(
             f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {plan.settings.results}; "
             "the same command goes on from there.",
@@ -173,7 +173,7 @@ def _report(plan: Plan, experiment: Experiment | None) -> int:
     from npbench.report.experiment import print_experiment
     from npbench.summary import print_outcome, print_summary
 
-    keys = [job.key for job in plan.jobs]
+    keys = pl.Series(plan.jobs.keys(), dtype=pl.String)
     frame = plan.store.frame().filter(pl.col("key").is_in(keys))
     conclude = print_summary
     if experiment and experiment.table:
