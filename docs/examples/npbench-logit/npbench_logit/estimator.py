@@ -19,8 +19,8 @@ from npbench.estimators.binary import BinaryClassifier
 class Logit(BinaryClassifier):
     """Logistic regression, thresholded for the Neyman-Pearson problem.
 
-    With ``a = (x, 1)``, w minimises ``1/2 ||w||^2 + C sum_i log(1 + exp(-y_i w'a_i))``. The score is ``w'a - t``; of the
-    negatives at most a share ``rho`` lies above t, each scored by the w that is fitted without it, to first order.
+    With ``a = (x, 1)``, w minimises ``1/2 ||w||^2 + C sum_i log(1 + exp(-y_i w'a_i))``. The score is ``w'a - t``. At
+    most a share ``rho`` of the negatives lies above t, each scored by the w that is fitted without it, to first order.
 
     Parameters
     ----------
@@ -76,24 +76,25 @@ class Logit(BinaryClassifier):
         return self._samples(X) @ self.coef_ + self.intercept_
 
     def _newton(self, A: np.ndarray, signs: np.ndarray) -> np.ndarray:
-        def objective(w: np.ndarray) -> float:
-            return 0.5 * w @ w + self.C * np.logaddexp(0.0, -signs * (A @ w)).sum()
-
-        w, self.objective_, self.converged_ = np.zeros(A.shape[1]), objective(np.zeros(A.shape[1])), False
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        w = np.zeros(A.shape[1])
+        self.objective_ = self._objective(A, signs, w)
+        for n_iter in range(1, self.max_iter + 1):
             gradient = w - self.C * A.T @ (signs * expit(-signs * (A @ w)))
             step = np.linalg.solve(self._hessian(A, w), gradient)
             decrement, length = gradient @ step, 1.0
-            if decrement <= self.tol * self.objective_:
-                self.converged_ = True
+            self.n_iter_, self.converged_ = n_iter, bool(decrement <= self.tol * self.objective_)
+            if self.converged_:
                 return w
-            while objective(w - length * step) > self.objective_ - 0.25 * length * decrement:
+            while self._objective(A, signs, w - length * step) > self.objective_ - 0.25 * length * decrement:
                 length /= 2.0
             w = w - length * step
-            self.objective_ = objective(w)
+            self.objective_ = self._objective(A, signs, w)
         message = f"Newton's method took {self.max_iter} steps without reaching tol={self.tol}: scale the features."
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return w
+
+    def _objective(self, A: np.ndarray, signs: np.ndarray, w: np.ndarray) -> float:
+        return 0.5 * w @ w + self.C * np.logaddexp(0.0, -signs * (A @ w)).sum()
 
     def _hessian(self, A: np.ndarray, w: np.ndarray) -> np.ndarray:
         p = expit(A @ w)
