@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -10,27 +9,14 @@ from pathlib import Path
 
 import hypothesis
 import numpy as np
-import platformdirs
 import pytest
 from threadpoolctl import threadpool_limits
 
+from kernel_cache import kernel_cache
 from npbench import registry
 from npbench.contracts import Dataset
 
 ROOT = Path(__file__).parents[1]
-
-
-def _kernel_cache() -> Path:
-    """Return a Numba cache folder named by a hash of all sources.
-
-    Numba stamps a cached kernel with the source of its own module only: after a change in another module that the
-    kernel calls, it would go on running the old code.
-    """
-    digest = hashlib.sha256()
-    for folder in (ROOT / "npbench" / "numerics", ROOT / "plugins"):
-        for source in sorted(folder.rglob("*.py")):
-            digest.update(str(source.relative_to(ROOT)).encode() + b"\0" + source.read_bytes() + b"\0")
-    return platformdirs.user_cache_path("npbench-tests", appauthor=False) / "numba" / digest.hexdigest()[:16]
 
 
 # Arrays are small here, and threads of BLAS that wait for work take the cores from other processes.
@@ -42,7 +28,7 @@ hypothesis.settings.register_profile("npbench", deadline=None)
 hypothesis.settings.load_profile("npbench")
 
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
-os.environ["NUMBA_CACHE_DIR"] = str(_kernel_cache())
+os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
 
 
 @pytest.fixture(scope="session", autouse=True)

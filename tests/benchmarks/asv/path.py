@@ -1,35 +1,42 @@
-"""The SVM along a line of costs: time of a line, breakpoints, and how far off the conditions of optimality are."""
+"""The SVM along a line of costs."""
 
 import numpy as np
 
 from npbench.numerics.gram import Kernel
 from npbench.numerics.path import CostPath
 
+from .benchmark import Benchmark, compile_all
 from .problems import mixture, scale
 
+TOTAL = 2.0
 
-class Line:
-    params = (("linear", "rbf"), (250, 500, 1000))
-    param_names = ("kernel", "n")
-    total = 2.0
 
-    def setup(self, kernel, n):
-        X, self.y = mixture(n, 20)
-        self.K = X @ X.T if kernel == "linear" else Kernel("rbf", scale(X)).between(X, X)
-        self.path = CostPath.linear(X, self.y) if kernel == "linear" else CostPath(self.K, self.y)
-        self.path.line(self.total)  # compiles
+class Line(Benchmark):
+    """O(n) breakpoints, each bound by the memory of a factor of the m free samples and of m rows of K: 8 (m^2 + n m)
+    bytes, with n features for m of the rows where the kernel is linear.
+    """
 
-    def time_line(self, kernel, n):
-        self.path.line(self.total)
+    params = ((100, 400, 1600), ("linear", "rbf"))
+    param_names = ("n", "kernel")
+    unit = "largest error of a margin, midway"
 
-    def peakmem_line(self, kernel, n):
-        self.path.line(self.total)
+    def prepare(self, n, kernel):
+        X, y = mixture(n, 20)
+        if kernel == "linear":
+            return CostPath.linear(X, y), X @ X.T, y
+        K = Kernel("rbf", scale(X)).between(X, X)
+        return CostPath(K, y), K, y
 
-    def track_breakpoints(self, kernel, n):
-        return len(self.path.line(self.total).costs)
+    def task(self, problem):
+        return problem[0].line(TOTAL)
 
-    def track_margins_off_by(self, kernel, n):
-        alpha, b, C_pos, C_neg = self.path.line(self.total).at(0.5 * self.total, 0.5 * self.total)
-        beyond = self.y * (self.K @ (self.y * alpha) + b) - 1
-        caps = np.where(self.y > 0, C_pos, C_neg)
-        return max(np.max(-beyond[alpha < caps - 1e-9]), np.max(beyond[alpha > 1e-9]))
+    def quality(self, problem):
+        _, K, y = problem
+        alpha, b, C_pos, C_neg = self.task(problem).at(0.5 * TOTAL, 0.5 * TOTAL)
+        beyond = y * (K @ (y * alpha) + b) - 1
+        caps = np.where(y > 0, C_pos, C_neg)
+        return max(np.max(-beyond[alpha < caps - 1e-9]), np.max(beyond[alpha > 1e-9]), 1e-8)
+
+
+def setup_cache():
+    compile_all(Line)

@@ -1,4 +1,4 @@
-"""SVMs for the partial AUC: a ranking by its risk, the bundle method to a gap and on a budget, and the DC procedure."""
+"""SVMs for the partial AUC: the oracle, the bundle method, its quadratic program, the DC procedure, the greedy one."""
 
 import warnings
 
@@ -6,19 +6,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.numerics.bundle import minimise
-from npbench.numerics.partial_auc import strict
+from npbench.numerics.bundle_kernels import maximise_on_simplex
 from npbench.numerics.pauc import StructuralRisk, ranks_within
 from npbench_greedy_pauc.estimator import GreedyPAUC
 from npbench_pauc_dc.estimator import PAUCDC
 
+from .benchmark import Benchmark, compile_all
+from .problems import gaussians
+
 RANGES = {"head": (0.0, 0.1), "middle": (0.02, 0.05), "full": (0.0, 1.0)}
-BUDGET = 10  # iterations
-
-
-def gaussians(n, d=50, shift=2.2):
-    """Return two Gaussians, a tenth of the samples positive."""
-    y = np.where(np.arange(n) < n // 10, 1, -1)
-    return np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
 
 
 def risk_of(y, span):
@@ -26,81 +22,106 @@ def risk_of(y, span):
     return StructuralRisk(y, *ranks_within(int(np.sum(y < 0)), *RANGES[span]))
 
 
-class Oracle:
-    params = (10_000, 100_000, 500_000), tuple(RANGES)
+class Oracle(Benchmark):
+    """Bound by memory where the range is narrow: a partition passes over 8 n bytes a few times. The full range is
+    sorted, n log n comparisons.
+    """
+
+    params = ((10_000, 100_000, 1_000_000), tuple(RANGES))
     param_names = ("n", "span")
+    unit = "largest violation of the subgradient inequality"
 
-    def setup(self, n, span):
-        X, self.y = gaussians(n, d=2)
-        self.scores = X.sum(axis=1)
-        self.risk = risk_of(self.y, span)
-        first, last = ranks_within(int(np.sum(self.y < 0)), *RANGES[span])
-        self.area_of = self.scores[self.y > 0], self.scores[self.y < 0], first, last
+    def prepare(self, n, span):
+        X, y = gaussians(n, d=2)
+        return risk_of(y, span), X.T.copy()
 
-    def time_risk(self, n, span):
-        self.risk(self.scores)
+    def task(self, problem):
+        risk, scores = problem
+        return risk(scores[0] + scores[1])
 
-    def peakmem_risk(self, n, span):
-        self.risk(self.scores)
-
-    def time_area(self, n, span):
-        strict(*self.area_of)
+    def quality(self, problem):
+        (value, slope), (risk, (one, other)) = self.task(problem), problem
+        moves = one, other, 1e-3 * one, -1e-3 * other
+        return max([1e-12, *(value + slope @ move - risk(one + other + move)[0] for move in moves)])
 
 
-class Bundle:
-    params = (10_000, 50_000), tuple(RANGES), (1.0, 100.0)
+class Bundle(Benchmark):
+    """Bound by memory: an iteration reads X twice, 16 n d bytes. Iterations do not grow with n."""
+
+    params = ((10_000, 40_000, 160_000), ("middle", "full"), (1.0, 100.0))
     param_names = ("n", "span", "C")
+    unit = "relative gap after five iterations"
 
-    def setup(self, n, span, C):
-        self.X, y = gaussians(n)
-        self.risk = risk_of(y, span)
-        minimise(self.X[:: n // 100], risk_of(y[:: n // 100], "full"), 1.0)  # compiles
+    def prepare(self, n, span, C):
+        X, y = gaussians(n)
+        return X, risk_of(y, span), C
 
-    def time_to_a_thousandth(self, n, span, C):
-        minimise(self.X, self.risk, C, tol=1e-3)
+    def task(self, problem):
+        return minimise(*problem, tol=1e-3)
 
-    def peakmem_to_a_thousandth(self, n, span, C):
-        minimise(self.X, self.risk, C, tol=1e-3)
-
-    def track_iterations(self, n, span, C):
-        return len(minimise(self.X, self.risk, C, tol=1e-3).trace)
-
-    def track_objective_on_a_budget(self, n, span, C):
-        return minimise(self.X, self.risk, C, tol=1e-9, max_iter=BUDGET).objective
-
-    def track_bound_on_a_budget(self, n, span, C):
-        return minimise(self.X, self.risk, C, tol=1e-9, max_iter=BUDGET).bound
+    def quality(self, problem):
+        found = minimise(*problem, tol=1e-9, max_iter=5)
+        return max(found.gap / found.objective, 1e-6)
 
 
-class DC:
-    params = (10_000, 50_000)
-    param_names = ("n",)
+class Simplex(Benchmark):
+    """The quadratic program over n planes, in the cache; bound by flops, n^2 for each of O(n) steps."""
 
-    def setup(self, n):
+    params = (25, 100, 400)
+    unit = "how far from optimal after ten steps"
+
+    def prepare(self, n):
+        planes = np.random.default_rng(0).normal(size=(n, 50))
+        return planes @ planes.T, np.linspace(0.0, 5.0, n)
+
+    def task(self, problem, max_steps=1_000_000):
+        H, p = problem
+        x = np.zeros(len(p))
+        x[0] = 1.0
+        maximise_on_simplex(H, p, 1.0, x, 1e-9, max_steps)
+        return x
+
+    def quality(self, problem):
+        H, p = problem
+        x = self.task(problem, max_steps=10)
+        gradient = p - H @ x
+        return max(gradient.max() - gradient @ x, 1e-9)
+
+
+class DC(Benchmark):
+    """A bundle method for each convex problem, bound as that one is."""
+
+    params = (10_000, 40_000, 160_000)
+    unit = "objective after three convex problems"
+
+    def prepare(self, n):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        self.X, self.y = gaussians(n)
-        PAUCDC(fpr_range=RANGES["middle"]).fit(*gaussians(1000))  # compiles
+        return gaussians(n)
 
-    def time_fit(self, n):
-        PAUCDC(fpr_range=RANGES["middle"], C=10.0).fit(self.X, self.y)
+    def task(self, problem, **budget):
+        return PAUCDC(fpr_range=RANGES["middle"], C=10.0, **budget).fit(*problem)
 
-    def peakmem_fit(self, n):
-        PAUCDC(fpr_range=RANGES["middle"], C=10.0).fit(self.X, self.y)
-
-    def track_objective_on_a_budget(self, n):
-        return PAUCDC(fpr_range=RANGES["middle"], C=10.0, max_iter=3).fit(self.X, self.y).objective_
+    def quality(self, problem):
+        return self.task(problem, max_iter=3).objective_
 
 
-class Greedy:
-    params = ("continuous", "few values")
-    param_names = ("features",)
+class Greedy(Benchmark):
+    """Bound by sorts: for each feature still out, the samples are ranked at each candidate weight."""
 
-    def setup(self, features):
-        X, self.y = gaussians(5000, d=10)
-        self.X = X if features == "continuous" else (X > 0.8).astype(float)
+    params = ((1000, 4000, 16_000), ("continuous", "few values"))
+    param_names = ("n", "features")
+    unit = "area that is missed"
 
-    def time_fit(self, features):
-        GreedyPAUC(fpr_range=RANGES["middle"]).fit(self.X, self.y)
+    def prepare(self, n, features):
+        X, y = gaussians(n, d=5)
+        return X if features == "continuous" else (X > 0.8).astype(float), y
 
-    def track_area(self, features):
-        return GreedyPAUC(fpr_range=RANGES["middle"]).fit(self.X, self.y).objective_
+    def task(self, problem):
+        return GreedyPAUC(fpr_range=RANGES["middle"]).fit(*problem)
+
+    def quality(self, problem):
+        return 1.0 - self.task(problem).objective_
+
+
+def setup_cache():
+    compile_all(Oracle, Bundle, Simplex, DC, Greedy)

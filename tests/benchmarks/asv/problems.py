@@ -14,6 +14,12 @@ def mixture(n, d, seed=0):
     return X, y
 
 
+def gaussians(n, d=50, shift=2.2):
+    """Return two Gaussians, a tenth of the samples positive."""
+    y = np.where(np.arange(n) < n // 10, 1, -1)
+    return np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
 def scale(X):
     """Return scikit-learn's gamma="scale"."""
     return 1.0 / (X.shape[1] * X.var())
@@ -23,3 +29,8 @@ def box(y, C, weight):
     """Return lower and upper bounds of the SVM dual with cost C, times ``weight`` for positives."""
     cost = np.where(y > 0, C * weight, C)
     return np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
+
+
+def excess(rate, rho):
+    """Return by how much a rate exceeds its bound, in units of the bound."""
+    return max(0.0, rate / rho - 1.0)

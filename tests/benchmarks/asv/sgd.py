@@ -1,4 +1,4 @@
-"""Stochastic NP: one epoch over an array and over a CSR matrix, and where five epochs end."""
+"""Stochastic NP: an epoch over an array, over a CSR matrix and on a network, and where five epochs end."""
 
 import warnings
 
@@ -7,29 +7,72 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench_sgd.estimator import StochasticNP
+from npbench_sgd_nn.estimator import StochasticNPNetwork
 
-from .problems import mixture
+from .benchmark import Benchmark, compile_all
+from .problems import excess, gaussians, mixture
+
+RHO = 0.05
 
 
-class Epoch:
-    params = ("dense", "csr")
-    param_names = ("storage",)
+def assessed(model):
+    """Return the objective, and in units of rho by how much the bound is exceeded."""
+    return model.objective_ + excess(model.surrogate_rates_[1], RHO)
 
-    def setup(self, storage):
+
+class Dense(Benchmark):
+    """Bound by memory: a step reads the 8 d bytes of its row, which no step before has brought near."""
+
+    params = (25_000, 100_000, 400_000)
+    unit = "objective and excess after five epochs"
+
+    def prepare(self, n):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if storage == "dense":
-            self.X, self.y = mixture(100_000, 54)
-        else:
-            X = sp.random_array((50_000, 20_000), density=75 / 20_000, format="csr", rng=np.random.default_rng(0))
-            self.X, self.y = X, np.where(X @ np.resize([1.0, -1.0], 20_000) > 0, 1, -1)
-        self.classifier = StochasticNP(random_state=0)
-        self.classifier.partial_fit(self.X, self.y, classes=[-1, 1])  # compiles
+        X, y = gaussians(n, 54)
+        return X, y, StochasticNP(rho=RHO, random_state=0).partial_fit(X, y, classes=[-1, 1])
 
-    def time_epoch(self, storage):
-        self.classifier.partial_fit(self.X, self.y)
+    def task(self, problem):
+        X, y, model = problem
+        model.partial_fit(X, y)
 
-    def peakmem_epoch(self, storage):
-        self.classifier.partial_fit(self.X, self.y)
+    def quality(self, problem):
+        X, y, _ = problem
+        return assessed(StochasticNP(rho=RHO, max_iter=5, random_state=0).fit(X, y))
 
-    def track_objective_after_five_epochs(self, storage):
-        return StochasticNP(max_iter=5, random_state=0).fit(self.X, self.y).objective_
+
+class Csr(Dense):
+    """Bound by memory: a step reads 12 bytes for each non-zero of its row, and as many entries of w, here and there."""
+
+    params = (12_500, 50_000, 200_000)
+    d, per_row = 20_000, 50
+
+    def prepare(self, n):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        random = np.random.default_rng(0)
+        columns = np.sort(random.integers(0, self.d, (n, self.per_row), dtype=np.int32), axis=1)
+        indptr = np.arange(0, columns.size + 1, self.per_row, dtype=np.int32)
+        X = sp.csr_array((random.normal(size=columns.size), columns.ravel(), indptr), shape=(n, self.d))
+        X.sum_duplicates()
+        y = np.where(X @ np.resize([1.0, -1.0], self.d) > 0, 1, -1)
+        return X, y, StochasticNP(rho=RHO, random_state=0).partial_fit(X, y, classes=[-1, 1])
+
+
+class Network(Benchmark):
+    """Bound by flops: 4 h d and h hyperbolic tangents in each step, on weights that stay in the cache."""
+
+    params = (2500, 10_000, 40_000)
+    unit = "objective and excess after twenty epochs"
+
+    def prepare(self, n):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture(n, 20)
+
+    def task(self, problem):
+        return StochasticNPNetwork(rho=RHO, hidden=10, max_iter=20, random_state=0).fit(*problem)
+
+    def quality(self, problem):
+        return assessed(self.task(problem))
+
+
+def setup_cache():
+    compile_all(Dense, Csr, Network)
