@@ -59,12 +59,13 @@ def execute(
     on_record: Callable[[dict[str, Any]], None],
     facts: Mapping[str, provenance.Primitive] | None = None,
     trace: bool = False,
+    take: Callable[[Job], bool] = lambda job: True,
 ) -> Counter[str]:
     """Run jobs on a cluster and store one record for each as it ends.
 
     Parameters
     ----------
-    jobs, data, store, time_limit, memory_limit, on_record, trace
+    jobs, data, store, time_limit, memory_limit, on_record, trace, take
         As in :func:`npbench.execution.execute`. A job has one thread; ``memory_limit`` is by default the memory of the
         worker's machine, divided by the threads of that worker.
     address : str or None
@@ -89,7 +90,8 @@ def execute(
     run = provenance.facts() if facts is None else facts
     of_run = {name: value for name, value in run.items() if name in ("run_id", "run_started")}
     limits = Limits(time_limit, memory_limit, trace)
-    with _client(address, n_jobs) as client, closing(_records(client, jobs, data, limits)) as found:
+    taken = (job for job in jobs if not store.full and take(job))
+    with _client(address, n_jobs) as client, closing(_records(client, taken, jobs[0], data, limits)) as found:
         return store.keep(({**run, **record, **of_run} for record in found), on_record)
 
 
@@ -123,19 +125,19 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
 
 
 def _records(
-    client: Client, jobs: Sequence[Job], data: Mapping[str, BinaryData], limits: Limits
+    client: Client, jobs: Iterator[Job], first: Job, data: Mapping[str, BinaryData], limits: Limits
 ) -> Generator[dict[str, Any]]:
     """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
     from distributed import as_completed
 
-    _require_workers(client, jobs[0])
+    _require_workers(client, first)
     sent = {sha256: client.scatter(one, broadcast=True, hash=False) for sha256, one in data.items()}
-    waiting, ended = iter(jobs), as_completed()
+    ended = as_completed()
     running: dict[str, Job] = {}
 
     def fill() -> None:
         threads = max(1, sum(client.nthreads().values()))
-        for job in islice(waiting, max(0, AHEAD * threads - len(running))):
+        for job in islice(jobs, max(0, AHEAD * threads - len(running))):
             # Named by the job, so that a scheduler that has it from another run hands out the same result.
             name = f"npbench-{job.key}"
             running[name] = job
@@ -221,10 +223,9 @@ def _fault(job: Job) -> str | None:
             "set DASK_DISTRIBUTED__WORKER__DAEMON=False where they are started."
         )
     try:
-        other = [package for package, sha256 in job.code.items() if provenance.source_sha256(package) != sha256]
+        other = provenance.differing(job.code, job.versions)
     except RequestError as error:
         return str(error)
-    other += [name for name, version in job.versions.items() if provenance.version(name) != version]
     return (
         f"A Dask worker has another version of {', '.join(other)}: install the same on all machines." if other else None
     )

@@ -29,6 +29,7 @@ def execute(
     on_record: Callable[[dict[str, Any]], None],
     facts: Mapping[str, provenance.Primitive] | None = None,
     trace: bool = False,
+    take: Callable[[Job], bool] = lambda job: True,
 ) -> Counter[str]:
     """Run jobs and store one record for each as it ends, whatever happens to its worker.
 
@@ -54,6 +55,8 @@ def execute(
         Of :func:`npbench.provenance.facts`, part of every record; gathered here by default.
     trace : bool
         Whether records keep the course of the final fit.
+    take : callable
+        Asked of each job when a worker is free for it; where it returns False, the job is left out.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def execute(
     surroundings = {**(provenance.facts() if facts is None else facts), "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(one) for sha256, one in data.items()}
     share_mb = memory_limit or _share_mb(workers)
-    tasks = (Task(job, shared[job.data_sha256], n_threads, trace, share_mb) for job in jobs)
+    taken = (job for job in jobs if not store.full and take(job))
+    tasks = (Task(job, shared[job.data_sha256], n_threads, trace, share_mb) for job in taken)
     with single_threaded():
         pool = Pool(work, workers, functools.partial(pin_threads, n_threads), time_limit, context())
         with contextlib.closing(pool.outcomes(tasks)) as outcomes:

@@ -80,18 +80,28 @@ class JobProgress:
         failed = f", [red]{self._failed} failed[/]" if self._failed else ""
         latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failed}"
         self._bar.update(self._task, completed=self._done, description=latest)
-        self._maybe_line()
 
-    def _maybe_line(self) -> None:
+        if self._done < self._total:
+            left = (self._clock() - self._start) / self._done * (self._total - self._done)
+            self._maybe_line(
+                f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left."
+            )
+
+    def waiting(self, count: int) -> None:
+        """Say that nothing is left but jobs that other runs are at."""
+        text = f"Waiting for {count} {'jobs' if count > 1 else 'job'} of another run"
+        self._bar.update(self._task, description=text)
+        self._maybe_line(f"{text}.")
+
+    def ending(self) -> None:
+        """Say that the run comes to an end before all jobs are done."""
+        self._bar.update(self._task, description="[red]the disk is full: the jobs that are running are the last[/]")
+
+    def _maybe_line(self, text: str) -> None:
         now = self._clock()
-        if self._console.is_terminal or self._done == self._total or now - self._last_line < SECONDS_BETWEEN_LINES:
-            return
-        self._last_line = now
-        left = (now - self._start) / self._done * (self._total - self._done)
-        self._console.print(
-            f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left.",
-            highlight=False,
-        )
+        if not self._console.is_terminal and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._console.print(text, highlight=False)
 
 
 def duration(seconds: float) -> str:

@@ -5,26 +5,31 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npbench import progress
-from npbench.errors import each
+from npbench.claims import Claims
+from npbench.errors import RequestError, each
 from npbench.request import Request, check_all
 from npbench.settings import Settings
 from npbench.values import as_plain
+from npbench.writing import clear, whole
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from npbench.data import BinaryData
     from npbench.experiment import Experiment
+    from npbench.job import Job
     from npbench.jobs import Jobs
     from npbench.store import RecordStore
 
 OK, SOME_FAILED, INTERRUPTED = 0, 1, 130
+RUNS = "runs"  # folder of what was asked
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,10 @@ def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> 
     """
     plan = prepare(configs)
     try:
-        if plan.todo:
-            _execute(plan, configs)
+        leftovers = (plan.store.folder, plan.settings.results / RUNS)
+        with closing(Claims(plan.store.folder, partial(clear, *leftovers))) as claims:
+            if plan.todo:
+                _execute(plan, configs, claims)
     except KeyboardInterrupt:
         done = len(plan.store.done(plan.settings.trace).intersection(plan.jobs.keys()))
         print(
@@ -129,42 +136,59 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
     return dict(zip(divided, complete, strict=True))
 
 
-def _execute(plan: Plan, configs: Sequence[DictConfig]) -> None:
+def _execute(plan: Plan, configs: Sequence[DictConfig], claims: Claims) -> None:
     from npbench import cluster, execution, provenance, registry
+    from npbench.division import Division
     from npbench.observers import Observers
 
     settings, facts, first = plan.settings, provenance.facts(), plan.todo[0]
     description = {**facts, "command": sys.argv[1:], "configs": [as_plain(config) for config in configs]}
-    _write_description(settings.results / "runs", description)
+    _write_description(settings.results / RUNS, description)
     observers = Observers(registry.installed().observers)
     observers.run_started({**description, "jobs": len(plan.todo)})
     with progress.JobProgress(len(plan.todo), f"{first.solver.name} on {first.dataset}") as bar:
+        division = Division(plan.store, claims, settings.trace, on_other=bar.record)
 
         def on_record(record: Mapping[str, Any]) -> None:
+            claims.release(record["key"])
             bar.record(record)
+            if plan.store.full:
+                bar.ending()
             observers.job_finished(record)
 
         on_cluster = settings.name == "dask"
         execute: Callable[..., Any] = (
             partial(cluster.execute, address=settings.address) if on_cluster else execution.execute
         )
-        execute(
-            plan.todo,
-            plan.data,
-            plan.store,
-            n_jobs=settings.n_jobs,
-            time_limit=settings.time_limit,
-            memory_limit=settings.memory_limit,
-            on_record=on_record,
-            facts=facts,
-            trace=settings.trace,
-        )
+        todo: Sequence[Job] = plan.todo
+        while todo:
+            execute(
+                todo,
+                plan.data,
+                plan.store,
+                n_jobs=settings.n_jobs,
+                time_limit=settings.time_limit,
+                memory_limit=settings.memory_limit,
+                on_record=on_record,
+                facts=facts,
+                trace=settings.trace,
+                take=division.take,
+            )
+            todo = division.wait(bar.waiting)
 
 
 def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
     """Write what was asked and where to ``<run id>.json``; records carry the same run id."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{description['run_id']}.json").write_text(json.dumps(description, indent=2), encoding="utf-8")
+    text = json.dumps(description, indent=2)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with whole(folder / f"{description['run_id']}.json") as stream:
+            stream.write(text.encode())
+    except OSError as error:
+        raise RequestError(
+            f"What is run cannot be noted in {folder}: {error.strerror or error}. Make room, or name another folder "
+            "with results=..."
+        ) from error
 
 
 def _report(plan: Plan, experiment: Experiment | None) -> int:

@@ -6,21 +6,26 @@ there at all, and a record that is met twice counts once, so a run may be killed
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.errors import RequestError
-from npbench.reading import conformed, latest, parts
-from npbench.schema import ESSENTIAL, SCHEMA, SCHEMA_VERSION
+from npbench.reading import latest, names, parts
+from npbench.room import Room, reason
+from npbench.schema import ESSENTIAL, ONLY_CHOICE, SCHEMA, SCHEMA_VERSION
+from npbench.writing import unfinished_in, whole
 
 if TYPE_CHECKING:
     from npbench.job import Job
@@ -47,6 +52,9 @@ class RecordStore:
         self._batch = batch
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
         _require_writable(self.folder)
+        self._opened = _stamp()
+        self._known = names(self.folder)
+        self._room = Room(self.folder)
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record to a file of its own; it is there in full, even after a power cut, or not at all.
@@ -59,18 +67,16 @@ class RecordStore:
         Raises
         ------
         RequestError
-            If it cannot be written.
+            If it cannot be written to the folder.
         """
-        # To the nanosecond, and with all digits: texts then sort as times do.
-        seconds, nanoseconds = divmod(time.time_ns(), 10**9)
-        stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
-        row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp, **record}
-        self._single[self._write(_tabulated([row]))] = row
-        if len(self._single) >= self._batch:
-            self.compact()
+        self._save(record)
+        self._room.require()
 
     def keep(self, records: Iterable[dict[str, Any]], on_record: Callable[[dict[str, Any]], None]) -> Counter[str]:
         """Append records as they come, call ``on_record`` with each, and merge their files however it ends.
+
+        Room for some more records is kept back meanwhile. When no other is left, :attr:`full` is True, and whoever
+        makes the records should come to an end: those in the making are still stored.
 
         Returns
         -------
@@ -80,85 +86,121 @@ class RecordStore:
         Raises
         ------
         RequestError
-            If one cannot be written.
+            If the folder became full, or cannot be written to for another reason.
         """
         counts: Counter[str] = Counter()
         try:
-            for record in records:
-                self.append(record)
-                counts[record["status"]] += 1
-                on_record(record)
+            with self._room.kept_back():
+                for record in records:
+                    self._save(record)
+                    counts[record["status"]] += 1
+                    on_record(record)
         finally:
             self.compact()
+        self._room.require()
         return counts
+
+    @property
+    def full(self) -> bool:
+        """Whether a record could not be written as usual."""
+        return self._room.fault is not None
 
     def compact(self) -> None:
         """Merge the files of one record each that this store wrote into one file.
 
-        Until the merged file is there in full, the others stay; a record that is then in both counts once.
+        Until the merged file is there in full, the others stay; a record that is then in both counts once. Where there
+        is no room for the merged file, they stay for good.
         """
         if len(self._single) > 1:
-            self._write(_tabulated(list(self._single.values())))
-            for path in self._single:
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._write(_tabulated(list(self._single.values())))
+                for path in self._single:
+                    path.unlink(missing_ok=True)
+        self._known.difference_update(path.name for path in self._single)
         self._single.clear()
 
-    def frame(self) -> pl.DataFrame:
+    def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return all records as one frame, the latest of each key, in the order they were stored.
 
         A file that cannot be read is named in a warning and left out.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Only these, which takes less memory, and the essential ones: key, status and when it was stored. Those
+            beyond the schema (metrics) are there if a record has them.
         """
-        return latest(parts(self.folder, self._warn))
+        columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
+        return latest(parts(self.folder, self._warn, columns), columns)
 
     def done(self, trace: bool = False) -> set[str]:
         """Return the keys whose latest record is ok, and has a trace if ``trace`` asks for one."""
-        if trace:
-            good = self.frame().filter(pl.col("trace").is_not_null(), status="ok")
-            return set(good["key"])
-        found = [
-            pl.DataFrame(schema={name: SCHEMA[name] for name in ESSENTIAL}),
-            *parts(self.folder, self._warn, ESSENTIAL),
-        ]
-        ends = pl.concat(found).sort("stored_at").unique("key", keep="last")
-        return set(ends.filter(status="ok")["key"])
+        good = self.frame(["trace"] if trace else []).filter(status="ok")
+        return set((good.drop_nulls("trace") if trace else good)["key"])
+
+    def arrived(self, trace: bool = False) -> dict[str, str]:
+        """Return the status by key of the records that others have stored since this was last asked.
+
+        Records older than this object are left out (other runs may have merged them), and with ``trace`` those that
+        are ok but have none.
+        """
+        columns = [*ESSENTIAL, "trace"] if trace else ESSENTIAL
+        found: dict[str, str] = {}
+        for part in parts(self.folder, self._warn, columns, self._known):
+            fresh = part.filter(pl.col("stored_at") >= self._opened)
+            if trace:
+                fresh = fresh.filter((pl.col("status") != "ok") | pl.col("trace").is_not_null())
+            found |= dict(fresh.select("key", "status").iter_rows())
+        return found
 
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} Move the file away; the same command then runs its jobs again.", stacklevel=2)
 
-    def _write(self, frame: pl.DataFrame) -> Path:
-        path = self.folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
-        unfinished = path.with_name(f".{path.name}.unfinished")
+    def _save(self, record: Mapping[str, Any]) -> None:
+        row = {"schema_version": SCHEMA_VERSION, "stored_at": _stamp(), **record}
+        frame = _tabulated([row])
         try:
-            with unfinished.open("wb") as stream:
-                frame.write_parquet(stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            unfinished.replace(path)
+            path = self._write(frame)
         except OSError as error:
-            unfinished.unlink(missing_ok=True)
-            raise RequestError(
-                f"A record cannot be written to {self.folder}: {error.strerror or error}. Make room, or name another "
-                "folder with results=...; what is stored already stays valid."
-            ) from error
+            path = self._room.squeeze_in(partial(self._write, frame), error)
+        self._single[path] = row
+        if len(self._single) >= self._batch:
+            self.compact()
+
+    def _write(self, frame: pl.DataFrame, folder: Path | None = None) -> Path:
+        path = (folder or self.folder) / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
+        content = io.BytesIO()  # so that it is Python that is told of a full disk
+        frame.write_parquet(content)
+        with whole(path) as stream:
+            stream.write(content.getbuffer())
+        self._known.add(path.name)
         return path
+
+
+def _stamp() -> str:
+    """Return the time to the nanosecond, and with all digits: texts then sort as times do."""
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
 
 
 def _require_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{uuid.uuid4().hex}.unfinished"
+        probe = unfinished_in(folder)
         probe.touch()
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another run may be clearing the folder
     except OSError as error:
         raise RequestError(
-            f"The results folder {folder} cannot be written to: {error.strerror or error}. Name a folder that can, "
+            f"The results folder {folder} cannot be written to: {reason(error)}. Name a folder that can, "
             "with results=..."
         ) from error
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
     # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
-    return conformed(pl.DataFrame(rows, infer_schema_length=None, strict=False))
+    further = {name: None for row in rows for name in row if name not in SCHEMA}
+    known = [{**ONLY_CHOICE, **row} for row in rows]
+    return pl.DataFrame(known, schema={**SCHEMA, **further}, infer_schema_length=None, strict=False)
 
 
 def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
