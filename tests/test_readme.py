@@ -1,5 +1,6 @@
 """README and docs: every command and all code is run, and what the software wrote into them is up to date."""
 
+import importlib
 import json
 import os
 import re
@@ -7,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,6 @@ RAW = {"pima", "spambase"}
 LEFT_TO_CI = (
     "python3 -m venv",
     "python -m pip",
-    "pip install",
     "ruff",
     "codespell",
     "validate",
@@ -34,10 +33,15 @@ LEFT_TO_CI = (
 )
 
 
+# A line that ends with the path of a file, then perhaps a comment for cog, then the block.
+NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- .* -->\n\n)?)?"
+
+
 def fences(page):
-    """Yield the language and the text of the fenced blocks of a page."""
-    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        yield match[1], match[2]
+    """Yield the file that a fenced block of a page is to be saved as, if it says so, its language and its text."""
+    text = page.read_text(encoding="utf-8")
+    for match in re.finditer(rf"{NAMED}^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield match.groups()
 
 
 def below(page, line):
@@ -47,32 +51,31 @@ def below(page, line):
 
 
 @pytest.fixture
-def example(tmp_path_factory, monkeypatch):
-    """Install the example plugin, for this process and those that it starts; return the folder of its metadata."""
-    site = tmp_path_factory.mktemp("site")
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    metadata = site / f"npbench_nearest_mean-{project['version']}.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    points = "".join(f"{key} = {value}\n" for key, value in project["entry-points"]["npbench"].items())
-    (metadata / "entry_points.txt").write_text(f"[npbench]\n{points}")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(EXAMPLE)]))
-    for folder in (site, EXAMPLE):
-        monkeypatch.syspath_prepend(folder)
+def site(tmp_path_factory, monkeypatch):
+    """Return a folder that packages can be installed into, for this process and those that it starts."""
+    folder = tmp_path_factory.mktemp("site")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.syspath_prepend(folder)
+    before = set(sys.modules)
     registry.installed.cache_clear()
-    yield site
+    yield folder
     registry.installed.cache_clear()
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in {path.name for path in folder.iterdir()}:
+            del sys.modules[name]
 
 
 @pytest.fixture
-def shell(example, monkeypatch):
-    """Return a function that runs a line in bash, where npbench is this one and the example plugin is installed."""
-    commands = example / "bin"
+def shell(site, tmp_path, monkeypatch):
+    """Return a function that runs a line in bash, beside docs, where npbench and Python are these."""
+    (tmp_path / "docs").symlink_to(ROOT / "docs", target_is_directory=True)
+    commands = site / "bin"
     commands.mkdir()
-    for name, arguments in {"npbench": " -m npbench", "python": ""}.items():
-        (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+    installer = f"{ROOT / 'tests' / 'pip_install.py'} {site}"
+    of_python = {"npbench": "-m npbench", "pytest": "-m pytest -p no:cacheprovider", "pip": installer, "python": ""}
+    for name, arguments in of_python.items():
+        shift = "shift; " if name == "pip" else ""  # the word install
+        (commands / name).write_text(f'#!/bin/sh\n{shift}exec "{sys.executable}" {arguments} "$@"\n')
         (commands / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
 
@@ -89,7 +92,11 @@ def here(shell, capsys):
     def run(line):
         words = shlex.split(line)
         if words[:2] not in (["npbench", "plan"], ["npbench", "list"]):
-            return shell(line)
+            done = shell(line)
+            if words[0] == "pip":
+                importlib.invalidate_caches()
+                registry.installed.cache_clear()
+            return done
         with pytest.raises(SystemExit) as ended:
             cli.main(words[1:])
         return subprocess.CompletedProcess(line, ended.value.code, *capsys.readouterr())
@@ -106,18 +113,29 @@ def needs_absent_data(line):
 
 
 def rehearsed(line):
-    """Return the line with a run, or the report of one, replaced by its plan; other reports have no records here."""
+    """Return the line with a run, or the report of one, replaced by its plan; other reports have no records here.
+
+    Tests are collected only.
+    """
+    if line.startswith("pytest "):
+        return line.replace("pytest", "pytest --collect-only", 1)
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
-    run = re.match(r"npbench (?!list|data |check |plan|-s|--)|npbench$", line)
+    run = re.match(r"npbench (?!list|data |check |new |plan|-s|--)|npbench$", line)
     return line.replace("npbench", "npbench plan", 1) if run else line
 
 
 def follow(page, shell, change):
-    """Run the commands of a page in their order, each after ``change``; skip at the end if data were missing."""
+    """Run the commands of a page in their order, each after ``change``, and save the files that it shows.
+
+    Skips at the end if data were missing.
+    """
     left_out, names = [], {}
-    for language, text in fences(page):
+    for path, language, text in fences(page):
+        if path:
+            Path(path).write_text(text, encoding="utf-8")
+            continue
         if language == "python" and change is as_it_is:
             exec(text, names)
         for line in text.splitlines() if language == "bash" else ():
@@ -157,7 +175,7 @@ def test_what_is_left_to_ci_is_what_ci_types():
     typed = [below(ROOT / page, line) for page, line in re.findall(r'type_them "?(?:\$copy/)?(\w+\.md)"? "(.*)"', ci)]
     assert len(typed) == 5
     for page in PAGES:
-        for language, text in fences(page):
+        for _, language, text in fences(page):
             for line in text.splitlines() if language == "bash" else ():
                 if line.startswith(LEFT_TO_CI):
                     assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
@@ -195,7 +213,7 @@ def test_every_column_is_documented():
 
 
 def test_the_readme_shows_the_example_plugin_verbatim():
-    shown = [text for _, text in fences(ROOT / "README.md")]
+    shown = [text for *_, text in fences(ROOT / "README.md")]
     for path in [EXAMPLE / "pyproject.toml", *sorted((EXAMPLE / "npbench_nearest_mean").glob("*.py"))]:
         assert path.read_text(encoding="utf-8") in shown, path.name
 
