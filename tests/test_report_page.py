@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npbench.reading import conformed
 from npbench.report import page
 from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
 from npbench.report.collect import Collection
@@ -22,7 +23,6 @@ from npbench.report.embedded import DIGITS, packed, table
 from npbench.report.palette import Palette
 from npbench.report.section import Section
 from npbench.report.sheet import Sheet
-from npbench.store import conformed
 
 DOCS = Path(__file__).parents[1] / "docs"
 N_RECORDS = 240
