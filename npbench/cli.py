@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from npbench.experiment import Experiment
+    from npbench.launcher import Launcher
 
 OK, BAD_REQUEST, INTERRUPTED = 0, 2, 130
 
@@ -92,8 +93,8 @@ def _list(words: Sequence[str]) -> int:
 def _plan(words: Sequence[str]) -> int:
     from npbench.run import plan
 
-    configs, _ = _checked(_parse_flags(words))
-    return plan(configs)
+    configs, _, launcher = _checked(_parse_flags(words))
+    return plan(configs, launcher)
 
 
 def _report(words: Sequence[str]) -> int:
@@ -104,7 +105,7 @@ def _report(words: Sequence[str]) -> int:
         return command.run(options, settings)
     from npbench.report.experiment_report import report
 
-    configs, experiment = _checked(_parse_flags([*settings, f"+experiment={options.experiment}"]))
+    configs, experiment, _ = _checked(_parse_flags([*settings, f"+experiment={options.experiment}"]))
     assert experiment is not None
     return report(experiment, configs, options.output)
 
@@ -140,7 +141,7 @@ def _hydra(words: Sequence[str]) -> int:
     sys.argv[1:] = words = [f"+{word}" if word.startswith("experiment=") else word for word in words]
     options = _parse_flags(words)
     if options.help or options.cfg or options.info:
-        _, _, faults = _compose(options)
+        *_, faults = _compose(options)
         if faults:
             raise RequestError(*faults)
         # Hydra by itself knows no names but those in the YAML; what is not known to the solver is a fault above.
@@ -176,8 +177,8 @@ def _parse_flags(words: Sequence[str]) -> Namespace:
     return options
 
 
-def _checked(options: Namespace) -> tuple[list[DictConfig], Experiment | None]:
-    """Return the configuration of every combination, and the experiment that they are of, if any.
+def _checked(options: Namespace) -> tuple[list[DictConfig], Experiment | None, Launcher | None]:
+    """Return the configuration of every combination, the experiment that they are of, and who launches them, if any.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def _checked(options: Namespace) -> tuple[list[DictConfig], Experiment | None]:
     from npbench.request import check_all
 
     with status("Checking the request"):
-        configs, experiment, faults = _compose(options)
+        configs, experiment, launcher, faults = _compose(options)
         try:
             if configs:
                 check_all(configs)
@@ -196,23 +197,34 @@ def _checked(options: Namespace) -> tuple[list[DictConfig], Experiment | None]:
             faults += error.faults
     if faults:
         raise RequestError(*dict.fromkeys(faults))
-    return configs, experiment
+    return configs, experiment, launcher
 
 
-def _compose(options: Namespace) -> tuple[list[DictConfig], Experiment | None, list[str]]:
+def _compose(options: Namespace) -> tuple[list[DictConfig], Experiment | None, Launcher | None, list[str]]:
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
     from npbench.compose import compose
     from npbench.configs import config_dir
     from npbench.experiment import compose_experiment, split_off
+    from npbench.launcher import compose_launcher
+    from npbench.launcher import split_off as split_launcher
 
     folder = str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
     config_name = options.config_name or "config"
-    name, settings = split_off(options.overrides)
+    name, others = split_off(options.overrides)
+    launching, settings = split_launcher(others)
     with initialize_config_dir(folder, version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
+        experiment = None
         if name is not None:
-            return compose_experiment(loader, name, settings, config_name)
-        configs, faults = compose(loader, settings, multirun=options.multirun, config_name=config_name)
-        return configs, None, faults
+            configs, experiment, faults = compose_experiment(loader, name, settings, config_name)
+        else:
+            configs, faults = compose(loader, settings, multirun=options.multirun, config_name=config_name)
+        launcher = None
+        try:
+            if launching or options.config_name or options.config_path:  # npbench's own configuration launches nothing
+                launcher = compose_launcher(loader, launching, settings, configs, config_name)
+        except RequestError as error:
+            faults += error.faults
+    return configs, experiment, launcher, faults

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from npbench.job import Job
+    from npbench.launcher import Launcher
     from npbench.run import Plan
 
 
-def print_forecast(plan: Plan, console: Console | None = None) -> None:
+def print_forecast(plan: Plan, console: Console | None = None, launcher: Launcher | None = None) -> None:
     """Print a row for each solver, data set, problem and reason; then the number of jobs and the time they take."""
     console = console or Console()
     frame = plan.store.frame()
@@ -28,7 +29,11 @@ def print_forecast(plan: Plan, console: Console | None = None) -> None:
     there = len(plan.jobs) - len(todo)
     console.print(f"\n{len(todo)} of {len(plan.jobs)} jobs would run; {there} already in {plan.settings.results}.")
     if todo:
-        console.print(_how_long(plan, frame), highlight=False)
+        console.print(_how_long(plan, frame, launcher), highlight=False)
+    if todo and launcher:
+        submitted = len(plan.todo.parts)
+        jobs = f"{submitted} job{'s'[: submitted > 1]}"
+        console.print(f"hydra/launcher={launcher.name} gets {jobs}: one for each combination.", highlight=False)
 
 
 def _table(plan: Plan, frame: pl.DataFrame, todo: set[str]) -> Table:
@@ -51,12 +56,12 @@ def _reason(runs: bool, why: str) -> str:
     return "done, but forced" if runs and why == "done" else why
 
 
-def _how_long(plan: Plan, frame: pl.DataFrame) -> str:
+def _how_long(plan: Plan, frame: pl.DataFrame, launcher: Launcher | None) -> str:
     seconds = [estimate(job, frame) for job in plan.todo]
     known = [s for s in seconds if s is not None]
     if not known:
         return "How long is unknown: no such job has been run here."
-    wanted = plan.settings.n_jobs
+    wanted = 1 if launcher else plan.settings.n_jobs  # how many nodes there will be is not known
     workers = min(available_cores() if wanted == -1 else wanted, len(seconds))
     # Jobs never run before are taken to last as long as the others do.
     total = sum(known) / len(known) * len(seconds)

@@ -80,7 +80,7 @@ def at_most(limit_mb: float | None) -> Iterator[None]:
 
 
 def machine_mb() -> float | None:
-    """Return the memory that this process and its workers may use: the machine's, or less in a container."""
+    """Return the memory that this process and its workers may use: the machine's, or less in a container or job."""
     try:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
     except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
@@ -92,6 +92,9 @@ def _granted_mb() -> Iterator[float]:
     for path in _CGROUP_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
             yield int(path.read_text(encoding="ascii")) / 1e6
+    granted = os.environ.get("SLURM_MEM_PER_NODE", "")  # MB of 2^20 bytes
+    if granted.isdecimal():
+        yield int(granted) * 2**20 / 1e6
 
 
 def _status_mb(field: str) -> float | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -19,7 +19,15 @@ from rich.progress import (
 )
 from rich.status import Status
 
+if TYPE_CHECKING:
+    from npbench.job import Job
+
 SECONDS_BETWEEN_LINES = 30.0
+
+
+def of_jobs(jobs: Sequence[Job]) -> JobProgress:
+    """Return the progress of jobs, at least one, that are about to run."""
+    return JobProgress(len(jobs), f"{jobs[0].solver.name} on {jobs[0].dataset}")
 
 
 def status(text: str) -> Status:

@@ -15,7 +15,7 @@ import platform
 import re
 import subprocess
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -127,6 +127,18 @@ def source_sha256(package: str) -> str:
     return digest.hexdigest()
 
 
+def differing(code: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
+    """Return the packages that are not here what :func:`code` and :func:`versions` said elsewhere.
+
+    Raises
+    ------
+    RequestError
+        If a package cannot be found.
+    """
+    other = [package for package, sha256 in code.items() if source_sha256(package) != sha256]
+    return other + [name for name, there in versions.items() if version(name) != there]
+
+
 def facts() -> dict[str, Primitive]:
     """Return what a run should remember of its machine and software, gathered now, as flat primitives.
 
@@ -148,8 +160,10 @@ def facts() -> dict[str, Primitive]:
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use; a container or ``taskset`` may grant fewer than there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use; a container, ``taskset`` or Slurm may grant fewer than there are."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # not every cluster binds a job to its cores
+    return min(cores, int(granted)) if granted.isdecimal() else cores
 
 
 def _now() -> datetime.datetime:

@@ -20,16 +20,18 @@ from npbench.values import as_plain
 from npbench.writing import clear, whole
 
 if TYPE_CHECKING:
+    import polars as pl
     from omegaconf import DictConfig
 
     from npbench.data import BinaryData
     from npbench.experiment import Experiment
     from npbench.job import Job
     from npbench.jobs import Jobs
+    from npbench.launcher import Launcher
     from npbench.store import RecordStore
 
 OK, SOME_FAILED, INTERRUPTED = 0, 1, 130
-RUNS = "runs"  # folder of what was asked
+RECORDS, RUNS = "records", "runs"  # folders of the results: what was found, and what was asked
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,13 @@ def prepare(configs: Sequence[DictConfig]) -> Plan:
     with progress.status("Listing the jobs"):
         each([partial(check_split, request, data[_divided(request)]) for request in requests])
         jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in requests]))
-        store = RecordStore(settings.results / "records")  # last, as it makes the folder
+        store = RecordStore(settings.results / RECORDS)  # last, as it makes the folder
     with progress.status("Looking for records"):
         todo = jobs if settings.force else jobs.without(store.done(settings.trace))
     return Plan(settings, {d.sha256: d for d in data.values()}, jobs, todo, store)
 
 
-def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> int:
+def run(configs: Sequence[DictConfig], experiment: Experiment | None = None, launcher: Launcher | None = None) -> int:
     """Run what has no record of success yet, print the table, and return the exit code.
 
     Parameters
@@ -90,18 +92,21 @@ def run(configs: Sequence[DictConfig], experiment: Experiment | None = None) -> 
         Composed configurations.
     experiment : Experiment, optional
         Whose configurations they are; its table is then printed.
+    launcher : Launcher, optional
+        Who carries out each configuration elsewhere; by default they are carried out here.
 
     Returns
     -------
     int
         0: all planned jobs are done; 1: some failed; 130: interrupted.
     """
+    if launcher:
+        launcher.require()
     plan = prepare(configs)
     try:
-        leftovers = (plan.store.folder, plan.settings.results / RUNS)
-        with closing(Claims(plan.store.folder, partial(clear, *leftovers))) as claims:
+        with closing(claims_in(plan.settings.results)) as claims:
             if plan.todo:
-                _execute(plan, configs, claims)
+                _execute(plan, configs, claims, launcher)
     except KeyboardInterrupt:
         done = len(plan.store.done(plan.settings.trace).intersection(plan.jobs.keys()))
         print(
@@ -136,25 +141,60 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
     return dict(zip(divided, complete, strict=True))
 
 
-def _execute(plan: Plan, configs: Sequence[DictConfig], claims: Claims) -> None:
-    from npbench import cluster, execution, provenance, registry
-    from npbench.division import Division
+def claims_in(results: Path) -> Claims:
+    """Return the claims of this process in the results folder, which is cleared of what killed runs left."""
+    return Claims(results / RECORDS, partial(clear, results / RECORDS, results / RUNS))
+
+
+def _execute(plan: Plan, configs: Sequence[DictConfig], claims: Claims, launcher: Launcher | None) -> None:
+    from npbench import provenance, registry
     from npbench.observers import Observers
 
-    settings, facts, first = plan.settings, provenance.facts(), plan.todo[0]
+    facts = provenance.facts()
     description = {**facts, "command": sys.argv[1:], "configs": [as_plain(config) for config in configs]}
-    _write_description(settings.results / RUNS, description)
+    _write_description(plan.settings.results / RUNS, description)
     observers = Observers(registry.installed().observers)
     observers.run_started({**description, "jobs": len(plan.todo)})
-    with progress.JobProgress(len(plan.todo), f"{first.solver.name} on {first.dataset}") as bar:
+    if launcher:
+        from npbench.submission import submit_and_wait
+
+        submit_and_wait(plan, launcher, facts, observers.job_finished)
+    else:
+        carry_out(plan, claims, facts, observers.job_finished)
+
+
+def carry_out(
+    plan: Plan,
+    claims: Claims,
+    facts: Mapping[str, Any],
+    on_record: Callable[[Mapping[str, Any]], None] = lambda record: None,
+) -> None:
+    """Do the jobs to do, but for those that other runs are at; return when all have a record.
+
+    Parameters
+    ----------
+    plan : Plan
+        With its jobs.
+    claims : Claims
+        Of :func:`claims_in`.
+    facts : mapping
+        Of :func:`npbench.provenance.facts`, part of every record.
+    on_record : callable
+        Called with each record after it is stored.
+    """
+    from npbench import cluster, execution
+    from npbench.division import Division
+
+    settings = plan.settings
+    with progress.of_jobs(plan.todo) as bar:
         division = Division(plan.store, claims, settings.trace, on_other=bar.record)
 
-        def on_record(record: Mapping[str, Any]) -> None:
+        def on_stored(record: dict[str, Any]) -> None:
             claims.release(record["key"])
             bar.record(record)
             if plan.store.full:
                 bar.ending()
-            observers.job_finished(record)
+            on_record(record)
 
         on_cluster = settings.name == "dask"
         execute: Callable[..., Any] = (
@@ -169,7 +209,7 @@ def _execute(plan: Plan, configs: Sequence[DictConfig], claims: Claims) -> None:
                 n_jobs=settings.n_jobs,
                 time_limit=settings.time_limit,
                 memory_limit=settings.memory_limit,
-                on_record=on_record,
+                on_record=on_stored,
                 facts=facts,
                 trace=settings.trace,
                 take=division.take,
@@ -192,24 +232,31 @@ def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
 
 
 def _report(plan: Plan, experiment: Experiment | None) -> int:
-    import polars as pl
-
     from npbench.report.experiment import print_experiment
-    from npbench.summary import print_outcome, print_summary
+    from npbench.summary import COLUMNS, print_outcome, print_summary
 
-    keys = pl.Series(plan.jobs.keys(), dtype=pl.String)
-    frame = plan.store.frame().filter(pl.col("key").is_in(keys))
+    table = experiment and experiment.table  # which may be made of any columns
+    frame = _planned(plan.store.frame(None if table else COLUMNS), plan.jobs)
     conclude = print_summary
-    if experiment and experiment.table:
+    if experiment and table:
         print_experiment(experiment, frame, plan.settings.results)
         conclude = print_outcome
     conclude(frame, planned=len(plan.jobs), skipped=len(plan.jobs) - len(plan.todo), folder=plan.store.folder)
     return OK if len(frame.filter(status="ok")) == len(plan.jobs) else SOME_FAILED
 
 
-def plan(configs: Sequence[DictConfig]) -> int:
+def _planned(stored: pl.DataFrame, jobs: Jobs) -> pl.DataFrame:
+    """Return the records of these jobs: no copy where the folder holds no others, as there may be a million."""
+    import polars as pl
+
+    keys = pl.DataFrame({"key": pl.Series(jobs.keys(), dtype=pl.String)})
+    places = stored.select("key").with_row_index("place").join(keys, on="key", how="semi", maintain_order="left")
+    return stored if len(places) == len(stored) else stored[places["place"]]
+
+
+def plan(configs: Sequence[DictConfig], launcher: Launcher | None = None) -> int:
     """Print what :func:`run` would do with the same configurations, and return the exit code 0."""
     from npbench.forecast import print_forecast
 
-    print_forecast(prepare(configs))
+    print_forecast(prepare(configs), launcher=launcher)
     return OK

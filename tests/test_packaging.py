@@ -91,15 +91,16 @@ def test_what_reports_runs_nothing():
 def test_requirements_are_what_is_imported():
     # Names on the index where they differ from those of the modules.
     called = {"sklearn": "scikit-learn", "hydra": "hydra-core", "omegaconf": "hydra-core", "yaml": "hydra-core"}
+    called["hydra_plugins"] = "hydra-submitit-launcher"
     own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
     extras = PROJECT["project"]["optional-dependencies"]
-    required, drawing, clusters = (
+    required, drawing, clusters, launchers = (
         {re.split(r"[><=\s]", line)[0] for line in lines}
-        for lines in (PROJECT["project"]["dependencies"], extras["report"], extras["dask"])
+        for lines in (PROJECT["project"]["dependencies"], extras["report"], extras["dask"], extras["slurm"])
     )
     # pyarrow is there for those who read the records with pandas or Arrow; what draws need not be there, nor clusters.
-    assert {called.get(name, name) for name in used} - drawing - clusters == required - {"pyarrow"}
+    assert {called.get(name, name) for name in used} - drawing - clusters - launchers == required - {"pyarrow"}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

@@ -1,0 +1,232 @@
+"""Runs each combination of settings as a job of Slurm, or as a process of its own, through submitit.
+
+Hydra's plugin would compose every combination anew where it runs, and stops waiting at the first that fails while the
+others go on. So its settings are used, and submitit is asked directly: what is sent are jobs, as they were planned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npbench import progress, provenance, registry
+from npbench.data import BinaryData, load
+from npbench.data.missing import without_missing
+from npbench.errors import RequestError
+from npbench.jobs import Jobs
+from npbench.launcher import GROUP, NODE, Launcher
+from npbench.reading import names, parts
+from npbench.settings import Settings
+from npbench.store import RecordStore
+
+if TYPE_CHECKING:
+    from submitit import Executor
+    from submitit import Job as Submitted
+    from submitit.helpers import DelayedSubmission
+
+    from npbench.run import Plan
+
+POLL = 1.0  # seconds between two looks for records
+LONGEST_ARRAY = 1000  # Slurm's own limit, where nobody changed it
+FAILURES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The jobs of one combination, and what a node needs to carry them out.
+
+    Parameters
+    ----------
+    jobs : Jobs
+        Of one solver, data set and problem.
+    settings : Settings
+        Those of the run.
+    run : mapping of str to str
+        ``run_id`` and ``run_started``, for the records.
+    """
+
+    jobs: Jobs
+    settings: Settings
+    run: Mapping[str, Any]
+
+    def __call__(self) -> None:
+        """Do what has no record yet, with worker processes of this node."""
+        from npbench.run import RECORDS, Plan, carry_out, claims_in
+
+        settings, data = self.settings, _data(self.jobs)
+        store = RecordStore(settings.results / RECORDS)
+        todo = self.jobs if settings.force else self.jobs.without(store.done(settings.trace))
+        plan = Plan(settings, {data.sha256: data}, self.jobs, todo, store)
+        with closing(claims_in(settings.results)) as claims:
+            if todo:
+                carry_out(plan, claims, {**provenance.facts(), **self.run})
+
+    def checkpoint(self) -> DelayedSubmission:
+        """Return what is put into the queue again when Slurm takes the node back: the same, as records stay."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self)
+
+    def __str__(self) -> str:
+        first = self.jobs[0]
+        problem = ", ".join(f"{name}={value}" for name, value in first.problem.parameters().items())
+        return f"{first.solver.name} on {first.dataset}, {first.problem.name} {problem}"
+
+
+def _data(jobs: Jobs) -> BinaryData:
+    """Load what the jobs are about; refuse a node whose answers would not be those that the records claim."""
+    job = jobs[0]
+    data = without_missing(load(registry.installed().dataset(job.dataset), **job.dataset_params), job.missing)
+    different = provenance.differing(job.code, job.versions)
+    if data.sha256 != job.data_sha256:
+        different.append(f"the data set {job.dataset}")
+    if different:
+        raise RequestError(
+            f"Not the same here as where the command was typed, or as it was then: {', '.join(different)}. Install the "
+            "same on all nodes, and type the command again."
+        )
+    return data
+
+
+def submit_and_wait(
+    plan: Plan, launcher: Launcher, facts: Mapping[str, Any], on_record: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Submit each combination that has jobs to do, and wait until all have ended.
+
+    What is lost, with its node or at its limit of time, is told on stderr.
+
+    Parameters
+    ----------
+    plan : Plan
+        With something to do. Its results folder must be one that all nodes see.
+    launcher : Launcher
+        Who is asked for nodes.
+    facts : mapping
+        Of :func:`npbench.provenance.facts`; the nodes' records have its ``run_id``.
+    on_record : callable
+        Called with each record as it is found in the folder.
+
+    Raises
+    ------
+    RequestError
+        If the jobs are not accepted.
+    KeyboardInterrupt
+        After what runs on this machine is ended; what Slurm has goes on.
+    """
+    settings = dataclasses.replace(plan.settings, results=plan.settings.results.absolute())
+    run = {name: facts[name] for name in ("run_id", "run_started")}
+    batches = [Batch(Jobs([part]), settings, run) for part in plan.todo.parts]
+    submitted = _submit(launcher, batches)
+    folder = launcher.parameters["submitit_folder"].partition("%j")[0]
+    count = f"{len(submitted)} job{'s'[: len(submitted) > 1]}"
+    print(f"Submitted {count} ({_numbers(submitted)}); what they print is in {folder}", file=sys.stderr)
+    with progress.of_jobs(plan.todo) as bar:
+
+        def on_arrival(record: Mapping[str, Any]) -> None:
+            bar.record(record)
+            on_record(record)
+
+        arrivals = Arrivals(plan.store.folder, run["run_id"], on_arrival)
+        _wait(launcher, submitted, arrivals)
+    lost = [(batch, job) for batch, job in zip(batches, submitted, strict=True) if arrivals.lacking(batch.jobs)]
+    if lost:
+        _tell(lost, arrivals)
+
+
+class Arrivals:
+    """The records of a run as they appear in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        That of the records.
+    run_id : str
+        Whose records are looked for; what is there already is not read.
+    on_record : callable
+        Called with each, once.
+    """
+
+    def __init__(self, folder: Path, run_id: str, on_record: Callable[[Mapping[str, Any]], None]) -> None:
+        self._folder, self._run_id, self._on_record = folder, run_id, on_record
+        self._seen = names(folder)
+        self._told: set[str] = set()
+
+    def look(self) -> None:
+        """Read what is new."""
+        with contextlib.suppress(OSError):  # so that a network file system looks for new files too
+            self._folder.chmod(self._folder.stat().st_mode)
+        # A file that cannot be read is told of at the end of the run.
+        for part in parts(self._folder, lambda _: None, seen=self._seen):
+            for record in part.filter(run_id=self._run_id).iter_rows(named=True):
+                if record["key"] not in self._told:
+                    self._told.add(record["key"])
+                    self._on_record(record)
+
+    def lacking(self, jobs: Jobs) -> int:
+        """Return how many of the jobs have no record yet."""
+        return len(set(jobs.keys()) - self._told)
+
+
+def _submit(launcher: Launcher, batches: Sequence[Batch]) -> list[Submitted[None]]:
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    executor = _executor(launcher)
+    chunks = [batches[start : start + LONGEST_ARRAY] for start in range(0, len(batches), LONGEST_ARRAY)]
+    try:
+        return [job for chunk in chunks for job in executor.submit_array(chunk)]
+    except (FailedJobError, FailedSubmissionError) as error:
+        reason = " ".join(str(error).split())
+        raise RequestError(f"{GROUP}={launcher.name}: sbatch refuses the jobs: {reason}. See {NODE}.*.") from error
+
+
+def _executor(launcher: Launcher) -> Executor:
+    import submitit
+    from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
+
+    common = {field.name for field in dataclasses.fields(BaseQueueConf)}
+    given = {key if key in common else f"{launcher.cluster}_{key}": v for key, v in launcher.parameters.items()}
+    folder, retries = given.pop("submitit_folder"), f"{launcher.cluster}_max_num_timeout"
+    construction = {key: given.pop(key) for key in [retries] if key in given}
+    executor = submitit.AutoExecutor(folder, cluster=launcher.cluster, **construction)
+    executor.update_parameters(**given)
+    return executor
+
+
+def _wait(launcher: Launcher, submitted: Sequence[Submitted[None]], arrivals: Arrivals) -> None:
+    waiting = list(submitted)
+    try:
+        while waiting := [job for job in waiting if not job.done()]:
+            arrivals.look()
+            time.sleep(POLL)
+    except KeyboardInterrupt:
+        if launcher.cluster == "local":
+            for job in waiting:
+                job.cancel()
+        else:
+            print(f"What Slurm has goes on; to end it: scancel {_numbers(waiting)}.", file=sys.stderr)
+        raise
+    arrivals.look()
+
+
+def _tell(lost: Sequence[tuple[Batch, Submitted[None]]], arrivals: Arrivals) -> None:
+    for batch, job in lost[:FAILURES_SHOWN]:
+        lines = (job.stderr() or "").strip().splitlines() or ["nothing"]
+        print(
+            f"npbench: {batch}: {arrivals.lacking(batch.jobs)} of {len(batch.jobs)} jobs have no record. "
+            f"{job.paths.stderr} ends with: {lines[-1]} (state {job.state})",
+            file=sys.stderr,
+        )
+    more = len(lost) - FAILURES_SHOWN
+    also = f"{more} more combinations lack records. " if more > 0 else ""
+    print(f"npbench: {also}The same command goes on with what is left.", file=sys.stderr)
+
+
+def _numbers(submitted: Sequence[Submitted[None]]) -> str:
+    return " ".join(dict.fromkeys(job.job_id.partition("_")[0] for job in submitted))
