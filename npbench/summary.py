@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -14,6 +13,7 @@ from npbench.report import overview
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 3
+COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error")  # that it needs, of those of a record
 
 
 def print_summary(
@@ -24,7 +24,7 @@ def print_summary(
     Parameters
     ----------
     frame : DataFrame
-        The latest record of each planned job (see :meth:`npbench.store.RecordStore.frame`).
+        The latest record of each planned job (see :meth:`npbench.store.RecordStore.frame`); :data:`COLUMNS` will do.
     planned, skipped : int
         How many jobs the run consists of; how many of them were there before.
     folder : Path
@@ -33,8 +33,10 @@ def print_summary(
         Where to print.
     """
     console = console or Console()
-    for (problem,), records in frame.group_by(["problem"], maintain_order=True):
-        kind, found = PROBLEMS[str(problem)], overview.rows(records)
+    problems = frame["problem"].unique(maintain_order=True).to_list()
+    for problem in problems:
+        records = frame.filter(problem=problem) if len(problems) > 1 else frame  # of a million, no copy
+        kind, found = PROBLEMS[problem], overview.rows(records)
         _measured(found, kind, console).print(console)
         if any(row.choices for row in found):
             overview.chosen(found, kind, overview.CHOSEN).print(console)
@@ -68,7 +70,8 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     good = frame.filter(status="ok")
     loose = good.filter(converged=False)
     if not loose.is_empty():
-        where = ", ".join(sorted({f"{row['solver']} on {row['dataset']}" for row in loose.rows(named=True)}))
+        pairs = loose.select("solver", "dataset").unique().sort("solver", "dataset").rows()
+        where = ", ".join(f"{solver} on {dataset}" for solver, dataset in pairs)
         note = f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); the records say why."
         console.print(note, style="dim", highlight=False)
 
@@ -79,16 +82,10 @@ def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None
     if failed.is_empty() and not missing:
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
-    for line in _first_errors(failed.rows(named=True)):
-        console.print(f"  {line}", markup=False, highlight=False)
+    for r in failed.head(FAILURES_SHOWN).iter_rows(named=True):
+        job, error = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}", str(r["error"]).splitlines()[0]
+        console.print(f"  {job}: {r['status']}: {error}", markup=False, highlight=False)
+    if len(failed) > FAILURES_SHOWN:
+        console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records tell all of them.", highlight=False)
     if missing:
         console.print(f"  {missing} left no record.")
-
-
-def _first_errors(failed: Iterable[Mapping[str, Any]]) -> list[str]:
-    lines = [
-        f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}: {r['status']}: {str(r['error']).splitlines()[0]}"
-        for r in failed
-    ]
-    more = len(lines) - FAILURES_SHOWN
-    return lines[:FAILURES_SHOWN] + ([f"and {more} more; the records tell all of them."] if more > 0 else [])

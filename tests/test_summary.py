@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from npbench.summary import print_summary
+from npbench.summary import COLUMNS, print_summary
 
 
 def record(repeat=0, *, status="ok", problem="np", problem_params=None, chosen=None, **columns):
@@ -178,3 +178,12 @@ def test_duplicates_are_told_once_for_each_data_set():
         "In pima, 3 test rows of a split",
         "In thyroid, 2 to 5 test rows of a split",
     ]
+
+
+def test_the_columns_that_are_read_for_it_suffice():
+    further = {"status": "failed", "repeat": 1, "unread": 7}
+    records = [record(p_fa=0.1, chosen={"C": 1}, converged=False, n_test_duplicates=2), record(**further)]
+    of_pauc = record(problem="pauc", problem_params={"fpr_range": [0, 0.1]}, pauc=0.75, tpr=0.5)
+    read = [{name: value for name, value in one.items() if name in COLUMNS} for one in (*records, of_pauc)]
+    assert len(read[1]) < len(records[1])
+    assert printed(read) == printed([*records, of_pauc])

@@ -19,6 +19,12 @@ from npbench.report.settings import FEATURES, class_named, flat
 from npbench.report.sheet import NONE, Sheet, figure
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", *FEATURES]
+HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
+# That the tables are made of.
+COLUMNS = [
+    *("status", "problem", *SETTING, "chosen_params", "n_test_duplicates", "select_seconds", "fit_seconds"),
+    *HEADLINES,
+]
 CHOSEN = "chosen parameters: median (range), or the most frequent"
 
 
@@ -89,7 +95,9 @@ def rows(records: pl.DataFrame) -> list[Row]:
     metrics = [name for name in PROBLEMS[records["problem"][0]].headline if name in records.columns]
     measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
     seconds = pl.col("select_seconds") + pl.col("fit_seconds")
-    groups = records.group_by(SETTING).agg(
+    # Few texts, in many records: grouped by their numbers, a million takes 0.3 GB less.
+    numbered = records.with_columns(pl.col(SETTING).cast(pl.Categorical))
+    groups = numbered.group_by(SETTING).agg(
         *(column.mean() for column in measures),
         *(column.std().name.suffix(" std") for column in measures),
         total=pl.len(),
@@ -97,7 +105,8 @@ def rows(records: pl.DataFrame) -> list[Row]:
         seconds=seconds.filter(good).mean(),
         chosen=pl.col("chosen_params").filter(good).drop_nulls(),
     )
-    return [_row(group, metrics) for group in groups.sort(SETTING).iter_rows(named=True)]
+    texts = groups.with_columns(pl.col(SETTING).cast(pl.String))
+    return [_row(group, metrics) for group in texts.sort(SETTING).iter_rows(named=True)]
 
 
 def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
