@@ -36,7 +36,7 @@ class Logit(BinaryClassifier):
         Newton steps at most.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list]] = {
         "rho": [Interval(Real, 0, 1, closed="neither")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "left_out": ["boolean"],
