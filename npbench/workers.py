@@ -28,6 +28,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+if sys.platform != "win32":
+    import fcntl
+
 # Imports and compilation come before the time limit starts to count; this is for a worker that never gets there.
 START_LIMIT = 600.0
 CLOSING = 5.0
@@ -322,8 +325,16 @@ def _serve(
 
 
 def _end_with_parent() -> None:
+    """Wait for the pool's process to end, and end with all that this one started.
+
+    On Linux the system does so, as a solver that hangs in C may let no thread of Python run.
+    """
     parent = multiprocessing.parent_process()
     if parent is not None:
+        if sys.platform == "linux":
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpgrp())
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
         parent.join()
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)

@@ -115,7 +115,7 @@ def test_nothing_to_do_asks_nobody(tmp_path):
 
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
     address, workers = cluster
-    planned = jobs(data, *[{"act": "note", "folder": str(tmp_path), "seconds": 0.3}] * 8)
+    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.3}] * 8)
     store, seen = RecordStore(tmp_path / "records"), []
 
     def kill_one(record):

@@ -4,7 +4,6 @@ import ctypes
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -28,6 +27,8 @@ class Difference(ClassifierMixin, BaseEstimator):
         return X @ self.w_ + self.b_
 
     def _misbehave(self):  # noqa: PLR0912 -- one act, one branch
+        if self.folder:
+            Path(self.folder, f"pid-{os.getpid()}").touch()
         time.sleep(self.seconds)
         if self.act == "raise":
             raise ArithmeticError("the solver gave up")
@@ -56,13 +57,11 @@ class Difference(ClassifierMixin, BaseEstimator):
         if self.act == "dies early":
             os._exit(9)
         if self.act == "hang":
-            threading.Event().wait()
+            ctypes.PyDLL(None).sleep(60)  # in C, and no other thread of Python runs
         if self.act == "child":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
             Path(self.folder, "child").write_text(str(child.pid))
             time.sleep(60)
-        if self.act == "note":
-            Path(self.folder, f"pid-{os.getpid()}").touch()
 
 
 def threads(y, scores, problem, estimator):
