@@ -52,6 +52,7 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "narasimhan_figure7": training_times.figure,
     "narasimhan_figures8_9": iterations.figure,
     "narasimhan_table4": partial_areas.figure,
+    "tutorial_comparison": rates.plot,
 }
 # What else a figure needs of the records.
 COUNTS = {"guarantee": ("n_samples", "n_positive"), "narasimhan_figures8_9": ("n_iter", "solver_status")}
@@ -115,7 +116,9 @@ def of_experiment(name: str) -> pl.DataFrame:
 
 
 def printed(name: str) -> list[dict[str, Any]]:
-    """Return what the paper prints, as the file of an experiment has it."""
+    """Return what the paper prints, as the file of an experiment has it; nothing for a run that is none."""
+    if name.startswith("tutorial"):
+        return []
     what = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / "experiment" / f"{name}.yaml"))
     assert isinstance(what, dict)
     return what.get("printed", [])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import importlib
 import inspect
 import io
 import json
+import operator
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +39,10 @@ from npbench.summary import print_summary
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")
+TUTORIAL = Path("results/published/tutorial")
 SECONDS = ROOT / "results" / "published" / "narasimhan" / "seconds.json"
+# Of each page that tells a story in Python: what its blocks have printed so far, and the names that they share.
+_STORIES: dict[str, tuple[list[str], dict[str, Any]]] = {}
 
 
 def fenced(language: str, text: str) -> None:
@@ -51,9 +58,18 @@ def source(path: str) -> None:
 
 def published_table() -> None:
     """Write the summary of the published records, as a run prints it."""
-    frame = RecordStore(ROOT / PUBLISHED).frame()
+    _summary(RecordStore(ROOT / PUBLISHED).frame(), PUBLISHED)
+
+
+def tutorial(*solvers: str) -> None:
+    """Write the summary of the tutorials' published records of some solvers, as the reader's run prints it."""
+    frame = RecordStore(ROOT / TUTORIAL / "records").frame()
+    _summary(frame.filter(pl.col("solver").is_in(solvers)), Path("results/records"))
+
+
+def _summary(frame: pl.DataFrame, folder: Path) -> None:
     console = Console(file=io.StringIO(), width=100)
-    print_summary(frame, planned=len(frame), skipped=0, folder=PUBLISHED, console=console)
+    print_summary(frame, planned=len(frame), skipped=0, folder=folder, console=console)
     assert isinstance(console.file, io.StringIO)
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
@@ -70,28 +86,46 @@ def experiment(name: str, records: str = "") -> None:
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
 
-def report(part: str, paper: str, **filters: str) -> None:
-    """Write the tables that a part of the report makes of a paper's published records."""
+def report(part: str, paper: str, table: str = "", **filters: str) -> None:
+    """Write the tables, or only one, that a part of the report makes of a paper's published records."""
     records = collect([ROOT / "results" / "published" / paper], filters).records
     console = Console(file=io.StringIO(), width=100)
-    terminal.show(contracts.resolve(f"npbench.report.{part}:sections")(records), console)
+    for section in contracts.resolve(f"npbench.report.{part}:sections")(records):
+        shown = [sheet for sheet in section.sheets if sheet.title.startswith(table)]
+        title, notes = ("", []) if table else (section.title, section.notes)
+        terminal.show([dataclasses.replace(section, title=title, notes=notes, sheets=shown)], console)
     assert isinstance(console.file, io.StringIO)
     fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
 
 
 def session(*arguments: str) -> None:
-    """Write a command, what it prints and, unless it is 0, its exit code."""
-    run = subprocess.run(
-        [sys.executable, "-m", "npbench", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "100"},
-    )
+    """Write a command, what it prints in an empty folder and, unless it is 0, its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(
+            [sys.executable, "-m", "npbench", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env={**os.environ, "COLUMNS": "100"},
+        )
     lines = ["$ npbench " + " ".join(arguments), *(run.stdout + run.stderr).splitlines()]
     if run.returncode:
         lines += ["$ echo $?", str(run.returncode)]
     fenced("console", "\n".join(line.rstrip() for line in lines))
+
+
+def printed() -> None:
+    """Write what the last block of Python above prints, when all blocks of the page are run in their order."""
+    above = "\n".join(Path(cog.inFile).read_text(encoding="utf-8").splitlines()[: cog.firstLineNum])
+    blocks = re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL)
+    done, names = _STORIES.setdefault(cog.inFile, ([], {}))
+    for block in blocks[len(done) :]:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            exec(block, names)
+        done.append(said.getvalue())
+    fenced("text", done[-1])
 
 
 def hooks() -> None:
@@ -200,6 +234,61 @@ def _size(dataset: contracts.Dataset) -> str:
     return "" if known == ["any", "any"] else f"{' x '.join(known)}{positive}"
 
 
+def estimator(name: str) -> None:
+    """Write the parameters and attributes of a solver's estimator, from its docstring."""
+    solver = registry.installed().solver(name)
+    described = contracts.resolve(solver.estimator)
+    tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
+    cog.outl(f'\nIn Python, `npbench.solver("{name}", ...)` is a `{described.__name__}`; tags: {tags}.')
+    _table("parameter", _section(described, "Parameters"))
+    cog.outl("\nAfter `fit`:")
+    _table("attribute", _section(described, "Attributes"))
+    cog.outl("")
+
+
+def estimators() -> None:
+    """Write the class, problems and tags of every solver, with its page."""
+    cog.outl("\n| solver | class | problem | tags |\n|---|---|---|---|")
+    for name, solver in sorted(registry.installed().solvers.items()):
+        module, _, kind = solver.estimator.partition(":")
+        page = f"{name.replace('_', '-')}.md#parameters"
+        tags = ", ".join(sorted(solver.tags))
+        cog.outl(f"| [`{name}`]({page}) | `{module}.{kind}` | {', '.join(solver.solves)} | {tags} |")
+    cog.outl("")
+
+
+def api(*names: str) -> None:
+    """Write the docstrings of what is named as "module:name" or "module:Class.method"."""
+    for name in names:
+        module, _, path = name.partition(":")
+        described = operator.attrgetter(path)(importlib.import_module(module))
+        cog.outl(f"\n### {module}.{path}")
+        fenced("text", path + _signature(described))
+        cog.outl(_markdown(_section(described, "") + "\n").rstrip())
+        _table("parameter", _section(described, "Parameters"))
+        for heading in ("Returns", "Raises"):
+            if entries := _section(described, heading):
+                cog.outl(f"\n{heading}:\n")
+                for kind, meaning in re.findall(r"^(\w.*)\n((?:    .*\n?)+)", entries, re.MULTILINE):
+                    cog.outl(f"- `{kind}`: {_plain(' '.join(meaning.split()))}")
+        if examples := _section(described, "Examples"):
+            fenced("pycon", examples)
+    cog.outl("")
+
+
+def _signature(described: Any) -> str:
+    """Return a signature as it is written, without the quotes of annotations that are not evaluated."""
+    written = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
+    return written.removesuffix(" -> None") if inspect.isclass(described) else written
+
+
+def _section(described: Any, heading: str) -> str:
+    """Return what stands below a heading of a numpydoc docstring, or before the first one."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(described) or "", flags=re.MULTILINE)
+    text = dict(zip(["", *parts[1::2]], parts[0::2], strict=True)).get(heading, "").strip()
+    return f"{text}\n" if text else ""
+
+
 def descriptions() -> None:
     """Write the parameters of each description, from their docstrings."""
     for description in (
@@ -242,10 +331,16 @@ def _markdown(docstring: str) -> str:
     return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, _plain(docstring), flags=re.MULTILINE)
 
 
-def _fields(description: Any) -> None:
-    parameters = (inspect.getdoc(description) or "").partition("----------\n")[2].partition("\nReturns\n")[0]
-    cog.outl("\n| field | type | |\n|---|---|---|")
-    for names, kind, meaning in re.findall(r"^(\w.*) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE):
+def _fields(described: Any) -> None:
+    _table("field", _section(described, "Parameters"))
+
+
+def _table(first: str, entries: str) -> None:
+    """Write a table of the entries of a docstring: names, type, meaning."""
+    found = re.findall(r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)", entries, re.MULTILINE)
+    if found:
+        cog.outl(f"\n| {first} | type | |\n|---|---|---|")
+    for names, kind, meaning in found:
         called = ", ".join(f"`{name}`" for name in names.split(", "))
         cog.outl(f"| {called} | {_escaped(kind)} | {_escaped(' '.join(meaning.split()))} |")
 
