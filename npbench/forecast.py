@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 
@@ -13,38 +15,70 @@ from npbench.provenance import available_cores
 from npbench.store import estimate, explain
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from npbench.job import Job
     from npbench.launcher import Launcher
     from npbench.run import Plan
+
+# What the reason depends on: of a record with the same key, and of one with the same setting but another key.
+SAME_KEY = ["status", "error", "trace"]
+SAME_SETTING = ["data_sha256", "code", "versions", "metrics", "distribution"]
 
 
 def print_forecast(plan: Plan, console: Console | None = None, launcher: Launcher | None = None) -> None:
     """Print a row for each solver, data set, problem and reason; then the number of jobs and the time they take."""
     console = console or Console()
-    frame = plan.store.frame()
-    todo = {job.key for job in plan.todo}
-    console.print(_table(plan, frame, todo))
-    there = len(plan.jobs) - len(todo)
-    console.print(f"\n{len(todo)} of {len(plan.jobs)} jobs would run; {there} already in {plan.settings.results}.")
-    if todo:
+    frame = _past(plan)
+    console.print(_table(plan, frame))
+    there = len(plan.jobs) - len(plan.todo)
+    console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {plan.settings.results}.")
+    if plan.todo:
         console.print(_how_long(plan, frame, launcher), highlight=False)
-    if todo and launcher:
+    if plan.todo and launcher:
         submitted = len(plan.todo.parts)
         jobs = f"{submitted} job{'s'[: submitted > 1]}"
         console.print(f"hydra/launcher={launcher.name} gets {jobs}: one for each combination.", highlight=False)
 
 
-def _table(plan: Plan, frame: pl.DataFrame, todo: set[str]) -> Table:
-    rows = Counter((*_described(job), job.key in todo, explain(job, frame, plan.settings.trace)) for job in plan.jobs)
+def _past(plan: Plan) -> pl.DataFrame:
+    """Return of the records what a forecast depends on: of traces, whether there is one."""
+    columns = {*plan.jobs[0].setting, *SAME_KEY, *SAME_SETTING, "n_samples", "seconds"}
+    return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
+
+
+def _table(plan: Plan, frame: pl.DataFrame) -> Table:
+    rows = Counter[tuple[str, ...]]()
+    for job, repeats in plan.jobs.parts:
+        for why, count in _reasons(job, repeats, frame, plan.settings.trace):
+            runs = why != "done" or plan.settings.force
+            rows[*_described(job), "[bold]run[/]" if runs else "skip", _reason(runs, why)] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
     for header in ("data", "solver", "problem", "then", "why"):
         table.add_column(header)
     table.add_column("jobs", justify="right")
-    for (dataset, solver, problem, runs, why), count in rows.items():
-        table.add_row(dataset, solver, problem, "[bold]run[/]" if runs else "skip", _reason(runs, why), str(count))
+    for cells, count in rows.items():
+        table.add_row(*cells, str(count))
     return table
+
+
+def _reasons(job: Job, repeats: Sequence[int], frame: pl.DataFrame, trace: bool) -> Iterator[tuple[str, int]]:
+    """Yield why the repeats of a job would run or be skipped, and how many of them.
+
+    Of records that agree in all that a reason depends on, one is looked at.
+    """
+    if frame.is_empty():
+        yield "new", len(repeats)
+        return
+    wanted = pl.DataFrame({"repeat": repeats, "key": [job.key_of(repeat) for repeat in repeats]})
+    same = frame.join(wanted, on="key", how="semi")
+    others = wanted.join(same, on="key", how="anti")
+    setting = {name: value for name, value in job.setting.items() if name != "repeat"}
+    alike = frame.filter(**setting).join(others, on="repeat", how="semi", maintain_order="left")
+    similar = alike.unique("repeat", keep="last", maintain_order=True)
+    for records, depends in ((same, SAME_KEY), (similar, SAME_SETTING)):
+        for _, group in records.group_by(depends, maintain_order=True):
+            yield explain(job.at(group["repeat"][0]), group.head(1), trace), len(group)
+    if len(others) > len(similar):
+        yield "new", len(others) - len(similar)
 
 
 def _described(job: Job) -> tuple[str, str, str]:
@@ -57,13 +91,21 @@ def _reason(runs: bool, why: str) -> str:
 
 
 def _how_long(plan: Plan, frame: pl.DataFrame, launcher: Launcher | None) -> str:
-    seconds = [estimate(job, frame) for job in plan.todo]
-    known = [s for s in seconds if s is not None]
+    of_kind = {_kind(job): job for job, _ in plan.todo.parts}
+    estimates = {kind: estimate(job, frame) for kind, job in of_kind.items()}
+    counts = [(estimates[_kind(job)], len(repeats)) for job, repeats in plan.todo.parts]
+    known = [(seconds, count) for seconds, count in counts if seconds is not None]
     if not known:
         return "How long is unknown: no such job has been run here."
     wanted = 1 if launcher else plan.settings.n_jobs  # how many nodes there will be is not known
-    workers = min(available_cores() if wanted == -1 else wanted, len(seconds))
+    jobs, foreseen = len(plan.todo), sum(count for _, count in known)
+    workers = min(available_cores() if wanted == -1 else wanted, jobs)
     # Jobs never run before are taken to last as long as the others do.
-    total = sum(known) / len(known) * len(seconds)
-    unknown = f" (a guess for {len(seconds) - len(known)} of them)" if len(known) < len(seconds) else ""
+    total = sum(seconds * count for seconds, count in known) / foreseen * jobs
+    unknown = f" (a guess for {jobs - foreseen} of them)" if foreseen < jobs else ""
     return f"That takes about {duration(total / workers)} on {workers} worker{'s'[: workers > 1]}{unknown}."
+
+
+def _kind(job: Job) -> tuple[str, str, int]:
+    """Return what the estimate of its seconds depends on."""
+    return job.solver.name, job.dataset, job.n_samples

@@ -1,61 +1,88 @@
+import dataclasses
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
 from rich.console import Console
 
 from npbench import forecast
+from npbench.jobs import Jobs
 from npbench.problem import NeymanPearson
+from npbench.reading import conformed
+from npbench.schema import ESSENTIAL
+from npbench.store import explain
 
-SOLVER = SimpleNamespace(name="np_svm")
+(JOB,) = jobs(gaussians(), {"act": ""})
+WIDER = dataclasses.replace(JOB, problem=NeymanPearson(0.2))
+OTHER_DATA = dataclasses.replace(JOB, dataset="blobs", data_sha256="b" * 64)
+OLDER = {"data_sha256": "c" * 64, "versions": {**JOB.versions, "numpy": "1.0"}, "code": {**JOB.code, "npbench": "d"}}
 
 
-def job(key, rho=0.1):
-    return SimpleNamespace(key=key, dataset="pima", solver=SOLVER, problem=NeymanPearson(rho))
+def records(*of):
+    rows = [{"status": "ok", "stored_at": "2026", **job.columns, **columns} for job, columns in of]
+    return conformed(pl.DataFrame(rows or {"key": [], "status": [], "stored_at": []}, infer_schema_length=None))
 
 
-def forecast_of(monkeypatch, jobs, todo, seconds, *, n_jobs=2, why=None):
-    """Print the forecast of ``jobs``, of which those in ``todo`` run; ``seconds`` and ``why`` are given by key."""
-    monkeypatch.setattr(forecast, "explain", lambda job, frame, trace: (why or {}).get(job.key, "new"))
-    monkeypatch.setattr(forecast, "estimate", lambda job, frame: seconds.get(job.key))
-    console = Console(width=80, record=True)
+def forecast_of(parts, frame, *, n_jobs=2, force=False):
+    console = Console(width=100, record=True)
+    planned = Jobs(parts)
     plan = SimpleNamespace(
-        jobs=jobs,
-        todo=[job for job in jobs if job.key in todo],
-        store=SimpleNamespace(frame=lambda: None),
-        settings=SimpleNamespace(results=Path("results"), n_jobs=n_jobs, trace=False),
+        jobs=planned,
+        todo=planned if force else planned.without(set(frame.filter(status="ok")["key"])),
+        store=SimpleNamespace(frame=lambda columns: frame.select(sorted({*ESSENTIAL, *columns}))),
+        settings=SimpleNamespace(results=Path("results"), n_jobs=n_jobs, trace=False, force=force),
     )
     forecast.print_forecast(plan, console)
     return console.export_text()
 
 
-def test_jobs_are_counted_by_setting_and_reason(monkeypatch):
-    jobs = [job("a"), job("b"), job("c", rho=0.2), job("d")]
-    text = forecast_of(monkeypatch, jobs, {"a", "b", "c"}, {}, why={"d": "done"})
-    rows = [row.split() for row in text.splitlines() if row.startswith("pima")]
-    assert [row[-1] for row in rows] == ["2", "1", "1"]
-    assert [row[4] for row in rows] == ["run", "run", "skip"]
-    assert "3 of 4 jobs would run; 1 already in results." in text
+def test_jobs_are_counted_by_setting_and_reason():
+    frame = records((JOB.at(0), {}), (JOB.at(1), {"status": "failed", "error": "no"}))
+    text = forecast_of([(JOB, range(2)), (WIDER, range(3))], frame)
+    rows = [" ".join(row.split()[4:]) for row in text.splitlines() if row.startswith("gaussians")]
+    assert rows == ["skip done 1", "run failed before: failed: no 1", "run new 3"]
+    assert "4 of 5 jobs would run; 1 already in results." in text
 
 
-def test_what_is_done_runs_again_when_forced(monkeypatch):
-    assert "done, but forced" in forecast_of(monkeypatch, [job("a")], {"a"}, {}, why={"a": "done"})
+def test_what_is_done_runs_again_when_forced():
+    assert "done, but forced" in forecast_of([(JOB, range(1))], records((JOB.at(0), {})), force=True)
+
+
+past = st.sampled_from([{}, {"status": "failed", "error": "no"}, {"trace": '{"seconds":[1]}'}, {"trace": "{}"}])
+changed = st.fixed_dictionaries({}, optional={name: st.just(value) for name, value in OLDER.items()})
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), changed, past), unique_by=lambda t: (t[0], *t[1])), st.booleans())
+def test_reasons_are_those_of_each_job(stored, trace):
+    frame = records(*((dataclasses.replace(JOB.at(r), **change), columns) for r, change, columns in stored))
+    expected = Counter(explain(JOB.at(repeat), frame, trace) for repeat in range(8))
+    found = Counter()
+    for why, count in forecast._reasons(JOB, range(8), frame.with_columns(pl.col("trace").str.head(0)), trace):
+        found[why] += count
+    assert found == expected
 
 
 @pytest.mark.parametrize(
     ("seconds", "n_jobs", "expected"),
     [
-        ({}, 2, "How long is unknown"),
-        ({"a": 30, "b": 90, "c": 60}, 1, "about 3 min on 1 worker."),
-        ({"a": 30, "b": 90, "c": 60}, 2, "about 1 min 30 s on 2 workers."),
-        ({"a": 60}, 8, "about 1 min on 3 workers (a guess for 2 of them)."),
+        ([], 2, "How long is unknown"),
+        ([JOB], 1, "about 3 min on 1 worker (a guess for 2 of them)."),
+        ([JOB], 2, "about 1 min 30 s on 2 workers (a guess for 2 of them)."),
+        ([JOB, OTHER_DATA], 8, "about 1 min 40 s on 3 workers."),
     ],
 )
-def test_the_time_is_the_work_shared_by_the_workers(monkeypatch, seconds, n_jobs, expected):
-    assert expected in forecast_of(monkeypatch, [job("a"), job("b"), job("c")], set("abc"), seconds, n_jobs=n_jobs)
+def test_the_time_is_the_work_shared_by_the_workers(seconds, n_jobs, expected):
+    frame = records(*((job.at(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
+    text = forecast_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
+    assert expected in " ".join(text.split())
 
 
-def test_nothing_to_do_takes_no_time(monkeypatch):
-    text = forecast_of(monkeypatch, [job("a")], set(), {}, why={"a": "done"})
+def test_nothing_to_do_takes_no_time():
+    text = forecast_of([(JOB, range(1))], records((JOB.at(0), {})))
     assert "0 of 1 jobs would run" in text
     assert "How long" not in text
