@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -17,8 +19,9 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 from scipy import sparse
 
+from npbench import provenance, task
 from npbench.contracts import Metric
-from npbench.data import BinaryData
+from npbench.data import BinaryData, SharedData, share
 from npbench.errors import RequestError
 from npbench.execution import execute, n_workers
 from npbench.job import Job
@@ -33,8 +36,8 @@ def data() -> BinaryData:
 
 def carried_out(planned: list[Job], data: BinaryData, folder: Path, **options) -> tuple[Counter, dict[str, dict]]:
     store, seen = RecordStore(folder), []
-    options = {"n_jobs": 2, "time_limit": None, **options}
-    counts = execute(planned, {data.sha256: data}, store, on_record=seen.append, facts={"run_id": "r"}, **options)
+    options = {"n_jobs": 2, "time_limit": None, "facts": {"run_id": "r"}, **options}
+    counts = execute(planned, {data.sha256: data}, store, on_record=seen.append, **options)
     assert [record["key"] for record in seen] != []
     assert Counter(record["key"] for record in seen) == Counter(job.key for job in planned)
     assert set(store.frame()["key"]) == {job.key for job in planned}
@@ -141,6 +144,29 @@ def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
     workers = list(tmp_path.glob("pid-*"))
     assert len(workers) <= 2
     assert sum(record["compile_seconds"] > 0 for record in records.values()) == len(workers)
+
+
+def test_facts_of_machine_and_software_are_gathered_once(data, tmp_path, monkeypatch):
+    gathered = []
+    monkeypatch.setattr(provenance, "facts", lambda: gathered.append(1) or {"run_id": f"run {len(gathered)}"})
+    hashed = []
+    found = importlib.util.find_spec
+    monkeypatch.setattr(provenance.importlib.util, "find_spec", lambda name: hashed.append(name) or found(name))
+    provenance.source_sha256.cache_clear()
+    _, records = carried_out(jobs(data, *[{}] * 4), data, tmp_path / "records", facts=None)
+    assert {record["run_id"] for record in records.values()} == {"run 1"}
+    assert sorted(hashed) == ["misbehaving_solvers", "npbench"]
+
+
+def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
+    opened = []
+    really = SharedData.open
+    monkeypatch.setattr(SharedData, "open", lambda shared: opened.append(shared) or really(shared))
+    task._opened.cache_clear()
+    for job in jobs(data, {}, {}, {}):
+        sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=None))
+        assert task.work(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
+    assert len(opened) == 1
 
 
 def test_nothing_to_do_starts_nothing(tmp_path):
