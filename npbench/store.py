@@ -14,7 +14,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,19 +138,21 @@ class RecordStore:
         good = self.frame(["trace"] if trace else []).filter(status="ok")
         return set((good.drop_nulls("trace") if trace else good)["key"])
 
-    def arrived(self, trace: bool = False) -> dict[str, str]:
-        """Return the status by key of the records that others have stored since this was last asked.
+    def news(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Yield, file by file, the records that others have stored since this was last asked.
 
-        Records older than this object are left out (other runs may have merged them), and with ``trace`` those that
-        are ok but have none.
+        Records older than this object are left out: other runs may have merged them.
         """
+        for part in parts(self.folder, self._warn, columns, self._known):
+            yield part.filter(pl.col("stored_at") >= self._opened)
+
+    def arrived(self, trace: bool = False) -> dict[str, str]:
+        """Return the status by key of :meth:`news`; with ``trace``, without those that are ok but have none."""
         columns = [*ESSENTIAL, "trace"] if trace else ESSENTIAL
         found: dict[str, str] = {}
-        for part in parts(self.folder, self._warn, columns, self._known):
-            fresh = part.filter(pl.col("stored_at") >= self._opened)
-            if trace:
-                fresh = fresh.filter((pl.col("status") != "ok") | pl.col("trace").is_not_null())
-            found |= dict(fresh.select("key", "status").iter_rows())
+        for fresh in self.news(columns):
+            usable = (pl.col("status") != "ok") | pl.col("trace").is_not_null() if trace else pl.lit(True)
+            found |= dict(fresh.filter(usable).select("key", "status").iter_rows())
         return found
 
     def _warn(self, fault: str) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from npbench.data.missing import without_missing
 from npbench.errors import RequestError
 from npbench.jobs import Jobs
 from npbench.launcher import GROUP, NODE, Launcher
-from npbench.reading import names, parts
 from npbench.settings import Settings
 from npbench.store import RecordStore
 
@@ -131,9 +131,10 @@ def submit_and_wait(
 
         def on_arrival(record: Mapping[str, Any]) -> None:
             bar.record(record)
-            on_record(record)
+            if record["run_id"] == run["run_id"]:
+                on_record(record)
 
-        arrivals = Arrivals(plan.store.folder, run["run_id"], on_arrival)
+        arrivals = Arrivals(plan.store, plan.todo, on_arrival)
         _wait(launcher, submitted, arrivals)
     lost = [(batch, job) for batch, job in zip(batches, submitted, strict=True) if arrivals.lacking(batch.jobs)]
     if lost:
@@ -141,37 +142,36 @@ def submit_and_wait(
 
 
 class Arrivals:
-    """The records of a run as they appear in a folder.
+    """The records of some jobs as they appear in a folder, from whichever run.
 
     Parameters
     ----------
-    folder : Path
-        That of the records.
-    run_id : str
-        Whose records are looked for; what is there already is not read.
+    store : RecordStore
+        The folder, as it was when the jobs were planned.
+    jobs : Jobs
+        Whose records are waited for.
     on_record : callable
         Called with each, once.
     """
 
-    def __init__(self, folder: Path, run_id: str, on_record: Callable[[Mapping[str, Any]], None]) -> None:
-        self._folder, self._run_id, self._on_record = folder, run_id, on_record
-        self._seen = names(folder)
-        self._told: set[str] = set()
+    def __init__(self, store: RecordStore, jobs: Jobs, on_record: Callable[[Mapping[str, Any]], None]) -> None:
+        self._store, self._on_record = store, on_record
+        self._missing = set(jobs.keys())
 
     def look(self) -> None:
         """Read what is new."""
+        folder = self._store.folder
         with contextlib.suppress(OSError):  # so that a network file system looks for new files too
-            self._folder.chmod(self._folder.stat().st_mode)
-        # A file that cannot be read is told of at the end of the run.
-        for part in parts(self._folder, lambda _: None, seen=self._seen):
-            for record in part.filter(run_id=self._run_id).iter_rows(named=True):
-                if record["key"] not in self._told:
-                    self._told.add(record["key"])
+            folder.chmod(folder.stat().st_mode)
+        for part in self._store.news():
+            for record in part.iter_rows(named=True):
+                if record["key"] in self._missing:
+                    self._missing.remove(record["key"])
                     self._on_record(record)
 
     def lacking(self, jobs: Jobs) -> int:
         """Return how many of the jobs have no record yet."""
-        return len(set(jobs.keys()) - self._told)
+        return len(self._missing.intersection(jobs.keys()))
 
 
 def _submit(launcher: Launcher, batches: Sequence[Batch]) -> list[Submitted[None]]:
@@ -180,10 +180,24 @@ def _submit(launcher: Launcher, batches: Sequence[Batch]) -> list[Submitted[None
     executor = _executor(launcher)
     chunks = [batches[start : start + LONGEST_ARRAY] for start in range(0, len(batches), LONGEST_ARRAY)]
     try:
-        return [job for chunk in chunks for job in executor.submit_array(chunk)]
+        with _stderr_withheld() if launcher.cluster == "local" else contextlib.nullcontext():
+            return [job for chunk in chunks for job in executor.submit_array(chunk)]
     except (FailedJobError, FailedSubmissionError) as error:
         reason = " ".join(str(error).split())
         raise RequestError(f"{GROUP}={launcher.name}: sbatch refuses the jobs: {reason}. See {NODE}.*.") from error
+
+
+@contextlib.contextmanager
+def _stderr_withheld() -> Iterator[None]:
+    """Start processes without stderr: those of submitit's local executor would print how an interrupt ended them."""
+    kept = os.dup(2)
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _executor(launcher: Launcher) -> Executor:
