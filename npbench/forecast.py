@@ -69,16 +69,22 @@ def _reasons(job: Job, repeats: Sequence[int], frame: pl.DataFrame, trace: bool)
         yield "new", len(repeats)
         return
     wanted = pl.DataFrame({"repeat": repeats, "key": [job.key_of(repeat) for repeat in repeats]})
-    same = frame.join(wanted, on="key", how="semi")
+    same = frame.select("repeat", "key", *SAME_KEY).join(wanted, on="key", how="semi")
+    yield from _counted(same, SAME_KEY, job, trace)
     others = wanted.join(same, on="key", how="anti")
+    if others.is_empty():
+        return
     setting = {name: value for name, value in job.setting.items() if name != "repeat"}
     alike = frame.filter(**setting).join(others, on="repeat", how="semi", maintain_order="left")
     similar = alike.unique("repeat", keep="last", maintain_order=True)
-    for records, depends in ((same, SAME_KEY), (similar, SAME_SETTING)):
-        for _, group in records.group_by(depends, maintain_order=True):
-            yield explain(job.at(group["repeat"][0]), group.head(1), trace), len(group)
+    yield from _counted(similar, SAME_SETTING, job, trace)
     if len(others) > len(similar):
         yield "new", len(others) - len(similar)
+
+
+def _counted(records: pl.DataFrame, depends: Sequence[str], job: Job, trace: bool) -> Iterator[tuple[str, int]]:
+    for _, group in records.group_by(depends, maintain_order=True):
+        yield explain(job.at(group["repeat"][0]), group.head(1), trace), len(group)
 
 
 def _described(job: Job) -> tuple[str, str, str]:
