@@ -2,43 +2,117 @@
 
 from __future__ import annotations
 
+import io
 import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from rich.console import Console
+from rich.table import Table
+
+
+class Comparison(NamedTuple):
+    """Medians over rounds in which both took their turn; ``ratio`` is of theirs to ours.
+
+    ``quality`` says what both answers are worth in the same measure, so that no ratio compares unequal answers.
+    """
+
+    what: str
+    size: str
+    peer: str
+    ours: float
+    theirs: float
+    ratio: float
+    lowest: float
+    highest: float
+    quality: str
+
+
+COMPARISONS = pytest.StashKey[list[Comparison]]()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return None if config.getoption("benchmark_only", default=False) else True
 
 
-@pytest.fixture
-def side_by_side(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., float]:
-    """Return a function that times ours and theirs in turn and prints the median ratio theirs / ours."""
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[COMPARISONS] = []
 
-    def measure(ours: Callable[[], Any], theirs: Callable[[], Any], label: str, rounds: int = 3) -> float:
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print all ratios of the session in one table."""
+    table = Table("what", "size", "peer", "ours s", "theirs s", "ratio", "quality, ours / theirs", box=None)
+    for row in config.stash[COMPARISONS]:
+        ratio = f"{row.ratio:.2f} ({row.lowest:.2f} to {row.highest:.2f})"
+        table.add_row(row.what, row.size, row.peer, f"{row.ours:.4f}", f"{row.theirs:.4f}", ratio, row.quality)
+    if table.rows:
+        console = Console(file=io.StringIO(), width=200)
+        console.print(table)
+        terminalreporter.section("ratios of seconds, theirs / ours")
+        terminalreporter.write(console.file.getvalue())
+
+
+Quality = str | tuple[str, float, float]
+
+
+def worth(quality: Quality | Callable[[], Quality]) -> str:
+    """Return a measure with its values for ours and theirs as text."""
+    known = quality() if callable(quality) else quality
+    if isinstance(known, str):
+        return known
+    measure, ours, theirs = known
+    return f"{measure} {ours:.6g} / {theirs:.6g}"
+
+
+@pytest.fixture
+def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., float]:
+    """Return a function that times ours and theirs in turn and notes the median ratio theirs / ours for the summary.
+
+    ``quality`` is a measure and its values for ours and theirs, or a function that returns them when both have run, or
+    what both have done where it is the same work.
+    """
+
+    def measure(
+        ours: Callable[[], Any],
+        theirs: Callable[[], Any],
+        *,
+        what: str,
+        size: str,
+        peer: str,
+        quality: Quality | Callable[[], Quality],
+        rounds: int = 3,
+    ) -> float:
         ours()  # compiles, and fills caches
-        theirs_seconds = []
-        ratios = []
+        seconds = []
         for _ in range(rounds):
             start = time.perf_counter()
             theirs()
             middle = time.perf_counter()
             ours()
-            end = time.perf_counter()
-            theirs_seconds.append(middle - start)
-            ratios.append((middle - start) / (end - middle))
+            seconds.append((time.perf_counter() - middle, middle - start))
         benchmark.pedantic(ours, rounds=rounds)
-        ratio = statistics.median(ratios)
-        benchmark.extra_info |= {"theirs_seconds": statistics.median(theirs_seconds), "ratio": ratio}
-        with capsys.disabled():
-            print(
-                f"\n{label}: theirs {statistics.median(theirs_seconds):.3f} s, ratio {ratio:.1f} "
-                f"({min(ratios):.1f} to {max(ratios):.1f})"
-            )
-        return ratio
+        ratios = [slow / fast for fast, slow in seconds]
+        medians = (statistics.median(column) for column in (*zip(*seconds, strict=True), ratios))
+        found = Comparison(what, size, peer, *medians, min(ratios), max(ratios), worth(quality))
+        benchmark.extra_info |= found._asdict()
+        request.config.stash[COMPARISONS].append(found)
+        return found.ratio
 
     return measure
+
+
+@pytest.fixture
+def beside_noted(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Return a function that notes seconds beside those known of a peer that is not run, the least and the most."""
+
+    def note(seconds: float, noted: tuple[float, float], *, what: str, size: str, peer: str, quality: Quality) -> None:
+        theirs = statistics.fmean(noted)
+        ratios = (value / seconds for value in (theirs, *noted))
+        found = Comparison(what, size, f"{peer} (noted)", seconds, theirs, *ratios, worth(quality))
+        benchmark.extra_info |= found._asdict()
+        request.config.stash[COMPARISONS].append(found)
+
+    return note

@@ -30,6 +30,9 @@ def test_beside_plain_cutting_planes(side_by_side: Callable[..., float], n: int,
     side_by_side(
         lambda: minimise(*problem, tol=1e-3),
         lambda: minimise(*problem, tol=1e-3, method="plain"),
-        f"n={n} k_share={k_share:g} C={C:g}, {len(ours.trace)} iterations against {len(theirs.trace)}",
+        what=f"precision at k, {len(ours.trace)} iterations against {len(theirs.trace)}",
+        size=f"n={n} k_share={k_share:g} C={C:g}",
+        peer="plain cutting planes",
+        quality=("objective", ours.objective, theirs.objective),
         rounds=1 if n > 10_000 else 3,
     )

@@ -44,5 +44,11 @@ def test_cache(
     dataset = written(tmp_path, n, d)
     monkeypatch.syspath_prepend(tmp_path)
     side_by_side(
-        lambda: load(dataset), lambda: pl.read_csv(tmp_path / "table.csv", has_header=False), f"{n} x {d}", rounds=7
+        lambda: load(dataset),
+        lambda: pl.read_csv(tmp_path / "table.csv", has_header=False),
+        what="data read before, hash checked",
+        size=f"{n} x {d}",
+        peer="polars.read_csv",
+        quality="the same numbers",
+        rounds=7,
     )

@@ -33,5 +33,13 @@ def test_an_epoch(side_by_side: Callable[..., float], n: int, d: int, hidden: in
     def theirs() -> object:
         return nn.gradient(network, X, weights) if "BLAS" in peer else mlp.partial_fit(X, is_positive)
 
-    side_by_side(lambda: one_pass(network, 1.0, 0, rule), theirs, f"n={n} d={d} hidden={hidden}, {peer}", 5)
+    side_by_side(
+        lambda: one_pass(network, 1.0, 0, rule),
+        theirs,
+        what="network, an epoch of single samples",
+        size=f"n={n} d={d} hidden={hidden}",
+        peer=peer,
+        quality="one pass over the rows each",
+        rounds=5,
+    )
     assert np.isfinite(nn.squared_weights(network))

@@ -50,8 +50,10 @@ def test_beside_plain_cutting_planes(
     side_by_side(
         lambda: minimise(*problem, tol=1e-3),
         lambda: minimise(*problem, tol=1e-3, method="plain"),
-        f"n={n} fpr_range={fpr_range} shift={shift:g} C={C:g}, {len(ours.trace)} iterations against "
-        f"{len(theirs.trace)}, objectives {ours.objective:.6g} and {theirs.objective:.6g}",
+        what=f"partial AUC, {len(ours.trace)} iterations against {len(theirs.trace)}",
+        size=f"n={n} fpr_range={fpr_range} shift={shift:g} C={C:g}",
+        peer="plain cutting planes",
+        quality=("objective", ours.objective, theirs.objective),
     )
 
 

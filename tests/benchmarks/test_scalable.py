@@ -38,7 +38,9 @@ def test_dense_rows_beside_make_classification(
 ) -> None:
     ours = functools.partial(load_scalable, N, 50)
     theirs = functools.partial(make_classification, N, 50, n_informative=10, n_redundant=0, random_state=0)
-    side_by_side(ours, theirs, f"{N} x 50, dense")
+    side_by_side(
+        ours, theirs, what="drawn rows, dense", size=f"{N} x 50", peer="make_classification", quality="as many values"
+    )
     with capsys.disabled():
         print(f"beside the rows, MB: theirs {beside_the_rows(theirs):.0f}, ours {beside_the_rows(ours):.1f}")
 
@@ -54,6 +56,13 @@ def test_sparse_rows_beside_scipys(
         )
 
     ours = functools.partial(load_scalable, N, n_features, density)
-    side_by_side(ours, theirs, f"{N} x {n_features}, density {density}")
+    side_by_side(
+        ours,
+        theirs,
+        what="drawn rows, sparse",
+        size=f"{N} x {n_features}, density {density}",
+        peer="scipy.sparse.random_array",
+        quality="as many values",
+    )
     with capsys.disabled():
         print(f"beside the rows, MB: theirs {beside_the_rows(theirs):.0f}, ours {beside_the_rows(ours):.1f}")

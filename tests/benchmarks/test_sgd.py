@@ -79,8 +79,15 @@ def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> 
     ours = StochasticNP(average=average, lambda_c=ALPHA, random_state=0).partial_fit(X, y, classes)
     theirs = SGDClassifier(average=average, alpha=ALPHA, random_state=0).partial_fit(X, y, classes)
     size = X.nnz / X.shape[0] if sp.issparse(X) else X.shape[1]
-    label = f"an epoch, {name} ({size:.0f} a row), average={average}"
-    side_by_side(functools.partial(ours.partial_fit, X, y), functools.partial(theirs.partial_fit, X, y), label, 15)
+    side_by_side(
+        functools.partial(ours.partial_fit, X, y),
+        functools.partial(theirs.partial_fit, X, y),
+        what=f"stochastic NP, an epoch, average={average}",
+        size=f"{name}, {size:.0f} a row",
+        peer="SGDClassifier",
+        quality="one pass over the rows each",
+        rounds=15,
+    )
 
 
 def test_cost_is_linear_in_nonzeros_and_does_not_depend_on_rho(

@@ -50,9 +50,16 @@ def test_a_fit_beside_a_conic_solver(side_by_side: Callable[..., float], name: A
     def theirs() -> None:
         values.append(conic(X_pos, X_neg, loss, 0.1, radius))
 
-    label = f"{name}, 2190 x 1000, " + ("no minimiser" if radius is None else f"||w|| <= {radius:g}")
-    side_by_side(lambda: minimise(X_pos, X_neg, loss, 0.1, constraints=constraints), theirs, label, rounds=1)
     result = minimise(X_pos, X_neg, loss, 0.1, constraints=constraints)
+    side_by_side(
+        lambda: minimise(X_pos, X_neg, loss, 0.1, constraints=constraints),
+        theirs,
+        what=f"splitting, a fit, {name}",
+        size="2190 x 1000, " + ("no minimiser" if radius is None else f"||w|| <= {radius:g}"),
+        peer="cvxpy with Clarabel",
+        quality=lambda: ("objective", result.objective, values[0]),
+        rounds=1,
+    )
     assert result.objective <= values[0] * (1 + 1e-6) + 1e-6 * loss.at_zero
 
 

@@ -35,7 +35,15 @@ def test_choice(side_by_side: Callable[..., float], kernel: str, raw_dataset: Ca
     folds = model.folds(X, y)
     ours = lambda: model.choose(X, y, folds).stages  # noqa: E731
     theirs = partial(by_libsvm, X, y, folds, kernel, 20)
-    side_by_side(ours, theirs, f"1000 asymmetries on 10 folds of pima, {kernel}, and 20 of them by LIBSVM", rounds=1)
+    side_by_side(
+        ours,
+        theirs,
+        what="SVM path, choice among 1000 asymmetries",
+        size=f"pima, 10 folds, {kernel}",
+        peer="SVC (LIBSVM)",
+        quality="theirs has 20 of the 1000",
+        rounds=1,
+    )
 
 
 def test_roc_by_both(side_by_side: Callable[..., float]) -> None:
@@ -47,4 +55,11 @@ def test_roc_by_both(side_by_side: Callable[..., float]) -> None:
         for row in scores:
             roc_curve(y, row)
 
-    side_by_side(lambda: by_both(y, scores).hull(), theirs, "ROC of 1000 classifiers on 2000 samples, hull of all")
+    side_by_side(
+        lambda: by_both(y, scores).hull(),
+        theirs,
+        what="ROC of 1000 classifiers, and the hull of all",
+        size="2000 samples",
+        peer="roc_curve",
+        quality="theirs without the hull",
+    )

@@ -57,5 +57,10 @@ def test_mapie(side_by_side: Callable[..., float], capsys: pytest.CaptureFixture
                 print(f"; {name} P_nd {np.mean(missed):.3f}, P_fa > rho in {np.mean(above):.3f}", end="")
     negatives, positives = samples[0]
     side_by_side(
-        lambda: umbrella(negatives, RHO, DELTA), lambda: theirs(negatives, positives, **options), f"n={n} {setting}"
+        lambda: umbrella(negatives, RHO, DELTA),
+        lambda: theirs(negatives, positives, **options),
+        what="threshold with a guarantee",
+        size=f"n={n}",
+        peer=f"MAPIE, {setting}",
+        quality=("P_nd", np.mean(norm.cdf(ours, loc=2)), np.mean(norm.cdf(finite, loc=2)) if finite else np.nan),
     )

@@ -49,4 +49,12 @@ def test_selection(
     search = {"gamma": GAMMAS, "nu_neg": GRID, "nu_pos": GRID}
     ours = partial(select, partial(TwoNuSVM, rho=0.1), X, y, folds, NeymanPearson(0.1), search)
     theirs = partial(by_libsvm, X, y, ours().trace[::10], tol)  # a tenth of the points
-    side_by_side(ours, theirs, f"2nu-SVM, coordinate descent on {name}, a tenth of it by LIBSVM at {tol:g}", rounds=1)
+    side_by_side(
+        ours,
+        theirs,
+        what="2nu-SVM, coordinate descent",
+        size=name,
+        peer=f"NuSVC (LIBSVM), tol {tol:g}",
+        quality="theirs has a tenth of the points",
+        rounds=1,
+    )

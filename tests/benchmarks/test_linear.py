@@ -1,0 +1,106 @@
+"""The bundle solver on the hinge loss beside LIBLINEAR and a conic solver, and SMO beside solvers of QPs.
+
+Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from npbench.numerics import smo
+from npbench.numerics.bundle import minimise
+from npbench.numerics.gram import Gram, Kernel
+
+
+def sample(n: int, d: int = 54) -> tuple[np.ndarray, np.ndarray]:
+    """Return ten Gaussian and otherwise binary features, standardised, and labels that depend on them, with noise."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, d))
+    X[:, 10:] = X[:, 10:] > random.normal(size=d - 10)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    f = 2 * X @ random.normal(size=d) / np.sqrt(d) + random.logistic(size=n)
+    return X, np.where(f > np.median(f), 1.0, -1.0)
+
+
+def hinge(y: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the mean hinge loss and a subgradient of it in the scores."""
+    short = 1.0 - y * scores
+    return float(np.maximum(short, 0.0).mean()), np.where(short > 0, -y, 0.0) / len(y)
+
+
+def objective(X: np.ndarray, y: np.ndarray, C: float, w: np.ndarray) -> float:
+    return 0.5 * float(w @ w) + C * hinge(y, X @ w)[0]
+
+
+@pytest.mark.parametrize(("n", "C"), [(20_000, 1e-4), (20_000, 1e-2), (20_000, 1.0), (200_000, 1e-4), (200_000, 1e-2)])
+def test_hinge_beside_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
+    """Without an intercept, which LIBLINEAR would penalise; C is that of one sample, as LIBLINEAR's."""
+    X, y = sample(n)
+    peer = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, tol=1e-3, random_state=0)
+    ours = functools.partial(minimise, X, functools.partial(hinge, y), C * n, tol=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the objectives tell
+        side_by_side(
+            ours,
+            functools.partial(peer.fit, X, y),
+            what="linear SVM, a fit",
+            size=f"{n} x 54 C={C:g}",
+            peer="LinearSVC (LIBLINEAR)",
+            quality=lambda: ("objective", ours().objective, objective(X, y, C * n, peer.coef_[0])),
+            rounds=1,
+        )
+
+
+def test_hinge_beside_a_conic_solver(side_by_side: Callable[..., float]) -> None:
+    X, y = sample(5000)
+    w = cvxpy.Variable(X.shape[1])
+    loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, X @ w))) / len(y)
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + 50.0 * loss))
+    ours = functools.partial(minimise, X, functools.partial(hinge, y), 50.0, tol=1e-6)
+    side_by_side(
+        ours,
+        functools.partial(problem.solve, solver="CLARABEL"),
+        what="linear SVM, a fit",
+        size="5000 x 54 C=0.01",
+        peer="cvxpy with Clarabel",
+        quality=lambda: ("objective", ours().objective, objective(X, y, 50.0, w.value)),
+        rounds=1,
+    )
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "OSQP"])
+def test_smo_beside_a_qp_solver(side_by_side: Callable[..., float], solver: str) -> None:
+    X, y = sample(500)
+    K = Kernel("rbf", 1.0 / 54).between(X, X)
+    lower, upper = np.minimum(0.0, 10.0 * y), np.maximum(0.0, 10.0 * y)
+    root = np.linalg.cholesky(K + 1e-10 * np.eye(len(y)))
+    x = cvxpy.Variable(len(y))
+    maximised = cvxpy.Maximize(y @ x - 0.5 * cvxpy.sum_squares(root.T @ x))
+    problem = cvxpy.Problem(maximised, [cvxpy.sum(x) == 0, x >= lower, x <= upper])
+
+    def value(x: np.ndarray) -> float:
+        return float(y @ x - 0.5 * x @ K @ x)
+
+    def ours() -> Any:
+        x, g = np.zeros(len(y)), y.copy()
+        smo.solve(Gram.of(K), lower, upper, x, g, 1e-6)
+        return x
+
+    side_by_side(
+        ours,
+        functools.partial(problem.solve, solver=solver),
+        what="SVM, a fit on a Gram matrix",
+        size="n=500 C=10",
+        peer=f"cvxpy with {solver}",
+        quality=lambda: ("dual objective", value(ours()), value(x.value)),
+        rounds=1,
+    )
