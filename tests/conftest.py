@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,6 +113,34 @@ def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
     yield installed
     found.cache_clear()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of 8 MB, and return its folder."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root on Linux can mount a small file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def fill(small_disk: Path) -> Callable[[], Path]:
+    """Return a function that occupies all that is left of the small file system, with a file that it returns."""
+
+    def filled() -> Path:
+        filler = small_disk / "filler"
+        with filler.open("wb", buffering=0) as stream:
+            for size in (2**16, 2**12):
+                with contextlib.suppress(OSError):
+                    while stream.write(bytes(size)) == size:
+                        pass
+        return filler
+
+    return filled
 
 
 @pytest.fixture(scope="session")
