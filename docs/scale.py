@@ -1,0 +1,211 @@
+"""Measures what large sweeps cost, for a table of a page: `python docs/scale.py` takes some three minutes.
+
+Each command runs in a process of its own, as a user types it; records of jobs that nobody waits for are made up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).parents[1] / "results" / "published" / "scale.json"
+COMMAND = ("solver=gen_linear", "dataset=breast")
+JOBS = (1_000, 10_000, 100_000, 1_000_000)
+RUN = 3_000  # of them are really run
+IN_A_FILE = 1000  # records, after they are merged
+
+# Modules are imported where they are used: of a process that starts commands, memory would count as theirs.
+
+
+class Nothing:
+    """A classifier that does nothing."""
+
+    def get_params(self) -> dict[str, Any]:
+        """Return that it has no parameters."""
+        return {}
+
+    def fit(self, X: Any, y: Any) -> Nothing:
+        """Learn nothing."""
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the first feature."""
+        return X[:, 0]
+
+
+def run(n: int, folder: Path) -> dict[str, float]:
+    """Run jobs that do nothing, one after the other in a worker, and return what each costs.
+
+    Parameters
+    ----------
+    n : int
+        How many, a multiple of ten; the first tenth is left out of the times.
+    folder : Path
+        Gets the records.
+
+    Returns
+    -------
+    dict
+        ``ms`` for a job, with the ``median_ms`` and the ``least_ms`` of tenths; ``parent_ms`` of processor time;
+        ``parent_mb`` resident before the first merge of files, and ``parent_mb_end`` before the last; ``single_bytes``
+        and ``merged_bytes`` of a record, and ``files`` in the end.
+    """
+    from npbench.execution import execute
+    from npbench.memory import PeakMemory
+    from npbench.provenance import facts
+    from npbench.store import RecordStore
+
+    jobs, data = _jobs(n)
+    stamps: list[tuple[float, float]] = []
+    resident: list[float] = []
+    sizes: list[int] = []
+
+    def on_record(record: dict[str, Any]) -> None:
+        stamps.append((time.perf_counter(), time.process_time()))
+        if len(stamps) in (IN_A_FILE - 1, n - 1):  # most records are in hand just before they are merged
+            resident.append(PeakMemory().before_mb or 0.0)
+            sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the latest, a record alone
+
+    found = facts()
+    execute(jobs, {data.sha256: data}, RecordStore(folder), n_jobs=1, time_limit=None, on_record=on_record, facts=found)
+    (start, cpu_start), (end, cpu_end) = stamps[n // 10 - 1], stamps[-1]
+    files = list(folder.glob("*.parquet"))
+    timed = n - n // 10
+    tenths = [stamps[place][0] for place in range(n // 10 - 1, n, n // 10)]
+    milliseconds = [(after - before) / (n // 10) * 1e3 for before, after in pairwise(tenths)]
+    return {
+        "jobs": n,
+        "ms": (end - start) / timed * 1e3,
+        "median_ms": statistics.median(milliseconds),
+        "least_ms": min(milliseconds),
+        "parent_ms": (cpu_end - cpu_start) / timed * 1e3,
+        "parent_mb": resident[0],
+        "parent_mb_end": resident[-1],
+        "single_bytes": sizes[0],
+        "merged_bytes": sum(path.stat().st_size for path in files) / n,
+        "files": len(files),
+    }
+
+
+def _jobs(n: int) -> tuple[Any, Any]:
+    """Return jobs with every metric that there is for their problem, and the data."""
+    from npbench.contracts import Dataset, Solver
+    from npbench.data import load
+    from npbench.job import jobs_of
+    from npbench.problem import NeymanPearson
+    from npbench.protocol import CrossValidation
+    from npbench.registry import installed
+    from npbench.request import Request
+
+    dataset: Dataset = installed().dataset("breast")
+    data = load(dataset)
+    request = Request(
+        solver=Solver(name="nothing", estimator="scale:Nothing", solves=("np",)),
+        params={},
+        search={},
+        dataset=dataset,
+        dataset_params={},
+        problem=NeymanPearson(0.1),
+        protocol=CrossValidation(),
+        preprocess="none",
+        metrics=[m for m in installed().metrics.values() if m.problems is None or "np" in m.problems],
+        repeats=n,
+    )
+    return jobs_of(request, data), data
+
+
+def make_up(n: int, results: Path) -> None:
+    """Fill a results folder with records of all repeats of COMMAND, as a run of so many jobs leaves them.
+
+    They are copies of one that is there, with their own keys, hashes and figures.
+    """
+    import numpy as np
+    import polars as pl
+
+    from npbench.cli import _checked, _parse_flags
+    from npbench.run import prepare
+
+    configs, *_ = _checked(_parse_flags([*COMMAND, f"repeats={n}", f"results={results}"]))
+    plan, random = prepare(configs), np.random.default_rng(0)
+    (job, repeats), one = plan.jobs.parts[0], plan.store.frame().head(1)
+    figures = [name for name, dtype in one.schema.items() if dtype == pl.Float64]
+    for path in plan.store.folder.glob("*.parquet"):
+        path.unlink()
+    for first in range(0, n, IN_A_FILE):
+        numbers = repeats[first : first + IN_A_FILE]
+        noise = {name: pl.col(name) * pl.Series(random.uniform(0.9, 1.1, len(numbers))) for name in figures}
+        part = one[[0] * len(numbers)].with_columns(
+            key=pl.Series([job.key_of(repeat) for repeat in numbers]),
+            repeat=pl.Series(numbers, dtype=pl.Int64),
+            split_sha256=pl.Series([random.bytes(32).hex() for _ in numbers]),
+            stored_at=pl.format("2026-11-22T00:00:00.{}Z", pl.Series(numbers).cast(pl.String).str.zfill(9)),
+            **noise,
+        )
+        part.write_parquet(plan.store.folder / f"{first:020d}-made-up.parquet")
+
+
+def _command(*words: str) -> dict[str, float]:
+    """Carry out a command, and return its seconds and the most MB that it had resident."""
+    start = time.perf_counter()
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(words)} ended with exit code {process.returncode}.")
+    return {"seconds": time.perf_counter() - start, "mb": usage.ru_maxrss * 1024 / 1e6}
+
+
+def commands() -> Iterator[dict[str, Any]]:
+    """Yield what each command costs: a plan of nothing, plans of many jobs, and a run that has nothing left to do."""
+    npbench = ("-m", "npbench")
+    with tempfile.TemporaryDirectory() as folder:
+        yield {"what": "start", "jobs": 1, **_command(*npbench, "plan", *COMMAND, "repeats=1", f"results={folder}")}
+        for n in JOBS:
+            once = (*COMMAND, f"repeats={n}", f"results={folder}")
+            yield {"what": "plan repeats", "jobs": n, **_command(*npbench, "plan", *once)}
+        for n in JOBS:
+            rates = ",".join(f"{(i + 1) / (n // 1000 + 1):.4f}" for i in range(n // 1000))
+            sweep = ("-m", *COMMAND, f"problem.rho={rates}", "repeats=1000", f"results={folder}")
+            yield {"what": "plan combinations", "jobs": n, **_command(*npbench, "plan", *sweep)}
+    for n in JOBS:
+        with tempfile.TemporaryDirectory() as folder:
+            _command(*npbench, *COMMAND, "repeats=1", f"results={folder}", "execution.n_jobs=1")
+            _command(__file__, "make_up", str(n), folder)
+            once = (*COMMAND, f"repeats={n}", f"results={folder}")
+            files = list(Path(folder, "records").glob("*.parquet"))
+            size = sum(path.stat().st_size for path in files) / 1e6
+            yield {"what": "again", "jobs": n, "files": len(files), "size_mb": size, **_command(*npbench, *once)}
+            yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
+
+
+def _measured_in_turn() -> Iterator[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        told = subprocess.run([sys.executable, __file__, "run", str(RUN), folder], stdout=subprocess.PIPE, check=True)
+        yield {"what": "run", **json.loads(told.stdout)}
+    yield from commands()
+
+
+def main(words: list[str]) -> None:
+    """Measure everything, or carry out one step in this process."""
+    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "make_up": make_up}
+    if words:
+        print(json.dumps(steps[words[0]](int(words[1]), Path(words[2]))))
+        return
+    rows = []
+    for row in _measured_in_turn():
+        print(row, file=sys.stderr)
+        rows.append(row)
+    TABLE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
