@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import html
 import importlib
 import inspect
 import io
@@ -41,7 +42,6 @@ from npbench.summary import print_summary
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")
 TUTORIAL = Path("results/published/tutorial")
-SCALE = ROOT / "results" / "published" / "scale.json"
 SCALE = ROOT / "results" / "published" / "scale.json"
 SECONDS = ROOT / "results" / "published" / "narasimhan" / "seconds.json"
 # Of each page that tells a story in Python: what its blocks have printed so far, and the names that they share.
@@ -161,7 +161,7 @@ def solvers(folder: str) -> None:
     """Write the problems and what solves them, each solver with its page below ``folder``."""
     found = registry.installed().solvers
     cog.outl("\n| problem | | solved by |\n|---|---|---|")
-    for name, problem in sorted(PROBLEMS.items()):
+    for name, problem in PROBLEMS.items():
         pages = {solver: f"{solver.replace('_', '-')}.md" for solver in sorted(found) if name in found[solver].solves}
         links = ", ".join(f"[`{solver}`]({folder}{page})" for solver, page in pages.items())
         cog.outl(f"| `{name}` | {problem.title} | {links} |")
@@ -205,46 +205,6 @@ def reported() -> None:
         theirs, ours = ((row[f"{who}seconds"], row[f"{who}objective"]) for who in ("theirs_", ""))
         cells = (f"{seconds:.3g} ({objective:.4g})" for seconds, objective in (theirs, ours))
         cog.outl(f"| [{low:g}, {high:g}] | {row['n']:,} | {row['C']:g} | {' | '.join(cells)} | {row['n_iter']} |")
-    cog.outl("")
-
-
-def scale() -> None:
-    """Write what commands take for many jobs: seconds and memory, files and their size."""
-    rows = json.loads(SCALE.read_text())
-    titles = {
-        "plan repeats": "`npbench plan`, repeats of one request",
-        "plan combinations": "`npbench plan -m`, 1000 repeats of each combination",
-        "again": "the command again, all done: records read, table",
-        "plan again": "`npbench plan`, all done",
-    }
-    counts = sorted({row["jobs"] for row in rows if row["what"] in titles})
-    cog.outl("\n| jobs | " + " | ".join(f"{n:,}" for n in counts) + " |\n|---" + "|---:" * len(counts) + "|")
-    for what, title in titles.items():
-        of_one = {row["jobs"]: row for row in rows if row["what"] == what}
-        cells = [f"{of_one[n]['seconds']:.1f} s, {of_one[n]['mb']:,.0f} MB" for n in counts]
-        cog.outl(f"| {title} | {' | '.join(cells)} |")
-    stored = {row["jobs"]: row for row in rows if row["what"] == "again"}
-    cog.outl("| files in the end | " + " | ".join(f"{stored[n]['files']:,}" for n in counts) + " |")
-    cog.outl("| their size | " + " | ".join(f"{stored[n]['size_mb']:,.1f} MB" for n in counts) + " |")
-    cog.outl("")
-
-
-def overhead() -> None:
-    """Write what a job costs that does nothing."""
-    (row,) = (row for row in json.loads(SCALE.read_text()) if row["what"] == "run")
-    hours = row["ms"] * 1e6 / 3.6e6
-    cells = {
-        f"time of a job, mean over {row['jobs']:,} in one worker": f"{row['ms']:.1f} ms",
-        "of that, processor time of the parent": f"{row['parent_ms']:.1f} ms",
-        "so 1,000,000 jobs, by extrapolation": f"{hours:.1f} h",
-        "memory of the parent before its 1000th job": f"{row['parent_mb']:.0f} MB",
-        f"memory of the parent before its {row['jobs']:,}th job": f"{row['parent_mb_end']:.0f} MB",
-        "a record in a file of its own": f"{row['single_bytes'] / 1e3:.0f} kB",
-        "a record among the 1000 of a merged file": f"{row['merged_bytes'] / 1e3:.2f} kB",
-    }
-    cog.outl("\n| a job that does nothing | |\n|---|---:|")
-    for title, cell in cells.items():
-        cog.outl(f"| {title} | {cell} |")
     cog.outl("")
 
 
@@ -430,7 +390,12 @@ def _table(first: str, entries: str) -> None:
 
 
 def _escaped(text: str) -> str:
-    return _plain(text).replace("|", r"\|")
+    """Return the text for a cell of a table, where a bar in code would end the cell, or keep its backslash."""
+
+    def coded(code: re.Match[str]) -> str:
+        return f"<code>{html.escape(code[1], quote=False).replace('|', '&#124;')}</code>"
+
+    return re.sub(r"`([^`]*\|[^`]*)`", coded, _plain(text)).replace("|", r"\|")
 
 
 def _plain(text: str) -> str:
