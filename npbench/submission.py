@@ -138,7 +138,7 @@ def submit_and_wait(
         _wait(launcher, submitted, arrivals)
     lost = [(batch, job) for batch, job in zip(batches, submitted, strict=True) if arrivals.lacking(batch.jobs)]
     if lost:
-        _tell(lost, arrivals)
+        _tell(launcher, lost, arrivals)
 
 
 class Arrivals:
@@ -229,14 +229,13 @@ def _wait(launcher: Launcher, submitted: Sequence[Submitted[None]], arrivals: Ar
     arrivals.look()
 
 
-def _tell(lost: Sequence[tuple[Batch, Submitted[None]]], arrivals: Arrivals) -> None:
+def _tell(launcher: Launcher, lost: Sequence[tuple[Batch, Submitted[None]]], arrivals: Arrivals) -> None:
     for batch, job in lost[:FAILURES_SHOWN]:
-        lines = (job.stderr() or "").strip().splitlines() or ["nothing"]
-        print(
-            f"npbench: {batch}: {arrivals.lacking(batch.jobs)} of {len(batch.jobs)} jobs have no record. "
-            f"{job.paths.stderr} ends with: {lines[-1]} (state {job.state})",
-            file=sys.stderr,
-        )
+        lines = (job.stderr() or "").strip().splitlines()
+        end = f"ends with: {lines[-1]}" if lines else "is empty, as when a process is killed."
+        state = f" Slurm says {job.state} of {job.job_id}." if launcher.cluster == "slurm" else ""
+        lacking = f"{arrivals.lacking(batch.jobs)} of {len(batch.jobs)} jobs have no record"
+        print(f"npbench: {batch}: {lacking}.{state} {job.paths.stderr} {end}", file=sys.stderr)
     more = len(lost) - FAILURES_SHOWN
     also = f"{more} more combinations lack records. " if more > 0 else ""
     print(f"npbench: {also}The same command goes on with what is left.", file=sys.stderr)

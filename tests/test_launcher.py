@@ -37,6 +37,7 @@ LOCAL = ("-m", "hydra/launcher=submitit_local", "execution.n_jobs=1")
 BLOBS = ("dataset=blobs", "repeats=2")
 SLURM = {
     "sbatch": """\
+        rm -f "$FAKE_SLURM"/ended-*
         cp "$1" "$FAKE_SLURM/script"
         cpus=$(sed -n 's/^#SBATCH --cpus-per-task=//p' "$1")
         last=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\)%.*/\\1/p' "$1")
@@ -328,13 +329,18 @@ def test_each_combination_is_a_process_and_one_table_is_printed(stranger):
     assert "hydra/launcher=submitit_local" in json.loads(description.read_text())["command"]
 
 
-def test_what_a_solver_does_to_its_node_concerns_its_combination_only(install):
+@pytest.mark.parametrize(
+    ("launcher", "state"),
+    [("submitit_local", ""), pytest.param("slurm", " Slurm says OUT_OF_MEMORY of 77_0.", marks=pytest.mark.slow)],
+)
+def test_what_a_solver_does_to_its_node_concerns_its_combination_only(install, slurm, launcher, state):
     install("npbench-reaper", npbench_reaper=REAPER, npbench_reaper_code=REAPER_CODE)
-    sweep = (*LOCAL, "solver=reaper,gentle", "dataset=synthetic", "repeats=2")
+    sweep = ("-m", f"hydra/launcher={launcher}", "solver=reaper,gentle", "dataset=synthetic", "repeats=2")
     first = command(*sweep)
     assert first.returncode == 1, first.stderr
     assert "Traceback" not in first.stderr
-    assert re.search(r"npbench: reaper on synthetic, np rho=0.05: 2 of 2 jobs have no record\.", first.stderr)
+    lost = f"npbench: reaper on synthetic, np rho=0.05: 2 of 2 jobs have no record.{state} {Path.cwd()}/results/"
+    assert lost in first.stderr
     assert "The same command goes on with what is left." in first.stderr
     assert "2 left no record" in first.stdout
     assert records()["solver"].to_list() == ["gentle"] * 2
