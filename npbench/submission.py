@@ -184,7 +184,10 @@ def _submit(launcher: Launcher, batches: Sequence[Batch]) -> list[Submitted[None
             return [job for chunk in chunks for job in executor.submit_array(chunk)]
     except (FailedJobError, FailedSubmissionError) as error:
         reason = " ".join(str(error).split())
-        raise RequestError(f"{GROUP}={launcher.name}: sbatch refuses the jobs: {reason}. See {NODE}.*.") from error
+        raise RequestError(
+            f"Slurm refuses what {GROUP}={launcher.name} asks for ({reason}): change {NODE}.NAME=VALUE, as listed by "
+            f"`npbench --cfg hydra {GROUP}={launcher.name}`."
+        ) from error
 
 
 @contextlib.contextmanager

@@ -241,6 +241,16 @@ def test_a_plan_of_an_experiment_counts_too(capsys):
     assert "hydra/launcher=slurm gets 1 job:" in output
 
 
+def test_what_slurm_refuses_is_told_in_its_words(capsys, stranger, slurm):
+    (slurm / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: invalid partition specified: cup' >&2\nexit 1\n")
+    code, output = said(
+        capsys, "solver=centroid", "dataset=blobs", "hydra/launcher=slurm", "hydra.launcher.partition=cup"
+    )
+    assert code == 2
+    assert "asks for (sbatch: error: invalid partition specified: cup): change hydra.launcher.NAME=VALUE" in output
+    assert records().is_empty()
+
+
 # What is granted
 
 
