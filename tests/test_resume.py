@@ -152,8 +152,8 @@ def test_a_run_waits_for_the_jobs_of_another_and_shows_them():
 
 def check_what_kills_leave(n_kills, n_jobs):
     """Kill runs at random moments, let a last one come to its end, and check that nothing is amiss."""
-    settings = (f"repeats={n_jobs}", "solver.seconds=0.02", "solver.child=true", "execution.n_jobs=2")
-    moments = np.random.default_rng(10).uniform(0, 1.6, n_kills)
+    settings = (f"repeats={n_jobs}", "solver.seconds=0.1", "solver.child=true", "execution.n_jobs=2")
+    moments = np.random.default_rng(10).uniform(0, 1.5, n_kills)
     begun = time.monotonic()
     for moment in moments:
         command = Command(*settings)
@@ -164,7 +164,6 @@ def check_what_kills_leave(n_kills, n_jobs):
             time.sleep(moment * until_working)
         command.kill()
         assert eventually(lambda left=command.descendants: not left()), "processes survive the run"
-    assert len(rows_on_disk()) < n_jobs
 
     last = Command(*settings)
     code, output, errors = last.ended()
@@ -183,12 +182,12 @@ def check_what_kills_leave(n_kills, n_jobs):
 
 
 def test_killed_runs_leave_no_process_and_no_half_file_and_no_job_is_done_twice():
-    check_what_kills_leave(n_kills=4, n_jobs=60)
+    check_what_kills_leave(n_kills=3, n_jobs=40)
 
 
 @pytest.mark.slow
 def test_fifty_killed_runs():
-    check_what_kills_leave(n_kills=50, n_jobs=500)
+    check_what_kills_leave(n_kills=50, n_jobs=400)
 
 
 @contextlib.contextmanager
