@@ -59,9 +59,9 @@ def names(source: Path) -> set[str]:
 
 def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
     if columns is None:
-        return conformed(pl.read_parquet(path))
+        return conformed(pl.read_parquet(path, glob=False))  # a folder may be called "C=[1]"
     present = selectors.by_name(*columns, require_all=False)
-    return conformed(pl.scan_parquet(path).select(present).collect(), columns)
+    return conformed(pl.scan_parquet(path, glob=False).select(present).collect(), columns)
 
 
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from npbench.errors import RequestError
 from npbench.job import Job
 from npbench.problem import NeymanPearson
 from npbench.protocol import CrossValidation
+from npbench.reading import latest
 from npbench.schema import ONLY_CHOICE, SCHEMA
 from npbench.store import RecordStore, estimate, explain
 
@@ -52,6 +53,32 @@ def test_an_empty_store_has_the_schema(tmp_path):
     assert dict(frame.schema) == SCHEMA
     assert len(frame) == 0
     assert RecordStore(tmp_path / "records").done() == set()
+
+
+def test_some_columns_are_read_as_in_the_whole_frame(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append({**JOB.columns, "status": "ok", "p_fa": 0.25})
+    store.append(record("other", "failed", error="no", repeat=3))
+    store.append(record("other", "ok", auc=1.0))
+    frame = store.frame(["repeat", "p_fa", "error", "no such column"])
+    assert frame.columns == ["key", "status", "stored_at", "repeat", "error", "p_fa"]
+    assert frame.equals(store.frame().select(frame.columns))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 99)), unique_by=lambda row: row[1]))
+def test_the_latest_of_each_key_in_the_order_they_were_stored(rows):
+    records = pl.DataFrame([{**record(key), "stored_at": f"{time:02d}"} for key, time in rows], SCHEMA)
+    last = dict(sorted(rows, key=lambda row: row[1]))
+    expected = sorted(last.items(), key=lambda row: row[1])
+    found = latest([records]).select("key", "stored_at").rows()
+    assert [(key, int(time)) for key, time in found] == expected
+
+
+def test_a_folder_may_have_signs_in_its_name_that_mean_several_elsewhere(tmp_path):
+    store = RecordStore(tmp_path / "C=[1] *")
+    store.append(record("a"))
+    assert store.done() == {"a"}
+    assert list(store.frame()["key"]) == ["a"]
 
 
 def test_what_is_written_is_read_back(tmp_path):
@@ -144,19 +171,23 @@ def test_foreign_parquet_files_are_no_records(tmp_path):
         assert store.frame()["key"].to_list() == ["a"]
 
 
-def test_a_merge_by_another_run_between_listing_and_reading_hides_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("reader", "keys"), [("read_parquet", lambda s: set(s.frame()["key"])), ("scan_parquet", RecordStore.done)]
+)
+def test_a_merge_by_another_run_between_listing_and_reading_hides_nothing(tmp_path, monkeypatch, reader, keys):
     store = RecordStore(tmp_path)
     for key in "abc":
         store.append(record(key))
-    read = pl.read_parquet
+    read = getattr(pl, reader)
 
     def merged_first(path, **options):
-        monkeypatch.setattr(pl, "read_parquet", read)
+        monkeypatch.setattr(pl, reader, read)
         store.compact()
         return read(path, **options)
 
-    monkeypatch.setattr(pl, "read_parquet", merged_first)
-    assert RecordStore(tmp_path).done() == {"a", "b", "c"}
+    monkeypatch.setattr(pl, reader, merged_first)
+    assert keys(RecordStore(tmp_path)) == {"a", "b", "c"}
+    assert len(list(tmp_path.glob("*.parquet"))) == 1
 
 
 def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
