@@ -6,6 +6,7 @@ and each is composed by itself, so that a sweep may set what its solvers know an
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from argparse import Namespace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from npbench.launcher import Launcher
 
 OK, BAD_REQUEST, INTERRUPTED = 0, 2, 130
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Raises
     ------
     SystemExit
-        0: all planned jobs are done; 1: some failed; 2: the request is wrong; 130: interrupted.
+        0: all planned jobs are done; 1: some failed; 2: the request is wrong, or the disk full; 130: interrupted.
     """
     words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
@@ -70,6 +72,10 @@ def leave(step: Callable[[], int]) -> NoReturn:
     except BrokenPipeError:  # who read what was printed has enough of it, as after `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        refuse(f"The disk is full: {error}. Make room, and type the same command again; what is stored stays valid.")
     raise SystemExit(code)
 
 

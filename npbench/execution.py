@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -111,5 +112,9 @@ def _check(n_jobs: int, time_limit: float | None, memory_limit: float | None) ->
         faults.append(f"execution.time_limit is {time_limit:g}: it must be a positive number of seconds, or null.")
     if memory_limit is not None and not memory_limit > 0:
         faults.append(f"execution.memory_limit is {memory_limit:g}: it must be a positive number of MB, or null.")
+    try:
+        tempfile.gettempdir()
+    except OSError:
+        faults.append("No temporary folder can be written to: make room, or name a folder in TMPDIR.")
     if faults:
         raise RequestError(*faults)

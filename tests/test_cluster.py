@@ -108,6 +108,14 @@ def test_nobody_at_the_address_is_told(data, tmp_path, monkeypatch):
         carried_out("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
 
 
+def test_only_jobs_that_are_taken_are_done(cluster, data, tmp_path):
+    planned, store, stored = jobs(data, *[{}] * 6), RecordStore(tmp_path / "records"), []
+    options = {"address": cluster[0], "n_jobs": 1, "time_limit": None, "facts": {}}
+    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": lambda record: stored.append(record["key"])}
+    assert execute(planned, {data.sha256: data}, store, **odd, **options) == {"ok": 3}
+    assert set(stored) == {job.key for job in planned[1::2]}
+
+
 def test_nothing_to_do_asks_nobody(tmp_path):
     store = RecordStore(tmp_path)
     assert not execute([], {}, store, address="tcp://127.0.0.1:9", n_jobs=1, time_limit=None, on_record=print)

@@ -179,6 +179,21 @@ def test_options_out_of_range_are_refused_together(tmp_path):
         execute([], {}, RecordStore(tmp_path), n_jobs=0, time_limit=-1.0, memory_limit=0, on_record=print)
 
 
+def test_only_jobs_that_are_taken_are_done_and_none_once_the_disk_is_full(data, tmp_path, monkeypatch):
+    planned, stored = jobs(data, *[{}] * 10), []
+    store = RecordStore(tmp_path)
+    options = {"n_jobs": 1, "time_limit": None, "facts": {}}
+
+    def on_record(record):
+        stored.append(record["key"])
+        if len(stored) == 2:
+            monkeypatch.setattr(RecordStore, "full", True)
+
+    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": on_record}
+    execute(planned, {data.sha256: data}, store, **odd, **options)
+    assert stored == [planned[1].key, planned[3].key, planned[5].key]  # the last was begun when the second ended
+
+
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_never_more_workers_than_jobs(n_jobs, n_tasks):
     assert n_workers(n_jobs, n_tasks) == min(n_jobs, n_tasks)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from npbench import room
+from npbench import cli, room
 from npbench.errors import RequestError
+from npbench.execution import execute
 from npbench.run import _write_description
 from npbench.store import RecordStore
 
@@ -108,3 +110,22 @@ def test_a_description_that_cannot_be_written_is_told(tmp_path):
     Path(tmp_path, "runs").touch()
     with pytest.raises(RequestError, match=r"What is run cannot be noted in .*runs: File exists"):
         _write_description(tmp_path / "runs", {"run_id": "r"})
+
+
+def test_a_disk_that_is_full_elsewhere_is_told_without_a_traceback(tmp_path, capsys):
+    def full():
+        raise OSError(errno.ENOSPC, "No space left on device", "report.html")
+
+    with pytest.raises(SystemExit) as end:
+        cli.leave(full)
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("npbench: The disk is full: [Errno 28] No space left on device: 'report")
+    with pytest.raises(FileNotFoundError):  # whatever else is wrong is a fault of ours
+        cli.leave(lambda: Path(tmp_path, "nothing").read_text())
+
+
+def test_no_temporary_folder_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: [str(tmp_path / "nowhere")])
+    with pytest.raises(RequestError, match=r"No temporary folder can be written to: .*TMPDIR"):
+        execute([], {}, RecordStore(tmp_path), n_jobs=1, time_limit=None, on_record=print)
