@@ -85,8 +85,7 @@ class JobProgress:
         """Count a job that has ended."""
         self._done += 1
         self._failed += record["status"] != "ok"
-        failed = f", [red]{self._failed} failed[/]" if self._failed else ""
-        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failed}"
+        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{self._failures}"
         self._bar.update(self._task, completed=self._done, description=latest)
 
         if self._done < self._total:
@@ -94,6 +93,16 @@ class JobProgress:
             self._maybe_line(
                 f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left."
             )
+
+    @property
+    def _failures(self) -> str:
+        return f", [red]{self._failed} failed[/]" if self._failed else ""
+
+    def queued(self, states: Mapping[str, int]) -> None:
+        """Say how many of what is in a queue are in each state there."""
+        text = f"queue: {', '.join(f'{count} {state.lower()}' for state, count in sorted(states.items()))}"
+        self._bar.update(self._task, description=f"{text}{self._failures}")
+        self._maybe_line(f"{self._done} of {self._total} jobs done, {self._failed} failed; {text}.")
 
     def waiting(self, count: int) -> None:
         """Say that nothing is left but jobs that other runs are at."""

@@ -11,6 +11,7 @@ import dataclasses
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def submit_and_wait(
                 on_record(record)
 
         arrivals = Arrivals(plan.store, plan.todo, on_arrival)
-        _wait(launcher, submitted, arrivals)
+        _wait(launcher, submitted, arrivals.look, bar.queued)
     lost = [(batch, job) for batch, job in zip(batches, submitted, strict=True) if arrivals.lacking(batch.jobs)]
     if lost:
         _tell(launcher, lost, arrivals)
@@ -216,11 +217,17 @@ def _executor(launcher: Launcher) -> Executor:
     return executor
 
 
-def _wait(launcher: Launcher, submitted: Sequence[Submitted[None]], arrivals: Arrivals) -> None:
+def _wait(
+    launcher: Launcher,
+    submitted: Sequence[Submitted[None]],
+    look: Callable[[], None],
+    on_wait: Callable[[Mapping[str, int]], None],
+) -> None:
     waiting = list(submitted)
     try:
         while waiting := [job for job in waiting if not job.done()]:
-            arrivals.look()
+            look()
+            on_wait(Counter(job.state for job in waiting))
             time.sleep(POLL)
     except KeyboardInterrupt:
         if launcher.cluster == "local":
@@ -229,7 +236,7 @@ def _wait(launcher: Launcher, submitted: Sequence[Submitted[None]], arrivals: Ar
         else:
             print(f"What Slurm has goes on; to end it: scancel {_numbers(waiting)}.", file=sys.stderr)
         raise
-    arrivals.look()
+    look()
 
 
 def _tell(launcher: Launcher, lost: Sequence[tuple[Batch, Submitted[None]]], arrivals: Arrivals) -> None:

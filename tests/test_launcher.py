@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import pickle
@@ -20,12 +21,14 @@ from hydra.core.global_hydra import GlobalHydra
 from misbehaving_jobs import gaussians
 from misbehaving_jobs import jobs as listed
 from omegaconf import OmegaConf
+from rich.console import Console
 
 from npbench import cli, configs, provenance
 from npbench.errors import RequestError
 from npbench.jobs import Jobs
 from npbench.launcher import compose_launcher
 from npbench.memory import machine_mb
+from npbench.progress import JobProgress
 from npbench.run import prepare
 from npbench.store import RecordStore
 from npbench.submission import Arrivals, Batch
@@ -322,6 +325,20 @@ def test_records_are_told_of_once_as_they_arrive(tmp_path):
     assert arrivals.lacking(planned) == 0
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_waits_in_the_queue_is_a_sign_of_life(terminal):
+    stream, now = io.StringIO(), [0.0]
+    console = Console(file=stream, force_terminal=terminal, width=120)
+    with JobProgress(4, "np_svm on breast", console, clock=lambda: now[0]) as bar:
+        for states in ({"PENDING": 3}, {"PENDING": 2, "RUNNING": 1}):
+            now[0] += 20
+            bar.queued(states)
+    if terminal:
+        assert "queue: 2 pending, 1 running" in stream.getvalue()
+    else:
+        assert stream.getvalue() == "0 of 4 jobs done, 0 failed; queue: 2 pending, 1 running.\n"
+
+
 # The command
 
 
@@ -329,7 +346,7 @@ def test_each_combination_is_a_process_and_one_table_is_printed(stranger):
     sweep = (*LOCAL, "solver=centroid", *BLOBS, "problem.rho=0.1,0.2")
     done = command(*sweep)
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"Submitted 2 jobs \(\d+ \d+\); what they print is in results/launched/.*\n", done.stderr)
+    assert re.match(r"Submitted 2 jobs \(\d+ \d+\); what they print is in results/launched/.*\n", done.stderr)
     assert done.stdout.count("2/2") == 2
     assert [path.name for path in Path().iterdir()] == ["results"]
     frame = records()
