@@ -8,13 +8,13 @@ from npbench.numerics.reduced_hulls import DualNu, ReducedHulls
 from .benchmark import Benchmark, compile_all
 from .problems import mixture
 
-BANDWIDTHS = (0.1, 1.0, 10.0)  # in deviations of a feature: narrow leaves all weights free, wide lets hulls almost meet
+BANDWIDTHS = (0.1, 3.0)  # in deviations of a feature: narrow leaves all weights free, wide lets hulls almost meet
 
 
 class Line(Benchmark):
     """Bound by memory: a pair step reads two rows of K, 16 n bytes, a Newton step those of m free weights."""
 
-    params = ((100, 400, 1600), BANDWIDTHS)
+    params = ((75, 300, 1200), BANDWIDTHS)
     param_names = ("n", "bandwidth")
     unit = "largest relative gap, if above the tolerance"
     nus = np.arange(5, 0, -1) / 5
@@ -34,7 +34,7 @@ class Line(Benchmark):
 class LeaveOneOut(Line):
     """Bound as a full solution is, some ten times: a refit for each sample that has weight."""
 
-    params = ((50, 200, 800), BANDWIDTHS)
+    params = ((50, 150, 450), BANDWIDTHS)
     unit = "samples fitted anew"
     nus = np.array([0.9, 0.5, 0.1])
 

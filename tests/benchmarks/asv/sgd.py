@@ -60,7 +60,7 @@ class Csr(Dense):
 class Network(Benchmark):
     """Bound by flops: 4 h d and h hyperbolic tangents in each step, on weights that stay in the cache."""
 
-    params = (2500, 10_000, 40_000)
+    params = (1250, 5000, 20_000)
     unit = "objective and excess after twenty epochs"
 
     def prepare(self, n):

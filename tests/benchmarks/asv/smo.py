@@ -59,7 +59,7 @@ class HighCost(Ordinary):
     Bound by flops: some n^3 / 3 for each factor, n the samples that are not settled.
     """
 
-    params = (250, 1000, 4000)
+    params = (200, 800, 2400)
     unit = "relative duality gap after 100 n steps"
     d, C, weight, tol, steps = 2, 100.0, 100.0, 1e-5, 100
 

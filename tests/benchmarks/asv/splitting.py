@@ -30,7 +30,7 @@ class Fit(Benchmark):
         X[:, 0] = 1.0  # the intercept
         return np.ascontiguousarray(X[y > 0]), np.ascontiguousarray(X[y < 0]), accelerate
 
-    def task(self, problem, max_iter=200):
+    def task(self, problem, max_iter=50):
         X_pos, X_neg, accelerate = problem
         return minimise(
             X_pos, X_neg, LOGISTIC, TAU, constraints=[Ball(RADIUS)], accelerate=accelerate, max_iter=max_iter
