@@ -31,6 +31,8 @@ LEFT_TO_CI = (
     "mkdocs",
     "asv",
 )
+# What measures for an hour is left to .github/workflows/asv.yml; asv preview waits for a browser.
+MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
 
 
 # A line that ends with the path of a file, then perhaps a comment for cog, then the block.
@@ -178,7 +180,7 @@ def test_what_is_left_to_ci_is_what_ci_types():
     for page in PAGES:
         for _, language, text in fences(page):
             for line in text.splitlines() if language == "bash" else ():
-                if line.startswith(LEFT_TO_CI):
+                if line.startswith(LEFT_TO_CI) and not line.startswith(MEASURES):
                     assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
 
 
