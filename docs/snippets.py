@@ -66,11 +66,12 @@ def tutorial(*solvers: str) -> None:
     _summary(frame.filter(pl.col("solver").is_in(solvers)), Path("results/records"))
 
 
-def _summary(frame: pl.DataFrame, folder: Path, until: str | None = None) -> None:
+def _summary(frame: pl.DataFrame, folder: Path, until: str = "") -> None:
     console = Console(file=io.StringIO(), width=100)
     print_summary(frame, planned=len(frame), skipped=0, folder=folder, console=console)
     assert isinstance(console.file, io.StringIO)
-    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE).split(until)[0])
+    printed = re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
+    fenced("text", printed.split(until)[0] if until else printed)
 
 
 def experiment(name: str, records: str = "") -> None:
