@@ -5,6 +5,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import time
 
 
 class Benchmark(abc.ABC):
@@ -18,6 +19,7 @@ class Benchmark(abc.ABC):
     param_names = ("n",)
     repeat = (1, 10, 3.0)  # seconds, in each of two processes
     timeout = 300.0
+    timer = time.process_time  # on one core, what else the machine does counts little
 
     def __init_subclass__(cls):
         """Let asv drop what it measured when any part of the task has changed, not only the methods below."""
