@@ -19,6 +19,7 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException, ValidationError
+from yaml import YAMLError
 
 from npbench.compose import unknown_key
 from npbench.errors import RequestError, each, unknown_name
@@ -114,8 +115,9 @@ def compose_launcher(
         words.append(f"{GROUP}={name}")
     try:
         config = loader.load_configuration(config_name, words, run_mode=RunMode.MULTIRUN)
-    except (HydraException, OmegaConfBaseException):
-        return None  # the configurations have the same fault, and it is told
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise RequestError(f"The launcher of {' '.join(words)} cannot be composed: {reason}") from error
     return _launcher(config, [override for override in overrides if override.key_or_group != GROUP], configs)
 
 

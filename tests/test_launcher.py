@@ -203,6 +203,22 @@ def test_what_is_wrong_with_a_launcher_is_told_in_a_line(capsys, stranger, argum
     assert len(output.splitlines()) == 1
 
 
+def test_a_file_of_ones_own_chooses_what_a_site_needs(capsys, stranger):
+    folder = Path("mine/hydra/launcher")
+    folder.mkdir(parents=True)
+    mine = "defaults: [slurm, _self_]\npartition: cpu\nsetup: [module load gcc]\n"
+    (folder / "here.yaml").write_text(mine)
+    (folder / "wrong.yaml").write_text(mine.replace("partition", "partiton"))
+    asked = ("plan", "--config-dir", "mine", "solver=centroid", "dataset=blobs")
+    code, output = said(capsys, *asked, "hydra/launcher=here")
+    assert code == 0
+    assert "hydra/launcher=here gets 1 job" in output
+    code, output = said(capsys, *asked, "hydra/launcher=wrong")
+    assert code == 2
+    assert "The launcher of hydra/launcher=wrong cannot be composed: " in output
+    assert "partiton" in output
+
+
 def test_faults_of_the_launcher_are_told_beside_others(capsys, stranger):
     wrong = ("hydra.launcher.partiton=x", "hydra.launcher.timeout_min=long", "seed=-1")
     code, output = said(capsys, "solver=centroid", "dataset=blobs", "hydra/launcher=slurm", *wrong)

@@ -82,7 +82,8 @@ def test_no_plugin_imports_another():
 
 
 def test_what_reports_runs_nothing():
-    running = tuple(f"npbench.{name}" for name in ("execution", "cluster", "task", "workers", "measurement", "run"))
+    names = ("execution", "cluster", "submission", "task", "workers", "measurement", "run")
+    running = tuple(f"npbench.{name}" for name in names)
     paths = [ROOT / "npbench" / f"{name}.py" for name in ("reading", "store", "schema", "summary", "listing")]
     for path in [*paths, *(ROOT / "npbench" / "report").glob("*.py")]:
         assert not {i for i in npbench_imports(path) if i.startswith(running)}, path.name
