@@ -47,7 +47,8 @@ def estimator(name: str) -> None:
     solver = registry.installed().solver(name)
     described = contracts.resolve(solver.estimator)
     tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
-    cog.outl(f'\nIn Python, `npbench.solver("{name}", ...)` is a `{described.__name__}`; [tags](api.md#estimators): {tags}.')
+    made = f'`npbench.solver("{name}", ...)` is a `{described.__name__}`'
+    cog.outl(f"\nIn Python, {made}; [tags](api.md#estimators): {tags}.")
     _table("parameter", _section(described, "Parameters"))
     cog.outl("\nAfter `fit`:")
     _table("attribute", _section(described, "Attributes"))

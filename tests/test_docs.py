@@ -113,6 +113,7 @@ def test_the_tables_of_a_tutorial_are_those_of_its_command(page):
     *command, results = json.loads(told)["command"]
     assert results.startswith("results=")
     assert f"\nnpbench {' '.join(command)}\n" in read(page)
+    assert f"\n{len(frame)} records, in results/records." in read(page)
     for folder in ("/home/", "/root", "/Users/", "/tmp", "/work", "C:\\"):
         assert folder not in told + frame.write_csv()
 
