@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -48,6 +47,8 @@ class Steady(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
 """
+
+resource = pytest.importorskip("resource")  # of POSIX
 
 # That of npbench, with files that are merged every few jobs.
 COMMAND = """
