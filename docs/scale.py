@@ -55,9 +55,9 @@ def run(n: int, folder: Path) -> dict[str, float]:
     Returns
     -------
     dict
-        ``ms`` for a job, with the ``median_ms`` and the ``least_ms`` of tenths; ``parent_ms`` of processor time;
-        ``parent_mb`` resident before the first merge of files, and ``parent_mb_end`` before the last; ``single_bytes``
-        and ``merged_bytes`` of a record, and ``files`` in the end.
+        ``load`` of the machine when it began; ``ms`` for a job, with the ``median_ms`` and the ``least_ms`` of tenths;
+        ``parent_ms`` of processor time; ``parent_mb`` resident before the first merge of files, and ``parent_mb_end``
+        before the last; ``single_bytes`` and ``merged_bytes`` of a record, and ``files`` in the end.
     """
     from npbench.execution import execute
     from npbench.memory import PeakMemory
@@ -75,7 +75,7 @@ def run(n: int, folder: Path) -> dict[str, float]:
             resident.append(PeakMemory().before_mb or 0.0)
             sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the latest, a record alone
 
-    found = facts()
+    found, load = facts(), os.getloadavg()[0]
     execute(jobs, {data.sha256: data}, RecordStore(folder), n_jobs=1, time_limit=None, on_record=on_record, facts=found)
     (start, cpu_start), (end, cpu_end) = stamps[n // 10 - 1], stamps[-1]
     files = list(folder.glob("*.parquet"))
@@ -84,6 +84,7 @@ def run(n: int, folder: Path) -> dict[str, float]:
     milliseconds = [(after - before) / (n // 10) * 1e3 for before, after in pairwise(tenths)]
     return {
         "jobs": n,
+        "load": load,
         "ms": (end - start) / timed * 1e3,
         "median_ms": statistics.median(milliseconds),
         "least_ms": min(milliseconds),

@@ -206,7 +206,8 @@ def overhead() -> None:
     hours = row["ms"] * 1e6 / 3.6e6
     cells = {
         f"time of a job, mean over {row['jobs']:,} in one worker": f"{row['ms']:.1f} ms",
-        "of that, processor time of the parent": f"{row['parent_ms']:.1f} ms",
+        "load average of the machine when they began": f"{row['load']:.1f}",
+        "of the time, processor time of the parent": f"{row['parent_ms']:.1f} ms",
         "so 1,000,000 jobs, by extrapolation": f"{hours:.1f} h",
         "memory of the parent before its 1000th job": f"{row['parent_mb']:.0f} MB",
         f"memory of the parent before its {row['jobs']:,}th job": f"{row['parent_mb_end']:.0f} MB",
