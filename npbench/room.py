@@ -83,6 +83,9 @@ class Room:
             self._elsewhere = self._elsewhere or Path(tempfile.mkdtemp(prefix="npbench-records-"))
             return write(self._elsewhere)
         except OSError as error:
+            if self._elsewhere:
+                with contextlib.suppress(OSError):  # unless it holds others
+                    self._elsewhere.rmdir()
             raise RequestError(
                 f"A record can be written neither to {self._folder} ({reason(fault)}) nor to a temporary folder "
                 f"({reason(error)}), and is lost. Make room, or name another folder with results=...; what is stored "

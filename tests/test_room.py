@@ -90,12 +90,17 @@ def test_a_record_that_fits_nowhere_in_its_folder_goes_to_another_which_is_told(
     assert RecordStore(store.folder).done() == {"b", "c"}
 
 
-def test_a_record_that_fits_nowhere_is_told_to_be_lost(tmp_path, temporary):
+@pytest.mark.parametrize("what", ["mkdtemp", "fsync"])
+def test_a_record_that_fits_nowhere_is_told_to_be_lost(tmp_path, temporary, monkeypatch, what):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     store = RecordStore(tmp_path / "records")
+    monkeypatch.setattr({"mkdtemp": "tempfile.mkdtemp", "fsync": "os.fsync"}[what], full)
     shutil.rmtree(store.folder)
-    shutil.rmtree(temporary)
-    with pytest.raises(RequestError, match=r"neither to .*records \(No such file.*nor to a temporary folder.*is lost"):
+    with pytest.raises(RequestError, match=r"neither to .*records \(No such file.*\(No space left.*, and is lost"):
         store.append(record("a"))
+    assert list(temporary.iterdir()) == []
 
 
 def test_room_is_kept_back_once_and_given_back(tmp_path):
