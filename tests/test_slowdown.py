@@ -84,12 +84,12 @@ def commit(repo, run, branch, file, old, new):
 @pytest.mark.slow
 def test_slower_and_worse_is_flagged_and_another_text_is_not(repository):
     repo, run = repository
-    broken = f"{TWICE}\n    {RANK.replace('delta))', '0.01 * delta))')}"
+    broken = f"{TWICE}\n    {RANK.replace('delta))', '1e-6 * delta))')}"
     commit(repo, run, "slower", "npbench/numerics/thresholds.py", RANK, broken)
     commit(repo, run, "same", "README.md", "# npbench\n", "# npbench, again\n")
     largest = r"Umbrella\.t.*\(1000000\)"
     told = {
-        branch: run("asv", "continuous", "-f", "1.5", "-a", "rounds=1", "--bench", largest, "main", branch)
+        branch: run("asv", "continuous", "-f", "2", "-a", "rounds=1", "--bench", largest, "main", branch)
         for branch in ("same", "slower")
     }
     assert told["same"].returncode == 0, told["same"]
