@@ -116,6 +116,8 @@ def compose_launcher(
     try:
         config = loader.load_configuration(config_name, words, run_mode=RunMode.MULTIRUN)
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
+        if not launching:
+            return None  # the configurations have the same fault, and it is told
         reason = " ".join(str(error.__cause__ or error).split())
         raise RequestError(f"The launcher of {' '.join(words)} cannot be composed: {reason}") from error
     return _launcher(config, [override for override in overrides if override.key_or_group != GROUP], configs)
