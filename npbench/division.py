@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from npbench.claims import Claims
@@ -26,15 +27,23 @@ class Division:
         Those of this run in the folder of the store.
     trace : bool
         Whether only records with a trace will do.
+    force : bool
+        Whether jobs are done again that have a record of success from before.
     on_other : callable
         Called with ``status``, ``solver``, ``dataset`` and ``repeat`` of each job that another run has done.
     """
 
     def __init__(
-        self, store: RecordStore, claims: Claims, trace: bool, on_other: Callable[[Mapping[str, Any]], None]
+        self,
+        store: RecordStore,
+        claims: Claims,
+        trace: bool,
+        force: bool,
+        on_other: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        self._store, self._claims, self._trace, self._on_other = store, claims, trace, on_other
-        self._done = store.arrived(trace)  # by other runs, and not met among the jobs yet: status by key
+        self._claims, self._on_other = claims, on_other
+        self._arrived = partial(store.arrived, trace, force)
+        self._done = self._arrived()  # by other runs, and not met among the jobs yet: status by key
         self._held: list[Job] = []  # met, while another run was at them
 
     def take(self, job: Job) -> bool:
@@ -71,7 +80,7 @@ class Division:
         return []
 
     def _look(self) -> None:
-        news = {} if self._claims.alone else self._store.arrived(self._trace)
+        news = {} if self._claims.alone else self._arrived()
         if news:
             self._done |= news
             self._held = [job for job in self._held if not self._is_done(job)]

@@ -187,7 +187,7 @@ def carry_out(
 
     settings = plan.settings
     with progress.of_jobs(plan.todo) as bar:
-        division = Division(plan.store, claims, settings.trace, on_other=bar.record)
+        division = Division(plan.store, claims, settings.trace, settings.force, on_other=bar.record)
 
         def on_stored(record: dict[str, Any]) -> None:
             claims.release(record["key"])

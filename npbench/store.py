@@ -138,19 +138,21 @@ class RecordStore:
         good = self.frame(["trace"] if trace else []).filter(status="ok")
         return set((good.drop_nulls("trace") if trace else good)["key"])
 
-    def news(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    def news(self, columns: Sequence[str] | None = None, force: bool = False) -> Iterator[pl.DataFrame]:
         """Yield, file by file, the records that others have stored since this was last asked.
 
-        Records older than this object are left out: other runs may have merged them.
+        Of records older than this object, which other runs may have merged, only those that are ok count, and with
+        ``force`` none: what :meth:`done` did not find of them was on its way to the disk.
         """
+        new = pl.col("stored_at") >= self._opened
         for part in parts(self.folder, self._warn, columns, self._known):
-            yield part.filter(pl.col("stored_at") >= self._opened)
+            yield part.filter(new if force else new | (pl.col("status") == "ok"))
 
-    def arrived(self, trace: bool = False) -> dict[str, str]:
+    def arrived(self, trace: bool = False, force: bool = False) -> dict[str, str]:
         """Return the status by key of :meth:`news`; with ``trace``, without those that are ok but have none."""
         columns = [*ESSENTIAL, "trace"] if trace else ESSENTIAL
         found: dict[str, str] = {}
-        for fresh in self.news(columns):
+        for fresh in self.news(columns, force):
             usable = (pl.col("status") != "ok") | pl.col("trace").is_not_null() if trace else pl.lit(True)
             found |= dict(fresh.filter(usable).select("key", "status").iter_rows())
         return found

@@ -135,7 +135,7 @@ def submit_and_wait(
             if record["run_id"] == run["run_id"]:
                 on_record(record)
 
-        arrivals = Arrivals(plan.store, plan.todo, on_arrival)
+        arrivals = Arrivals(plan.store, plan.todo, settings.force, on_arrival)
         _wait(launcher, submitted, arrivals.look, bar.queued)
     lost = [(batch, job) for batch, job in zip(batches, submitted, strict=True) if arrivals.lacking(batch.jobs)]
     if lost:
@@ -151,12 +151,16 @@ class Arrivals:
         The folder, as it was when the jobs were planned.
     jobs : Jobs
         Whose records are waited for.
+    force : bool
+        Whether jobs are done again that have a record of success from before.
     on_record : callable
         Called with each, once.
     """
 
-    def __init__(self, store: RecordStore, jobs: Jobs, on_record: Callable[[Mapping[str, Any]], None]) -> None:
-        self._store, self._on_record = store, on_record
+    def __init__(
+        self, store: RecordStore, jobs: Jobs, force: bool, on_record: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        self._store, self._force, self._on_record = store, force, on_record
         self._missing = set(jobs.keys())
 
     def look(self) -> None:
@@ -164,7 +168,7 @@ class Arrivals:
         folder = self._store.folder
         with contextlib.suppress(OSError):  # so that a network file system looks for new files too
             folder.chmod(folder.stat().st_mode)
-        for part in self._store.news():
+        for part in self._store.news(force=self._force):
             for record in part.iter_rows(named=True):
                 if record["key"] in self._missing:
                     self._missing.remove(record["key"])

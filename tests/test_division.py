@@ -107,8 +107,8 @@ def company(tmp_path):
         yield
 
 
-def division(folder, told, trace=False):
-    return Division(RecordStore(folder), Claims(folder, nothing), trace, on_other=told.append)
+def division(folder, told, trace=False, force=False):
+    return Division(RecordStore(folder), Claims(folder, nothing), trace, force, on_other=told.append)
 
 
 def record(job, status="ok", **more):
@@ -119,7 +119,7 @@ def record(job, status="ok", **more):
 def test_what_another_run_has_done_since_is_told_and_left_out(tmp_path, company, three, status):
     told, other = [], RecordStore(tmp_path)
     other.append(record(three[0]))  # before: whoever asks for it again has it again
-    mine = division(tmp_path, told)
+    mine = division(tmp_path, told, force=True)
     other.append(record(three[1], status))
     other.compact()
     assert [mine.take(job) for job in three] == [True, False, True]
@@ -127,13 +127,23 @@ def test_what_another_run_has_done_since_is_told_and_left_out(tmp_path, company,
     assert mine.wait(pytest.fail) == []
 
 
+@pytest.mark.parametrize(("status", "again"), [("ok", False), ("failed", True)])
+def test_a_success_that_was_on_its_way_to_the_disk_is_not_made_again(
+    tmp_path, company, three, monkeypatch, status, again
+):
+    mine = division(tmp_path, [])
+    monkeypatch.setattr("npbench.store._stamp", lambda: "2000-01-01T00:00:00.000000000Z")
+    RecordStore(tmp_path).append(record(three[0], status))
+    assert mine.take(three[0]) is again
+
+
 def test_own_records_are_no_news(tmp_path, company, three):
-    told = []
-    mine = division(tmp_path, told)
+    told, store = [], RecordStore(tmp_path)
+    mine = Division(store, Claims(tmp_path, nothing), trace=False, force=False, on_other=told.append)
     for job in three:
         assert mine.take(job)
-        mine._store.append(record(job))
-    mine._store.compact()
+        store.append(record(job))
+    store.compact()
     assert all(mine.take(job) for job in three)
     assert told == []
 

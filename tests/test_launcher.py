@@ -327,7 +327,7 @@ def test_records_are_told_of_once_as_they_arrive(tmp_path):
     planned = Jobs((job, [job.repeat]) for job in listed(gaussians(), {}, {}, {}, {}))
     first, second, third, fourth = (job.columns for job in planned)
     store.append({**first, "run_id": "another", "status": "ok"})
-    arrivals = Arrivals(RecordStore(tmp_path), planned, told.append)
+    arrivals = Arrivals(RecordStore(tmp_path), planned, False, told.append)
     for record in (first, second, third):
         store.append({**record, "run_id": "r", "status": "ok"})
         arrivals.look()
