@@ -6,6 +6,7 @@ is ever stale, and machines that share a folder see those of each other where th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -77,7 +78,8 @@ class Claims:
     def release(self, key: str) -> None:
         """Give up a claim."""
         if self._descriptor is not None:
-            self._lock(fcntl.LOCK_UN, _offset(key))
+            with contextlib.suppress(OSError):  # a file system that is out of reach; no record is lost by that
+                self._lock(fcntl.LOCK_UN, _offset(key))
 
     def close(self) -> None:
         """Give up all claims."""

@@ -95,6 +95,13 @@ def test_without_locks_every_claim_succeeds_and_nobody_is_taken_to_be_alone(tmp_
             assert not claims.alone
 
 
+def test_locks_that_fail_later_end_no_run(tmp_path, monkeypatch):
+    with closing(Claims(tmp_path, nothing)) as claims:
+        monkeypatch.setattr("npbench.claims.fcntl.lockf", refused)
+        assert claims.claim(KEYS[0])
+        claims.release(KEYS[0])
+
+
 @pytest.fixture
 def three():
     return jobs(gaussians(), {}, {}, {})
