@@ -103,6 +103,9 @@ class Room:
         if self.fault is None:
             return
         aside = len(list(self._elsewhere.glob("*.parquet"))) if self._elsewhere else 0
+        if self._elsewhere and not aside:  # they were merged where they belong
+            with contextlib.suppress(OSError):
+                self._elsewhere.rmdir()
         first = f" First move the {aside} that are in {self._elsewhere} there, or they are made again." if aside else ""
         raise RequestError(
             f"{self._folder} takes no more records: {reason(self.fault)}. Make room, and the same command goes on; "

@@ -90,6 +90,21 @@ def test_a_record_that_fits_nowhere_in_its_folder_goes_to_another_which_is_told(
     assert RecordStore(store.folder).done() == {"b", "c"}
 
 
+def test_another_folder_that_is_empty_in_the_end_is_removed(tmp_path, temporary):
+    store = RecordStore(tmp_path / "records")
+
+    def made():
+        shutil.rmtree(store.folder)
+        yield record("a")
+        yield record("b")
+        store.folder.mkdir()
+
+    with pytest.raises(RequestError, match=r"takes no more records.*stays valid\.$"):
+        store.keep(made(), lambda record: None)
+    assert list(temporary.iterdir()) == []
+    assert store.done() == {"a", "b"}
+
+
 @pytest.mark.parametrize("what", ["mkdtemp", "fsync"])
 def test_a_record_that_fits_nowhere_is_told_to_be_lost(tmp_path, temporary, monkeypatch, what):
     def full(*_, **__):
