@@ -6,6 +6,7 @@ Ratios are theirs / ours, both measured in turn in this run; nothing is asserted
 from __future__ import annotations
 
 import functools
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -129,6 +130,9 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), np.asarray(data.y, dtype=int)
 
 
+@pytest.mark.skipif(
+    not os.environ.get("NPBENCH_WHOLE_GRID"), reason="the batch SVM takes two minutes: NPBENCH_WHOLE_GRID=1"
+)
 def test_magic_beside_the_batch_svm(
     raw_dataset: Callable[[str], Any], benchmark: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
