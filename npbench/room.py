@@ -83,13 +83,10 @@ class Room:
             self._elsewhere = self._elsewhere or Path(tempfile.mkdtemp(prefix="npbench-records-"))
             return write(self._elsewhere)
         except OSError as error:
-            if self._elsewhere:
-                with contextlib.suppress(OSError):  # unless it holds others
-                    self._elsewhere.rmdir()
             raise RequestError(
                 f"A record can be written neither to {self._folder} ({reason(fault)}) nor to a temporary folder "
                 f"({reason(error)}), and is lost. Make room, or name another folder with results=...; what is stored "
-                "already stays valid."
+                f"already stays valid.{self._aside()}"
             ) from error
 
     def require(self) -> None:
@@ -102,15 +99,21 @@ class Room:
         """
         if self.fault is None:
             return
-        aside = len(list(self._elsewhere.glob("*.parquet"))) if self._elsewhere else 0
-        if self._elsewhere and not aside:  # they were merged where they belong
-            with contextlib.suppress(OSError):
-                self._elsewhere.rmdir()
-        first = f" First move the {aside} that are in {self._elsewhere} there, or they are made again." if aside else ""
         raise RequestError(
             f"{self._folder} takes no more records: {reason(self.fault)}. Make room, and the same command goes on; "
-            f"what is stored already stays valid.{first}"
+            f"what is stored already stays valid.{self._aside()}"
         ) from self.fault
+
+    def _aside(self) -> str:
+        """Return what to do with the records that are elsewhere; remove that folder if none are left there."""
+        if self._elsewhere is None:
+            return ""
+        with contextlib.suppress(OSError):  # there are some
+            self._elsewhere.rmdir()
+        count = len(list(self._elsewhere.glob("*.parquet")))
+        if not count:
+            return ""
+        return f" First move the {count} that are in {self._elsewhere} to {self._folder}, or they are made again."
 
 
 def reason(error: OSError) -> str:

@@ -118,6 +118,23 @@ def test_a_record_that_fits_nowhere_is_told_to_be_lost(tmp_path, temporary, monk
     assert list(temporary.iterdir()) == []
 
 
+def test_with_a_record_that_is_lost_it_is_told_where_others_are(tmp_path, temporary, monkeypatch):
+    store = RecordStore(tmp_path / "records")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def made():
+        shutil.rmtree(store.folder)
+        yield record("a")
+        monkeypatch.setattr("os.fsync", full)
+        yield record("b")
+
+    with pytest.raises(RequestError, match=r"and is lost\. .* First move the 1 that are in .* to .*records, or"):
+        store.keep(made(), lambda record: None)
+    assert len(list(temporary.glob("*/*.parquet"))) == 1
+
+
 def test_room_is_kept_back_once_and_given_back(tmp_path):
     kept = room.Room(tmp_path)
     with kept.kept_back():
