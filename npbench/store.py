@@ -95,6 +95,10 @@ class RecordStore:
                     self._save(record)
                     counts[record["status"]] += 1
                     on_record(record)
+        except KeyboardInterrupt:
+            self.compact()
+            self._room.require()  # nothing else would say where some records are
+            raise
         finally:
             self.compact()
         self._room.require()

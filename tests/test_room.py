@@ -135,6 +135,19 @@ def test_with_a_record_that_is_lost_it_is_told_where_others_are(tmp_path, tempor
     assert len(list(temporary.glob("*/*.parquet"))) == 1
 
 
+def test_an_interrupt_on_a_full_disk_tells_where_records_are(tmp_path, temporary):
+    store = RecordStore(tmp_path / "records")
+
+    def made():
+        yield record("a")
+        shutil.rmtree(store.folder)
+        yield record("b")
+        raise KeyboardInterrupt
+
+    with pytest.raises(RequestError, match=r"takes no more records.*First move the 1 that are in "):
+        store.keep(made(), lambda record: None)
+
+
 def test_room_is_kept_back_once_and_given_back(tmp_path):
     kept = room.Room(tmp_path)
     with kept.kept_back():
