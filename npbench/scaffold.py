@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
+import shutil
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -79,7 +80,7 @@ def write(kind: str, name: str, into: Path) -> Path:
     Raises
     ------
     RequestError
-        If the kind is unknown, the name taken or no name, or the folder exists.
+        If the kind is unknown, the name taken or no name, or the folder exists or cannot be written.
     """
     if kind not in OF_KIND:
         raise RequestError(unknown_name("kind of plugin", kind, OF_KIND))
@@ -87,14 +88,22 @@ def write(kind: str, name: str, into: Path) -> Path:
     folder = into / f"npbench-{name.replace('_', '-')}"
     if folder.exists():
         raise RequestError(f"{folder} exists: choose another name, or another folder with --into.")
-    words = _words(kind, name)
+    try:
+        _write(kind, _words(kind, name), folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)  # half of it would be in the way of the next try
+        message = f"{folder} cannot be written: {error.strerror or error}. Name another place with --into."
+        raise RequestError(message) from error
+    return folder
+
+
+def _write(kind: str, words: Mapping[str, str], folder: Path) -> None:
     templates = resources.files("npbench") / "templates"
     for path, template in {**OF_ALL, **OF_KIND[kind]}.items():
         target = folder / Template(path).substitute(words)
         target.parent.mkdir(parents=True, exist_ok=True)
         text = (templates / template).read_text(encoding="utf-8") if template else ""
         target.write_text(Template(text).substitute(words), encoding="utf-8")
-    return folder
 
 
 def _require_free(kind: str, name: str) -> None:

@@ -1,5 +1,6 @@
 """New packages: what is written passes its own checks at once, and nothing is overwritten."""
 
+import errno
 import os
 import re
 import subprocess
@@ -91,3 +92,21 @@ def test_a_name_is_refused_before_anything_is_written():
     with pytest.raises(RequestError, match="no name"):
         scaffold.write("solver", "../up", Path())
     assert not list(Path().iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence():
+    Path("file").touch()
+    with pytest.raises(RequestError, match=r"npbench-mine cannot be written: .*--into"):
+        scaffold.write("solver", "mine", Path("file"))
+
+
+def test_a_disk_that_is_full_leaves_no_half_package(monkeypatch):
+    def full(path, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(RequestError, match="No space left on device"):
+            scaffold.write("solver", "mine", Path())
+    assert not Path("npbench-mine").exists()
+    scaffold.write("solver", "mine", Path())
