@@ -24,7 +24,7 @@ from npbench.job import Job
 from npbench.measurement import failure
 from npbench.memory import machine_mb
 from npbench.store import RecordStore
-from npbench.task import THREAD_VARIABLES, Task, context, pin_threads, record_of, work
+from npbench.task import THREAD_VARIABLES, Task, context, kind, pin_threads, record_of, work
 from npbench.workers import Isolated
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _carry_out(job: Job, data: BinaryData, limits: Limits) -> dict[str, Any]:
 def _process(time_limit: float | None) -> Isolated:
     if getattr(_here, "time_limit", ...) != time_limit or _here.process not in _processes:
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # threads do not survive a fork
-        _here.process = Isolated(work, functools.partial(pin_threads, 1), time_limit, context())
+        _here.process = Isolated(work, functools.partial(pin_threads, 1), time_limit, context(), kind)
         _here.time_limit = time_limit
         _processes.append(_here.process)
     process: Isolated = _here.process

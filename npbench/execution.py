@@ -15,7 +15,7 @@ from npbench.errors import RequestError
 from npbench.job import Job
 from npbench.memory import machine_mb
 from npbench.store import RecordStore
-from npbench.task import Task, context, pin_threads, record_of, single_threaded, work
+from npbench.task import Task, context, kind, pin_threads, record_of, single_threaded, work
 from npbench.workers import Pool
 
 
@@ -82,7 +82,7 @@ def execute(
     taken = (job for job in jobs if not store.full and take(job))
     tasks = (Task(job, shared[job.data_sha256], n_threads, trace, share_mb) for job in taken)
     with single_threaded():
-        pool = Pool(work, workers, functools.partial(pin_threads, n_threads), time_limit, context())
+        pool = Pool(work, workers, functools.partial(pin_threads, n_threads), time_limit, context(), kind)
         with contextlib.closing(pool.outcomes(tasks)) as outcomes:
             records = ({**surroundings, **record_of(task.job, outcome)} for task, outcome in outcomes)
             return store.keep(records, on_record)

@@ -22,6 +22,7 @@ from npbench.workers import Died, Outcome, Returned, TimedOut
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 DATA_HELD = 4
+COMPILER_MB = 1000.0  # what warming up may allocate, where a job may less
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     try:
         data = _opened(task.data)
         if attempt == 1:
-            compile_seconds = _warm_up(task, data)
+            with at_most(task.memory_limit and max(task.memory_limit, COMPILER_MB)):
+                compile_seconds = _warm_up(task, data)
     except Exception as error:
         return {**task.job.columns, **measurement.failure(error)}
     ready()
@@ -143,11 +145,17 @@ _warm: set[str] = set()
 
 
 def _warm_up(task: Task, data: BinaryData) -> float:
-    job, is_sparse = task.job, sparse.issparse(data.X)
+    is_sparse = sparse.issparse(data.X)
+    compiled = kind(task) + " sparse" * is_sparse
+    if compiled in _warm:
+        return 0.0
+    _warm.add(compiled)
+    return measurement.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+
+
+def kind(task: Task) -> str:
+    """Return what is the same for tasks that compile the same, on data of the same storage."""
+    job = task.job
     # Numbers do not choose what is compiled; names do, like that of a kernel.
     choices = {name: value for name, value in job.params.items() if isinstance(value, (str, bool))}
-    kind = json.dumps([job.solver.name, job.problem.name, job.protocol.name, is_sparse, choices], sort_keys=True)
-    if kind in _warm:
-        return 0.0
-    _warm.add(kind)
-    return measurement.warm_up(job, data.n_features, is_sparse, task.n_threads)
+    return json.dumps([job.solver.name, job.problem.name, job.protocol.name, choices], sort_keys=True)

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
@@ -31,8 +31,10 @@ from typing import Any
 if sys.platform != "win32":
     import fcntl
 
-# Imports and compilation come before the time limit starts to count; this is for a worker that never gets there.
+# Imports and compilation come before the time limit starts to count; this is for a worker that never gets there. Where
+# jobs may take seconds only, nobody waits ten minutes for one that hangs before it begins.
 START_LIMIT = 600.0
+START_BEYOND = 120.0
 CLOSING = 5.0
 OUTPUT_KEPT = 2000  # bytes
 
@@ -83,6 +85,9 @@ class Pool:
         Seconds from ``ready()`` after which a task is killed.
     context : multiprocessing context
         How processes are started.
+    kind : callable
+        ``kind(task)``, equal for tasks with the same preparations. Where these took so long that the worker was
+        killed, all other tasks of the kind begin with ``attempt`` 2.
     """
 
     def __init__(
@@ -92,9 +97,10 @@ class Pool:
         initialize: Callable[[], None],
         time_limit: float | None,
         context: Any,
+        kind: Callable[[Any], Hashable] = repr,
     ) -> None:
-        self._workers = [_Worker(context, function, initialize) for _ in range(n_workers)]
-        self._time_limit = math.inf if time_limit is None else time_limit
+        stuck: set[Hashable] = set()
+        self._workers = [_Worker(context, function, initialize, time_limit, kind, stuck) for _ in range(n_workers)]
 
     def outcomes(self, tasks: Iterable[Any]) -> Generator[tuple[Any, Outcome]]:
         """Yield each task with its outcome as it ends; only the running ones are held.
@@ -107,7 +113,7 @@ class Pool:
                 worker.next(remaining)
             while busy := [worker for worker in self._workers if worker.busy]:
                 for worker in _changed(busy):
-                    outcome = worker.outcome(self._time_limit)
+                    outcome = worker.outcome()
                     if outcome is None:
                         continue
                     ended = worker.task, outcome
@@ -123,7 +129,7 @@ class Isolated:
 
     Parameters
     ----------
-    function, initialize, time_limit, context
+    function, initialize, time_limit, context, kind
         As those of :class:`Pool`.
     """
 
@@ -133,16 +139,16 @@ class Isolated:
         initialize: Callable[[], None],
         time_limit: float | None,
         context: Any,
+        kind: Callable[[Any], Hashable] = repr,
     ) -> None:
-        self._worker = _Worker(context, function, initialize)
-        self._time_limit = math.inf if time_limit is None else time_limit
+        self._worker = _Worker(context, function, initialize, time_limit, kind, set())
 
     def run(self, task: Any) -> Outcome:
         """Run one task and return how it ended."""
         self._worker.next(iter([task]))
         while True:
             _changed([self._worker])
-            outcome = self._worker.outcome(self._time_limit)
+            outcome = self._worker.outcome()
             if outcome is not None:
                 return outcome
 
@@ -163,8 +169,19 @@ def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
 class _Worker:
     """The place of one process and the task it has, seen from the pool; a process that ends is replaced."""
 
-    def __init__(self, context: Any, function: Callable[..., Any], initialize: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        context: Any,
+        function: Callable[..., Any],
+        initialize: Callable[[], None],
+        time_limit: float | None,
+        kind: Callable[[Any], Hashable],
+        stuck: set[Hashable],
+    ) -> None:
         self._context, self._serve = context, functools.partial(_serve, function=function, initialize=initialize)
+        self._time_limit = math.inf if time_limit is None else time_limit
+        self._start_limit = min(START_LIMIT, START_BEYOND + self._time_limit)
+        self._kind, self._stuck = kind, stuck
         self._process: BaseProcess | None = None
         self._pipe: Any = None
         self._output: _Output | None = None
@@ -185,11 +202,11 @@ class _Worker:
             self._close()
         else:
             self.busy = True
-            self._begin(attempt=1)
+            self._begin(attempt=2 if self._kind(self.task) in self._stuck else 1)
 
     def _begin(self, attempt: int) -> None:
         self.attempt, self.ready = attempt, False
-        self.deadline = time.monotonic() + START_LIMIT
+        self.deadline = time.monotonic() + self._start_limit
         try:
             if self._process is None or self._process.exitcode is not None:
                 raise BrokenPipeError
@@ -208,9 +225,9 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    def outcome(self, time_limit: float) -> Outcome | None:
+    def outcome(self) -> Outcome | None:
         """Return how the task ended, or None while it goes on."""
-        ended = self._received(time_limit)
+        ended = self._received()
         if ended is None:
             return None
         assert self._output is not None
@@ -218,18 +235,20 @@ class _Worker:
         if isinstance(ended, (Died, TimedOut)):
             self.kill()
             if not self.ready and self.attempt == 1:
+                if isinstance(ended, TimedOut):
+                    self._stuck.add(self._kind(self.task))
                 self._begin(attempt=2)
                 return None
         return ended
 
-    def _received(self, time_limit: float) -> Outcome | None:
+    def _received(self) -> Outcome | None:
         assert self._process is not None
         try:
             while self._pipe.poll():
                 message = self._pipe.recv()
                 if isinstance(message, Returned):
                     return message
-                self.ready, self.deadline = True, time.monotonic() + time_limit
+                self.ready, self.deadline = True, time.monotonic() + self._time_limit
             died = self._process.exitcode is not None
         except (EOFError, OSError, pickle.UnpicklingError):  # it died, perhaps while sending
             died = True
@@ -238,7 +257,7 @@ class _Worker:
             code = self._process.exitcode
             return Died(-9 if code is None else code)  # still there: it is killed next
         if time.monotonic() >= self.deadline:
-            return TimedOut(time_limit if self.ready else START_LIMIT)
+            return TimedOut(self._time_limit if self.ready else self._start_limit)
         return None
 
     def _close(self) -> None:

@@ -80,6 +80,13 @@ def test_a_job_over_its_time_limit_is_killed_with_what_it_started(data, tmp_path
     assert ended(child)
 
 
+def test_a_solver_that_hangs_on_any_data_is_not_waited_for_while_it_warms_up(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("npbench.workers.START_BEYOND", 2.0)
+    planned = jobs(data, *[{"act": "hangs early"}] * 3, {"act": ""})
+    counts, _ = carried_out(planned, data, tmp_path / "records", time_limit=1.0)
+    assert counts == {"timeout": 3, "ok": 1}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
 def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(data, tmp_path):
     planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})

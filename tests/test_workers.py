@@ -29,6 +29,8 @@ def perform(task, ready, attempt):
         os._exit(4)
     if act == "dies before, once" and attempt == 1:
         os._exit(4)
+    if act == "waits before" and attempt == 1:
+        time.sleep(60)
     ready()
     if act == "dies":
         os._exit(0)
@@ -117,6 +119,14 @@ def test_a_time_limit_counts_for_each_task_alone(pool):
     acts = ["waits", "", "", "waits", ""]
     ended = Counter(kind(act, outcome) for (_, act), outcome in pool(2, time_limit=0.5).outcomes(enumerate(acts)))
     assert ended == {"timed out 0.5": 2, 1: 3}
+
+
+def test_preparations_that_hang_cost_a_kind_of_task_a_little_beyond_the_time_limit_once(pool, monkeypatch):
+    monkeypatch.setattr("npbench.workers.START_BEYOND", 1.0)
+    tasks, start = [(0, "waits before")] * 4 + [(1, "")], time.monotonic()
+    outcomes = list(pool(n_workers=1, time_limit=0.5).outcomes(iter(tasks)))
+    assert [outcome.value[2] for _, outcome in outcomes] == [2, 2, 2, 2, 1]
+    assert 1.5 <= time.monotonic() - start < 6.0  # and not 4 * 1.5
 
 
 def test_a_worker_that_cannot_begin_is_told_for_each_task(pool, activities, capfd):

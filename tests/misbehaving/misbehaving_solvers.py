@@ -1,4 +1,7 @@
-"""A solver that can be told to misbehave on data of ordinary size; toy data of the warm-up are small."""
+"""A solver that can be told to misbehave on data of ordinary size; toy data of the warm-up are small.
+
+Some acts are done there too.
+"""
 
 import ctypes
 import os
@@ -10,13 +13,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+EARLY = ("dies early", "allocate", "hangs early")
+
 
 class Difference(ClassifierMixin, BaseEstimator):
     def __init__(self, *, act="", folder="", seconds=0.0):
         self.act, self.folder, self.seconds = act, folder, seconds
 
     def fit(self, X, y):
-        if len(y) > 60 or self.act == "dies early":
+        if len(y) > 60 or self.act in EARLY:
             self._misbehave()
         self.classes_ = np.unique(y)
         self.w_ = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
@@ -56,6 +61,8 @@ class Difference(ClassifierMixin, BaseEstimator):
             sys.exit("enough")
         if self.act == "dies early":
             os._exit(9)
+        if self.act == "hangs early":
+            time.sleep(60)
         if self.act == "hang":
             ctypes.PyDLL(None).sleep(60)  # in C, and no other thread of Python runs
         if self.act == "child":
