@@ -145,7 +145,7 @@ def test_an_interrupt_on_a_full_disk_tells_where_records_are(tmp_path, temporary
         raise KeyboardInterrupt
 
     # An interrupt that comes through would end all tests, and not fail this one.
-    with pytest.raises((RequestError, KeyboardInterrupt), match=r"takes no more records.*First move the 1 that are in "):
+    with pytest.raises((RequestError, KeyboardInterrupt), match=r"takes no more records.*First move the 1 that are"):
         store.keep(made(), lambda record: None)
 
 
