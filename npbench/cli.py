@@ -6,11 +6,14 @@ and each is composed by itself, so that a sweep may set what its solvers know an
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import signal
 import sys
+import threading
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -63,7 +66,8 @@ def _sweep_flag_first(words: Sequence[str]) -> list[str]:
 def leave(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print what a user got wrong, and no traceback for it."""
     try:
-        code = step()
+        with _terminated_as_interrupted():
+            code = step()
     except RequestError as error:
         refuse(*error.faults)
     except KeyboardInterrupt:
@@ -77,6 +81,19 @@ def leave(step: Callable[[], int]) -> NoReturn:
             raise
         refuse(f"The disk is full: {error}. Make room, and type the same command again; what is stored stays valid.")
     raise SystemExit(code)
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let `kill`, a shutdown or a batch system end the command as Ctrl-C does: in words, leaving nothing behind."""
+    if threading.current_thread() is not threading.main_thread():  # others may set no handler
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def refuse(*faults: str) -> NoReturn:

@@ -87,16 +87,18 @@ def test_a_sweep_is_one_run_with_one_table_and_counts_its_failures(stranger):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_an_interrupted_run_says_what_is_stored(stranger):
+@pytest.mark.parametrize("end", [lambda pid: os.killpg(pid, signal.SIGINT), lambda pid: os.kill(pid, signal.SIGTERM)])
+def test_an_interrupted_run_says_what_is_stored(stranger, end):
     arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         deadline = time.monotonic() + 30
         while not list(Path().glob("results/runs/*.json")) and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(0.5)
-        os.killpg(process.pid, signal.SIGINT)
+        end(process.pid)
         _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
+    assert not list(Path().glob("results/records/.*.unfinished"))
     assert "Interrupted: 0 of 5 jobs are stored in results; the same command goes on from there." in stderr
 
 
