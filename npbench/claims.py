@@ -44,6 +44,8 @@ class Claims:
         # The length of the file says how many runs have come while another was there; no byte is written.
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            if os.fstat(self._descriptor).st_uid == os.getuid():  # whoever may write to the folder may claim
+                os.fchmod(self._descriptor, path.parent.stat().st_mode & 0o666)
             if self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB, RUNS):
                 os.ftruncate(self._descriptor, 0)
                 self._came_first = True

@@ -196,3 +196,10 @@ def test_jobs_seen_at_work_elsewhere_are_forgotten_when_their_records_come(tmp_p
         assert mine._held == []
     assert mine.wait(pytest.fail) == []
     assert Path(tmp_path, ".claims").stat().st_size <= 1
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o770, 0o777])
+def test_whoever_may_write_to_the_folder_may_claim_there(tmp_path, mode):
+    tmp_path.chmod(mode)
+    with closing(Claims(tmp_path, nothing)):
+        assert (tmp_path / ".claims").stat().st_mode & 0o777 == mode & 0o666
