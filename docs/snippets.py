@@ -209,7 +209,7 @@ def overhead() -> None:
         "load average of the machine when they began": f"{row['load']:.1f}",
         "of the time, processor time of the parent": f"{row['parent_ms']:.1f} ms",
         "so 1,000,000 jobs, by extrapolation": f"{hours:.1f} h",
-        "memory of the parent before its 1000th job": f"{row['parent_mb']:.0f} MB",
+        "memory of the parent before its 1,000th job": f"{row['parent_mb']:.0f} MB",
         f"memory of the parent before its {row['jobs']:,}th job": f"{row['parent_mb_end']:.0f} MB",
         "a record in a file of its own": f"{row['single_bytes'] / 1e3:.0f} kB",
         "a record among the 1000 of a merged file": f"{row['merged_bytes'] / 1e3:.2f} kB",
