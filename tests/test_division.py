@@ -84,7 +84,9 @@ def refused(*_):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("fcntl.lockf", refused), ("sys.platform", "win32"), ("os.open", refused)], ids=str
+    ("name", "value"),
+    [("fcntl.lockf", refused), ("sys.platform", "win32"), ("os.open", refused)],
+    ids=["no locks", "no such system", "no file"],
 )
 def test_without_locks_every_claim_succeeds_and_nobody_is_taken_to_be_alone(tmp_path, monkeypatch, name, value):
     with another_process(tmp_path, *KEYS):

@@ -162,7 +162,7 @@ def test_a_run_waits_for_the_jobs_of_another_and_shows_them():
 def check_what_kills_leave(n_kills, n_jobs):
     """Kill runs at random moments, let a last one come to its end, and check that nothing is amiss."""
     settings = (f"repeats={n_jobs}", "solver.seconds=0.1", "solver.child=true", "execution.n_jobs=2")
-    moments = np.random.default_rng(10).uniform(0, 1.5, n_kills)
+    moments = np.random.default_rng(10).uniform(0, 1.2, n_kills)
     begun = time.monotonic()
     for moment in moments:
         command = Command(*settings)
