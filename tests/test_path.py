@@ -305,6 +305,7 @@ def test_real_data(raw_dataset, name, kernel):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["spambase", "adult_sample"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_larger_real_data(raw_dataset, name, kernel):

@@ -195,6 +195,7 @@ def test_killed_runs_leave_no_process_and_no_half_file_and_no_job_is_done_twice(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_fifty_killed_runs():
     check_what_kills_leave(n_kills=50, n_jobs=400)
 

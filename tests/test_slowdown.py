@@ -82,6 +82,7 @@ def commit(repo, run, branch, file, old, new):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_slower_and_worse_is_flagged_and_another_text_is_not(repository):
     repo, run = repository
     broken = f"{TWICE}\n    {RANK.replace('delta))', '1e-6 * delta))')}"
