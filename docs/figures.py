@@ -14,26 +14,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
-from npbench.numerics.np_roc import NPROC, np_roc
-from npbench.reading import conformed
-from npbench.report import (
-    asymmetry,
-    guarantee,
-    iterations,
-    learning_curves,
-    paper,
-    partial_areas,
-    projections,
-    rates,
-    risks,
-    roc_curves,
-    surfaces,
-    training_times,
-)
-from npbench.report.np_roc import chart
-from npbench.report.palette import BLUE, VERMILION, Palette
-from npbench.report.settings import SITUATION
-from npbench.store import RecordStore
+from npbench.records.reading import conformed
+from npbench.records.store import RecordStore
+from npbench.report.render import print_figures as paper
+from npbench.report.render.palette import BLUE, VERMILION, Palette
+from npbench.report.sections import surfaces
+from npbench.report.select.labels import SITUATION
+from npbench_papers.bach import asymmetry_figures as asymmetry
+from npbench_papers.bach import roc_curves
+from npbench_papers.barlaud import projections, risks
+from npbench_papers.gasso import rates
+from npbench_papers.guarantee import excess as guarantee
+from npbench_papers.guarantee.np_roc import NPROC, np_roc
+from npbench_papers.guarantee.np_roc_chart import chart
+from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"

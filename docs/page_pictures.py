@@ -13,10 +13,10 @@ from PIL.PngImagePlugin import PngInfo
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
-from npbench.report import page
 from npbench.report.assemble import assemble
-from npbench.report.collect import collect
-from npbench.report.palette import Palette
+from npbench.report.render import page
+from npbench.report.render.palette import Palette
+from npbench.report.select.collect import collect
 
 EXPERIMENT = "gasso_figure4"
 SIZE = (1280, 860)

@@ -59,24 +59,27 @@ def run(n: int, folder: Path) -> dict[str, float]:
         ``parent_ms`` of processor time; ``parent_mb`` resident before the first merge of files, and ``parent_mb_end``
         before the last; ``single_bytes`` and ``merged_bytes`` of a record, and ``files`` in the end.
     """
-    from npbench.execution import execute
-    from npbench.memory import PeakMemory
-    from npbench.provenance import facts
-    from npbench.store import RecordStore
+    from npbench.records.provenance import facts
+    from npbench.records.store import RecordStore
+    from npbench.runner import local
+    from npbench.runner.context import Limits, RunContext
+    from npbench.runner.memory import PeakMemory
+    from npbench.runner.run import run_jobs
 
     jobs, data = _jobs(n)
     stamps: list[tuple[float, float]] = []
     resident: list[float] = []
     sizes: list[int] = []
 
-    def on_record(record: dict[str, Any]) -> None:
+    def on_record(record: Any) -> None:
         stamps.append((time.perf_counter(), time.process_time()))
         if len(stamps) in (IN_A_FILE - 1, n - 1):  # most records are in hand just before they are merged
             resident.append(PeakMemory().before_mb or 0.0)
             sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the latest, a record alone
 
     found, load = facts(), os.getloadavg()[0]
-    execute(jobs, {data.sha256: data}, RecordStore(folder), n_jobs=1, time_limit=None, on_record=on_record, facts=found)
+    context = RunContext({data.sha256: data}, found)
+    run_jobs(jobs, RecordStore(folder), local.records, Limits(n_jobs=1), context, on_record)
     (start, cpu_start), (end, cpu_end) = stamps[n // 10 - 1], stamps[-1]
     files = list(folder.glob("*.parquet"))
     timed = n - n // 10
@@ -101,11 +104,11 @@ def _jobs(n: int) -> tuple[Any, Any]:
     """Return jobs with every metric that there is for their problem, and the data."""
     from npbench.contracts import Dataset, Solver
     from npbench.data import load
-    from npbench.job import jobs_of
+    from npbench.evaluation.protocols import CrossValidation
+    from npbench.evaluation.request import Request
     from npbench.problem import NeymanPearson
-    from npbench.protocol import CrossValidation
     from npbench.registry import installed
-    from npbench.request import Request
+    from npbench.runner.plan import jobs_of
 
     dataset: Dataset = installed().dataset("breast")
     data = load(dataset)
@@ -117,7 +120,7 @@ def _jobs(n: int) -> tuple[Any, Any]:
         dataset_params={},
         problem=NeymanPearson(0.1),
         protocol=CrossValidation(),
-        preprocess="none",
+        features={"preprocess": "none", "missing": "refuse", "categories": "one_hot"},
         metrics=[m for m in installed().metrics.values() if m.problems is None or "np" in m.problems],
         repeats=n,
     )
@@ -132,11 +135,11 @@ def make_up(n: int, results: Path) -> None:
     import numpy as np
     import polars as pl
 
-    from npbench.cli import _checked, _parse_flags
-    from npbench.run import prepare
+    from npbench.config.command_line import parse, requested
+    from npbench.runner.plan import prepare
 
-    configs, *_ = _checked(_parse_flags([*COMMAND, f"repeats={n}", f"results={results}"]))
-    plan, random = prepare(configs), np.random.default_rng(0)
+    asked = requested(parse([*COMMAND, f"repeats={n}", f"results={results}"]))
+    plan, random = prepare(asked.requests, results), np.random.default_rng(0)
     (job, repeats), one = plan.jobs.parts[0], plan.store.frame().head(1)
     figures = [name for name, dtype in one.schema.items() if dtype == pl.Float64]
     for path in plan.store.folder.glob("*.parquet"):

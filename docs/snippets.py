@@ -23,17 +23,18 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 
-from npbench import contracts, registry, schema
-from npbench.configs import config_dir
-from npbench.experiment import load
+from npbench import contracts, registry
+from npbench.commands.experiment import print_experiment
+from npbench.commands.summary import print_summary
+from npbench.config.experiment import load
+from npbench.config.search_path import config_dir
 from npbench.problem import PROBLEMS
-from npbench.reading import conformed
-from npbench.report import terminal
-from npbench.report.collect import collect
-from npbench.report.experiment import print_experiment
+from npbench.records import schema
+from npbench.records.reading import conformed
+from npbench.records.store import RecordStore
+from npbench.report.render import terminal
+from npbench.report.select.collect import collect
 from npbench.report.sheet import spread
-from npbench.store import RecordStore
-from npbench.summary import print_summary
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")

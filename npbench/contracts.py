@@ -44,7 +44,8 @@ class Solver:
         count]`` as in :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
         ``conf/solver/<name>.yaml``.
     select : str, optional
-        ``"module:function"`` with the signature of :func:`npbench.protocol.grid_search`, for methods where the
+        ``"module:function"`` with the signature of :func:`npbench.evaluation.selection.grid_search`, for methods where
+        the
         search is the method, or where a grid shares work. Without it, every candidate is fitted on every fold.
     imports : tuple of str
         Parameters whose values are import paths, ``"package.module.Class"``, or names of other solvers: answers depend

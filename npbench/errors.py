@@ -1,19 +1,29 @@
-"""What a user can get wrong, as exceptions that the command line prints as sentences, without a traceback."""
+"""User errors, printed by the command line without a traceback, and exit codes."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
 from typing import Any
 
 
+class Exit(IntEnum):
+    """Exit codes of the command line."""
+
+    OK = 0
+    FAILED = 1  # some jobs or checks failed, or a comparison found a regression
+    BAD_REQUEST = 2  # wrong settings, or a full disk
+    INTERRUPTED = 130
+
+
 class RequestError(ValueError):
-    """A request that cannot be carried out: one sentence for each fault, all of them at once.
+    """Request that cannot be carried out, with one message for each fault.
 
     Parameters
     ----------
     *faults : str
-        Complete sentences that name what was wrong, what was expected and what to do next.
+        Messages that say what is wrong, what was expected and what to do.
     """
 
     def __init__(self, *faults: str) -> None:
@@ -22,7 +32,7 @@ class RequestError(ValueError):
 
 
 def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
-    """Return the sentence that refuses ``name``, with the nearest of the ``choices`` and all of them.
+    """Return the error message for an unknown ``name``, with the nearest of the ``choices`` and all of them.
 
     Examples
     --------
@@ -36,7 +46,7 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
 
 
 def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Return the results of all steps.
+    """Run all steps and return their results.
 
     Raises
     ------

@@ -183,14 +183,14 @@ class PartialAUC(_Parametrised):
 
     def measurable(self, n_pos: int, n_neg: int) -> bool:
         """Return whether there is a positive, and a negative ranked in the range."""
-        from npbench.numerics.partial_auc import rank_range
+        from npbench.numerics.pauc_metrics import rank_range
 
         first, last = rank_range(n_neg, *self.fpr_range)
         return n_pos > 0 and first < last
 
     def loss(self, folds: Scored) -> float:
         """Return 1 minus the mean normalised partial AUC."""
-        from npbench.numerics.partial_auc import pairwise
+        from npbench.numerics.pauc_metrics import pairwise
 
         areas = [pairwise(y, scores, *self.fpr_range).value for y, scores in folds]
         return 1.0 - math.fsum(areas) / len(areas)

@@ -1,36 +1,12 @@
-"""Configuration values: as plain data, and what they are."""
+"""Values as canonical JSON, and checks of numbers."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
-
-from npbench.errors import RequestError
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
-
-def as_plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as plain dicts and lists, with references resolved.
-
-    Raises
-    ------
-    RequestError
-        If a value is missing or a reference leads nowhere.
-    """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    if not OmegaConf.is_config(config):
-        return dict(config)
-    try:
-        return OmegaConf.to_container(config, resolve=True, throw_on_missing=True)  # type: ignore[return-value]
-    except OmegaConfBaseException as error:
-        key = error.full_key or "a setting"
-        raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. Set it, as in {key}=1.") from error
+from typing import Any
 
 
 def is_whole(value: Any, at_least: int) -> bool:
@@ -58,3 +34,40 @@ def is_number(value: Any) -> bool:
 def is_positive(value: Any) -> bool:
     """Return whether ``value`` is a finite number above 0."""
     return is_number(value) and value > 0
+
+
+def canonical(value: Any) -> str:
+    """Return ``value`` as JSON, one text for all spellings of the same value.
+
+    Examples
+    --------
+    >>> canonical({"b": (1.0, 2), "a": True})
+    '{"a":true,"b":[1,2]}'
+    """
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in JSON's own types: 1.0 becomes 1, a tuple a list, a NumPy number a Python one.
+
+    Raises
+    ------
+    TypeError
+        If it has a part that is neither a primitive nor a list or mapping of primitives.
+
+    Examples
+    --------
+    >>> plain({"degree": 3.0, "range": (0, 0.5)})
+    {'degree': 3, 'range': [0, 0.5]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(part) for part in value]
+    raise TypeError(f"{value!r} is neither a number, a text nor a list or mapping of them")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import npbench
-from npbench.configs import config_dir
+from npbench.config.search_path import config_dir
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("npbench_*/__init__.py"))

@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
-from npbench.protocol import combinations, grid_search
-from npbench.split import Fold
 
 Path = list[tuple[np.ndarray, bool]]
 
@@ -31,9 +32,10 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing planes.
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing planes.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; estimators have the method
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; estimators have the
+    method
     ``fit_from(X, y, start)``, which fits and returns the start for the next C. Falls back on it when C is not searched.
     """
     if len(search.get("C", ())) < 2:

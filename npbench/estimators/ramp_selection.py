@@ -19,12 +19,13 @@ from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
 from npbench.estimators.ramp import RampClassifier
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.numerics.annealing import REACHED
 from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
-from npbench.protocol import combinations, grid_search
-from npbench.split import Fold
 
 Scored = list[tuple[np.ndarray, np.ndarray]]
 
@@ -38,9 +39,10 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing work.
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing work.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_threads`` kernels are worked on
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    are worked on
     at a time. Falls back on it where nothing can be shared: when C is not searched, the Gram matrix of all rows
     exceeds the estimator's ``cache_size``, or a kernel is not the same function on every fold.
     """

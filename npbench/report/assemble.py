@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from npbench.report import brief, curves, failures, origins, overview, statistics
-from npbench.report.collect import Collection
 from npbench.report.section import Section
+from npbench.report.sections import brief, failures, origins, overview
+from npbench.report.sections import comparison as statistics
+from npbench.report.sections import figures as curves
+from npbench.report.select.collect import Collection
 
 PARTS = (brief, overview, curves, statistics, failures, origins)
 

@@ -13,7 +13,8 @@ class Series:
     Parameters
     ----------
     label : str
-        Of :func:`npbench.report.settings.labels`; decides on colour and marker, the same in every chart of a report.
+        Of :func:`npbench.report.select.labels.labels`; decides on colour and marker, the same in every chart of a
+        report.
     x, y : sequence of float
         Coordinates.
     low, high : sequence of float, optional

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from npbench.errors import RequestError
-from npbench.report import latex, markdown
 from npbench.report.chart import Chart, Ranking
-from npbench.report.collect import Collection
-from npbench.report.palette import Palette
+from npbench.report.render import latex, markdown
+from npbench.report.render.palette import Palette
 from npbench.report.section import Section
+from npbench.report.select.collect import Collection
 from npbench.report.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _write(
     tell: Callable[[str], None],
     drawings: Mapping[str, Callable[[], Figure]],
 ) -> Iterator[str]:
-    from npbench.report import page
+    from npbench.report.render import page
 
     palette = Palette(collection.records["label"])
     (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
@@ -130,7 +130,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _drawn(charts: Iterable[Chart | Ranking], palette: Palette) -> dict[str, Callable[[], Figure]]:
-    from npbench.report import paper
+    from npbench.report.render import print_figures as paper
 
     return {chart.name: partial(paper.draw, chart, palette) for chart in charts}
 
@@ -140,7 +140,7 @@ def _figures(folder: Path, drawings: Mapping[str, Callable[[], Figure]], tell: C
         return f"{FIGURES}: none, as there is nothing to draw"
     if not importlib.util.find_spec("matplotlib"):
         return f"{FIGURES}: none. {NO_MATPLOTLIB}"
-    from npbench.report import paper
+    from npbench.report.render import print_figures as paper
 
     for number, (name, draw) in enumerate(drawings.items(), start=1):
         tell(f"Drawing figure {number} of {len(drawings)}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from npbench.config.compose import as_plain
 from npbench.testing.check import require
-from npbench.values import as_plain
 
 
 def composed(*settings: str) -> dict[str, Any]:
@@ -13,8 +13,8 @@ def composed(*settings: str) -> dict[str, Any]:
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    from npbench import configs
-    from npbench.compose import compose
+    from npbench.config import search_path as configs
+    from npbench.config.compose import compose
 
     configs.register()
     with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):

@@ -116,7 +116,7 @@ def same_again(dataset: Dataset) -> None:
 def divided(dataset: Dataset) -> None:
     """Protocols can divide it, as shared with workers, by its own test part and training size where it has them."""
     from npbench.data import share
-    from npbench.protocol import CrossValidation, Official, Permutations
+    from npbench.evaluation.protocols import CrossValidation, Official, Permutations
 
     data = read(dataset, _paths(dataset))
     protocols: list[Any] = [CrossValidation(folds=2)]

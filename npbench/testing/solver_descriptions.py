@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from npbench import registry
-from npbench.config_folders import package_folders
+from npbench.config.search_folders import package_folders
+from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Solver, resolve
-from npbench.parameters import solver_settings
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, filled_in, signature
 from npbench.testing.check import require

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from npbench import registry
+from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Dataset, Solver
-from npbench.parameters import solver_settings
 from npbench.problem import PROBLEMS
 from npbench.testing.check import require
 from npbench.testing.composing import composed
@@ -18,11 +18,12 @@ from npbench.testing.samples import blobs
 def job(solver: Solver, problem: str) -> None:
     """A whole job ends well and leaves a record: split, select, fit, score, measure, store."""
     from npbench.data import BinaryData
-    from npbench.job import jobs_of
-    from npbench.measurement import run
-    from npbench.protocol import CrossValidation
-    from npbench.request import Request
-    from npbench.store import RecordStore
+    from npbench.evaluation.measure import run
+    from npbench.evaluation.protocols import CrossValidation
+    from npbench.evaluation.request import Request
+    from npbench.records.schema import Record
+    from npbench.records.store import RecordStore
+    from npbench.runner.plan import jobs_of
 
     asked = PROBLEMS[problem]()
     section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
@@ -35,12 +36,11 @@ def job(solver: Solver, problem: str) -> None:
         dataset_params={},
         problem=asked,
         protocol=CrossValidation(folds=2),
-        preprocess="standardize",
         metrics=[m for m in registry.installed().metrics.values() if m.problems is None or problem in m.problems],
     )
     data = BinaryData.checked(*blobs(), "blobs")
     (planned,) = jobs_of(request, data)
-    record = run(planned, data, trace=True)
+    record = Record(run(planned, data, trace=True))
     require(
         record["status"] == "ok",
         f"A job of problem={problem} ended with status {record['status']}: {record.get('error_type')}: "

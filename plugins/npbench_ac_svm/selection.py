@@ -20,9 +20,10 @@ from sklearn.exceptions import ConvergenceWarning
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
-from npbench.protocol import combinations, grid_search
-from npbench.split import Fold
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
@@ -37,9 +38,10 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing work.
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing work.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_threads`` kernels are worked on
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    are worked on
     at a time. Falls back on it where nothing can be shared: for the linear kernel, whose solver takes no Gram matrix,
     when neither cost is searched, when the Gram matrix of all rows exceeds the estimator's ``cache_size``, or when a
     kernel is not the same function on every fold.

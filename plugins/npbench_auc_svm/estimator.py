@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbench.estimators.partial_auc import PartialAUCClassifier, Trained, structural_svm
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 
 EXPLANATIONS = {

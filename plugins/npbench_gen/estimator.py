@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
-from npbench.numerics.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
+from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
 
 NEGLIGIBLE = 1e-6  # what coordinates may drop of the samples, in units of the ridge
 NOISE = 1e-13  # a spread of this share of the values is their rounding

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from npbench.estimators.fpr_range import checked
 from npbench.estimators.linear import LinearClassifier
-from npbench.numerics.partial_auc import strict
-from npbench.numerics.pauc import ranks_within, threshold_within
+from npbench.numerics.pauc_metrics import strict
+from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 
 
 class Trace(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.numerics import partial_auc, rates
+from npbench.numerics import pauc_metrics as partial_auc
+from npbench.numerics import rates
 
 
 def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
@@ -28,7 +29,7 @@ def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
 def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the partial AUC over whole ranks in ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
-    What solvers optimise (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.partial_auc.pairwise`.
+    What solvers optimise (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.pauc_metrics.pairwise`.
     """
     area = partial_auc.pairwise(y, scores, *problem.fpr_range)
     return Estimate(area.value, *area.limits())
@@ -37,7 +38,7 @@ def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> 
 def pauc_fractional(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the partial AUC over exactly ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
-    Ranks that an end of the range cuts count in part (:func:`npbench.numerics.partial_auc.fractional`).
+    Ranks that an end of the range cuts count in part (:func:`npbench.numerics.pauc_metrics.fractional`).
     """
     area = partial_auc.fractional(y, scores, *problem.fpr_range)
     return Estimate(area.value, *area.limits())
@@ -57,7 +58,7 @@ def tpr(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
     """Return the true-positive rate of a threshold at the upper end of ``problem.fpr_range``, with 95 % limits.
 
     The threshold is the lowest whose share of false alarms on these samples is at most that end (Narasimhan and
-    Agarwal 2016, section 8.3); the limits allow for it (:func:`npbench.numerics.partial_auc.tpr_limits`).
+    Agarwal 2016, section 8.3); the limits allow for it (:func:`npbench.numerics.pauc_metrics.tpr_limits`).
     """
     fpr = problem.fpr_range[1]
     value, (low, high) = partial_auc.tpr_at(y, scores, fpr), partial_auc.tpr_limits(y, scores, fpr)

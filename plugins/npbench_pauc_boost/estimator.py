@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.fpr_range import checked
-from npbench.numerics.pauc import ranks_within, threshold_within
+from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps, column
 

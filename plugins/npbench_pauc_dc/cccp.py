@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbench.numerics.bundle import Solution, minimise
-from npbench.numerics.pauc import StructuralRisk
+from npbench.numerics.pauc_surrogates import StructuralRisk
 
 MOST_PLANES = 2000  # in one convex problem
 ACCURACY = 0.25  # of the tolerance, to which convex problems are solved

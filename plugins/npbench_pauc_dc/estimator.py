@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from npbench.estimators.partial_auc import PartialAUCClassifier, Trained, structural_svm
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
-from npbench.numerics.pauc import ranks_within
+from npbench.numerics.pauc_surrogates import ranks_within
 from npbench_pauc_dc.cccp import MOST_PLANES, HingeRisk, descend, scaled
 
 EXPLANATIONS = {

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from npbench.estimators.partial_auc import PartialAUCClassifier, Trained, structural_svm
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Method, Solution
-from npbench.numerics.pauc import Surrogate, ranks_within
+from npbench.numerics.pauc_surrogates import Surrogate, ranks_within
 
 EXPLANATIONS = {
     "collapsed": "w = 0 is optimal to within tol, so that this surrogate ranks nothing in fpr_range for this C. The "

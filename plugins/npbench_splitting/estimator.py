@@ -16,10 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from npbench.estimators.linear import LinearClassifier
-from npbench.numerics.calibrated import LOSSES, CalibratedLoss
-from npbench.numerics.splitting import Ball, GroupBound, Result, minimise
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
+from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
+from npbench_splitting.numerics.splitting import Ball, GroupBound, Result, minimise
 from npbench_splitting.projections import gaps
 
 POSITIVE = Interval(Real, 0, None, closed="neither")

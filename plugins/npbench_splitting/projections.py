@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from npbench.numerics.splitting import Result
+from npbench_splitting.numerics.splitting import Result
 
 
 class ProjectionStep(NamedTuple):

@@ -13,9 +13,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
-from npbench.protocol import combinations, grid_search
-from npbench.split import Fold
 from npbench_splitting.estimator import SplittingNP
 
 
@@ -28,9 +29,10 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, with warm starts along tau.
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, with warm starts along tau.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`. Falls back on it when tau is not
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`. Falls back on it when
+    tau is not
     searched.
     """
     if len(search.get("tau", ())) < 2:

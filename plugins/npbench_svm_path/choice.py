@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from npbench.numerics import signed_rank
-from npbench.numerics.roc import BLOCK_CELLS, ROC, Cuts, by_asymmetry, by_both, by_intercept
 from npbench.numerics.thresholds import SAME_SCORE
+from npbench_svm_path.numerics.roc import BLOCK_CELLS, ROC, Cuts, by_asymmetry, by_both, by_intercept
 
 KINDS = ("one", "int", "all")
 ONE, INT, ALL = range(3)

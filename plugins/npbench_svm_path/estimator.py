@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
-from npbench.numerics.path_line import Line
+from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
-from npbench.split import Fold
 from npbench_svm_path.choice import KINDS
+from npbench_svm_path.numerics.path_line import Line
 from npbench_svm_path.search import Sample, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Gram, Kernel
-from npbench.numerics.path import CostPath
-from npbench.numerics.roc import ROC, by_asymmetry, by_intercept
-from npbench.split import Fold
 from npbench_svm_path.choice import SAME_COST, Validated
+from npbench_svm_path.numerics.path import CostPath
+from npbench_svm_path.numerics.roc import ROC, by_asymmetry, by_intercept
 
 # C_pos + C_neg on the entry line, in units of 1 / the variance of phi(x): ten a decade.
 ENTRY_TOTALS = np.geomspace(1e-3, 1e2, 51)

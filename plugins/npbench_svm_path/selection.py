@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
-from npbench.protocol import combinations
-from npbench.split import Fold
 from npbench_svm_path.estimator import SVMPath
 
 FEWEST_FOLDS = 5  # all of fewer differences may have one sign with a chance above 5 %
@@ -31,7 +31,7 @@ def select(
     than five folds cannot differ significantly at 5 %: the estimator then draws its own from the same rows. An
     estimator with stages goes on to choose these by itself when it is fitted, for the parameters chosen here.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_candidates`` counts
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_candidates`` counts
     classifiers, and ``losses`` has one for each candidate of the search.
     """
     candidates = combinations(search)

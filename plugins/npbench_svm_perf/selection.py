@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
-from npbench.protocol import combinations, grid_search
-from npbench.split import Fold
 from npbench_svm_perf.estimator import SVMPerf, status
 from npbench_svm_perf.precision import threshold_accepting
 
@@ -29,9 +30,10 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.protocol.grid_search` does, from the same losses, sharing planes.
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing planes.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`; ``n_threads`` values of the other
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` values
+    of the other
     parameters are worked on at a time. Falls back on it when C is not searched.
     """
     if len(search.get("C", ())) < 2:

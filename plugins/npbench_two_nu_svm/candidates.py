@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from npbench.numerics.rates import np_score
-from npbench.numerics.reduced_hulls import Caps, DualNu
 from npbench.numerics.thresholds import SAME_RATE
 from npbench_two_nu_svm.estimates import Estimate
+from npbench_two_nu_svm.reduced_hulls import Caps, DualNu
 
 DIGITS = 9  # of rates that are compared: smoothing them rounds
 

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from npbench.evaluation.splits import Fold
 from npbench.numerics.rates import rates
-from npbench.numerics.reduced_hulls import Caps, ReducedHulls
-from npbench.split import Fold
+from npbench_two_nu_svm.reduced_hulls import Caps, ReducedHulls
 
 
 class Rates(NamedTuple):

@@ -15,11 +15,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
-from npbench.numerics.reduced_hulls import DualNu, ReducedHulls
+from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench.numerics.thresholds import empirical
-from npbench.split import Fold
 from npbench_two_nu_svm.candidates import Grid, by_constraint, by_error
+from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.search import Found, Visited, search
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED, STRATEGIES, StrategyName, grid_search
 

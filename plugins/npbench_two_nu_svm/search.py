@@ -11,8 +11,8 @@ import numpy as np
 
 from npbench.estimators.kernel import KernelClassifier
 from npbench.estimators.kernel_sample import KernelSample
+from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Kernel
-from npbench.split import Fold
 from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank
 from npbench_two_nu_svm.estimates import Estimate, Folds, LeaveOneOut, count, leave_out_one_each
 from npbench_two_nu_svm.strategies import Strategy

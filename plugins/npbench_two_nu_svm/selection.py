@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.splits import Fold
 from npbench.numerics.rates import np_score
 from npbench.problem import Problem
-from npbench.protocol import combinations
-from npbench.split import Fold
 from npbench_two_nu_svm.estimator import TwoNuSVM
 
 SEARCHED = ("nu_pos", "nu_neg", "gamma")
@@ -31,7 +31,8 @@ def select(
     Where each fold leaves out one row, rates are those of the estimator's own leave-one-out. Kernels are the same
     functions on all folds: "scale" is that of all rows.
 
-    Parameters and returned value are those of :func:`npbench.protocol.grid_search`, but for ``losses``, which are not
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, but for ``losses``,
+    which are not
     kept: the trace has the rates of every point visited, and ``n_candidates`` counts these.
     """
     candidates = {name: values for name, values in search.items() if name in SEARCHED}

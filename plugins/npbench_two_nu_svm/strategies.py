@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from npbench.numerics.reduced_hulls import Nu
 from npbench_two_nu_svm.candidates import Candidate, Line, Plane, Rank
+from npbench_two_nu_svm.reduced_hulls import Nu
 from npbench_two_nu_svm.windows import as_counted, one_by_three, three_by_three
 
 StrategyName = Literal["bs", "bbs", "gs", "wgs", "cd", "wcd"]

@@ -17,8 +17,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 import npbench
+from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation
 from npbench_ac_svm.estimator import ACSVM
 from npbench_ac_svm.selection import select
 

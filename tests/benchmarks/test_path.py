@@ -14,7 +14,7 @@ import pytest
 from sklearn.svm import SVC
 
 from npbench.numerics.gram import Kernel
-from npbench.numerics.path import CostPath
+from npbench_svm_path.numerics.path import CostPath
 
 SHARES = (np.arange(100) + 0.5) / 100
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from npbench.numerics.bundle import minimise
-from npbench.numerics.pauc import StructuralRisk, ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
 from npbench_auc_svm.estimator import AUCSVM
 from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct

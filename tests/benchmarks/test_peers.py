@@ -21,11 +21,11 @@ from threadpoolctl import threadpool_limits
 
 import npbench
 from npbench.estimators.ramp_selection import select
+from npbench.evaluation.protocols import CrossValidation, Holdout
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation, Holdout
 from npbench_np_svm.estimator import NPSVM
 
 COSTS = np.geomspace(0.01, 100, 10)

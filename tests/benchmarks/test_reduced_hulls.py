@@ -16,7 +16,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import NuSVC
 
-from npbench.numerics.reduced_hulls import DualNu, ReducedHulls
+from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 
 LINES = np.arange(1, 21)[:: 1 if os.environ.get("NPBENCH_WHOLE_GRID") else 4] / 20
 

@@ -22,11 +22,12 @@ from sklearn.linear_model import SGDClassifier
 
 import npbench
 import npbench_sgd
-from npbench import protocol, registry
+from npbench import registry
 from npbench.contracts import resolve
 from npbench.data import BinaryData
+from npbench.evaluation import protocols as protocol
+from npbench.evaluation.protocols import Holdout
 from npbench.problem import NeymanPearson
-from npbench.protocol import Holdout
 from npbench_sgd.estimator import StochasticNP
 
 EPOCHS = 5

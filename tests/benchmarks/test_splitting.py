@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from npbench import load_dataset
-from npbench.numerics.calibrated import LOSSES, CalibratedLoss
-from npbench.numerics.constraints import GroupBound, Region
-from npbench.numerics.projection import project
-from npbench.numerics.splitting import Ball, minimise
+from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
+from npbench_splitting.numerics.constraints import GroupBound, Region
+from npbench_splitting.numerics.projection import project
+from npbench_splitting.numerics.splitting import Ball, minimise
 
 RADII = [None, 1.0, 3.0] if os.environ.get("NPBENCH_WHOLE_GRID") else [1.0]
 

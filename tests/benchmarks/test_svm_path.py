@@ -12,8 +12,8 @@ from sklearn.metrics import roc_curve
 from sklearn.svm import SVC
 
 import npbench
-from npbench.numerics.roc import by_both
 from npbench_svm_path.estimator import SVMPath
+from npbench_svm_path.numerics.roc import by_both
 
 TOTAL = 2.0
 

@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import NuSVC
 
 import npbench
+from npbench.evaluation.protocols import Permutations
 from npbench.problem import NeymanPearson
-from npbench.protocol import Permutations
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.selection import select
 

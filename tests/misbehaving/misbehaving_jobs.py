@@ -8,9 +8,10 @@ import numpy as np
 
 from npbench.contracts import Metric, Solver
 from npbench.data import BinaryData
-from npbench.job import Job, jobs_of
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation
+from npbench.runner.plan import jobs_of
 
 
 def gaussians() -> BinaryData:

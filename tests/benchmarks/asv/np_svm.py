@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
+from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
-from npbench.protocol import CrossValidation
 from npbench_np_svm.estimator import NPSVM
 from npbench_uzawa.estimator import UzawaSVM
 

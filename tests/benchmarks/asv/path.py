@@ -3,7 +3,7 @@
 import numpy as np
 
 from npbench.numerics.gram import Kernel
-from npbench.numerics.path import CostPath
+from npbench_svm_path.numerics.path import CostPath
 
 from .benchmark import Benchmark, compile_all
 from .problems import mixture, scale

@@ -3,7 +3,7 @@
 import numpy as np
 
 from npbench.numerics.gram import squared_distances
-from npbench.numerics.reduced_hulls import DualNu, ReducedHulls
+from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 
 from .benchmark import Benchmark, compile_all
 from .problems import mixture

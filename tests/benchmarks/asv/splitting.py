@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from npbench.numerics.calibrated import LOGISTIC
-from npbench.numerics.constraints import Ball, GroupBound, Region
-from npbench.numerics.projection import project
-from npbench.numerics.splitting import minimise
+from npbench_splitting.numerics.calibrated import LOGISTIC
+from npbench_splitting.numerics.constraints import Ball, GroupBound, Region
+from npbench_splitting.numerics.projection import project
+from npbench_splitting.numerics.splitting import minimise
 
 from .benchmark import Benchmark, compile_all
 from .problems import excess, gaussians, mixture

@@ -1,0 +1,1 @@
+"""The commands of ``npbench``, one module each; the only room that prints."""

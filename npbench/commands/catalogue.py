@@ -1,0 +1,131 @@
+"""``npbench data list|info``: which data sets there are, and which of their files lie where. Imports no numerics."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
+
+from npbench import registry
+from npbench.config.search_folders import config_dir, package_folders
+from npbench.contracts import DataFile, Dataset
+from npbench.data import sources
+from npbench.errors import RequestError
+
+HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
+COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
+ELSEWHERE = ("name", "title", "files", "original")  # fields that have a place of their own in what is shown
+
+
+def show_list(console: Console | None = None) -> None:
+    """Print each data set with its size and whether its files are here; their bytes are counted, not read."""
+    console = console or Console()
+    datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
+    console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
+    console.print(_with_files([dataset for dataset in datasets if dataset.files]))
+    console.print(Text("Drawn, carried by a library, or brought by you", "bold"))
+    console.print(_grid([(dataset.name, dataset.source) for dataset in datasets if not dataset.files]))
+    absent = {file for dataset in datasets for file in dataset.files if not any(sources.copies(file))}
+    console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
+
+
+def _with_files(datasets: Sequence[Dataset]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for dataset in datasets:
+        state, note = standing(dataset)
+        rows = f"{dataset.n_samples} x {dataset.n_features}" if dataset.n_samples and dataset.n_features else ""
+        size = decimal(_size(dataset.files))
+        table.add_row(f"  {dataset.name}", rows, size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
+    table.add_row()
+    return table
+
+
+def standing(dataset: Dataset) -> tuple[str, str]:
+    """Return whether the files of a data set are here, and what else there is to say of them."""
+    found = [next(sources.copies(file), None) for file in dataset.files]
+    wrong = [
+        f"{path} has {path.stat().st_size} bytes, not {file.size}"
+        for file, path in zip(dataset.files, found, strict=True)
+        if path and path.stat().st_size != file.size
+    ]
+    n_here = len(found) - found.count(None)
+    if wrong:
+        return WRONG, "; ".join(wrong)
+    if 0 < n_here < len(found):
+        return PARTLY, f"{n_here} of {len(found)} files"
+    return HERE if n_here else ABSENT, _original(dataset)
+
+
+def _original(dataset: Dataset) -> str:
+    if dataset.original is None:
+        return ""
+    names = ", ".join(Path(file.path).name for file in dataset.original.files)
+    is_here = all(any(sources.copies(file)) for file in dataset.original.files)
+    return f"{names} is here and read instead" if is_here else f"{names} is not here"
+
+
+def _size(files: Iterable[DataFile]) -> int:
+    return sum(file.size for file in files)
+
+
+def show(dataset: Dataset, console: Console | None = None) -> None:
+    """Print all that a description says, where each file lies and whether it is right, and the settings."""
+    console = console or Console()
+    provider = registry.installed().provider("dataset", dataset.name)
+    console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
+    console.print(_grid([*_said(dataset), ("plugin", str(provider))]))
+    for file in dataset.files:
+        console.print(Text(file.path, "bold"), _grid(_about(file)))
+    for file in dataset.original.files if dataset.original else ():
+        title = f"{file.path}, read instead where it is here: npbench data fetch --original {dataset.name}"
+        console.print(Text(title, "bold"), _grid(_about(file)))
+    for path in _settings(dataset.name):
+        console.print(Text(f"Settings, {path.name}", "bold"))
+        console.print(Text(path.read_text(encoding="utf-8")), soft_wrap=True)
+
+
+def _grid(rows: Sequence[tuple[str, str]]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", Text(value, "red" if name == WRONG else ""))
+    table.add_row()
+    return table
+
+
+def _said(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    for field in dataclasses.fields(dataset):
+        value = getattr(dataset, field.name)
+        if field.name not in ELSEWHERE and value not in (None, "", ()):
+            yield field.name, str(value)
+
+
+def _about(file: DataFile) -> list[tuple[str, str]]:
+    rows = [("size", f"{file.size} bytes ({decimal(file.size)})"), ("sha256", file.sha256), ("address", file.url)]
+    for path in sources.copies(file):
+        try:
+            sources.verify(path, file)
+            rows.append((HERE, f"{path}, hash right"))
+        except RequestError as error:
+            rows.append((WRONG, str(error)))
+    return rows if len(rows) > 3 else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
+
+
+def _settings(name: str) -> Iterator[Path]:
+    """Yield the YAML of a data set, which explains its parameters."""
+    packages = registry.installed().config_packages
+    for folder in (config_dir(), *(folder for package in packages for folder in package_folders(package))):
+        path = folder / "dataset" / f"{name}.yaml"
+        if path.is_file():
+            yield path

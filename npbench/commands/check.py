@@ -1,0 +1,109 @@
+"""``npbench check``: the checks of a solver, a data set, a metric or all of a plugin, a line for each."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from npbench import registry
+from npbench.console import status
+from npbench.errors import Exit, RequestError, unknown_name
+
+KINDS = ("solver", "dataset", "metric")
+STYLES = {"ok": "green", "failed": "red", "skipped": "yellow"}
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Carry out ``npbench check`` and return the exit code: 0, or 1 where a check failed.
+
+    Raises
+    ------
+    RequestError
+        If there is no such kind, name or plugin.
+    """
+    options = _parser().parse_args(list(words) or ["--help"])
+    if options.kind not in (*KINDS, "plugin"):
+        raise RequestError(unknown_name("kind to check", options.kind, (*KINDS, "plugin")))
+    find = registry.installed()
+    broken: list[registry.Unavailable] = []
+    subjects = [(options.kind, name) for name in options.names]
+    if options.kind == "plugin":
+        subjects, broken = _of_plugins(options.names)
+    for kind, name in subjects:
+        getattr(find, kind)(name)  # all names are looked up before any work
+    counts: Counter[str] = Counter(failed=len(broken))
+    for one in broken:
+        print(one)
+    for kind, name in dict.fromkeys(subjects):
+        counts += _check(kind, name, with_traceback=options.traceback)
+    print(", ".join(f"{counts[outcome]} {outcome}" for outcome in STYLES))
+    return Exit.FAILED if counts["failed"] else Exit.OK
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "npbench check",
+        description="Look whether what a plugin provides does what npbench relies on.",
+        epilog="Exit code: 0 no check failed, 1 some did, 2 the request is wrong.",
+    )
+    parser.add_argument("kind", metavar="KIND", help="solver, dataset, metric; or plugin: all that one provides")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="as in `npbench list`; of a plugin, its distribution")
+    parser.add_argument("--traceback", action="store_true", help="show where a check failed")
+    return parser
+
+
+def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[registry.Unavailable]]:
+    """Return the kind and name of all that distributions, or modules of them, provide, and which are unavailable."""
+    found = registry.installed()
+    plugins = [*found.providers.values(), *(one.provider for one in found.unavailable)]
+    known = {name for by in plugins for name in (by.distribution, by.module)}
+    faults = [unknown_name("plugin", name, known) for name in names if name not in known]
+    if faults:
+        raise RequestError(*faults)
+
+    def is_named(by: registry.Provider) -> bool:
+        return by.distribution in names or by.module in names
+
+    provided = [key for key, by in found.providers.items() if is_named(by)]
+    return provided, [one for one in found.unavailable if is_named(one.provider)]
+
+
+def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:
+    with status(f"Importing {name}"):
+        from npbench import testing
+
+        checks: list[testing.Check] = getattr(testing, f"check_{kind}")(name)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{kind} {escape(name)}[/]")
+    counts: Counter[str] = Counter()
+    for check in checks:
+        start = time.perf_counter()
+        with status(f"{name}: {check.claim}"):
+            outcome, reason, where = _outcome(check)
+        counts[outcome] += 1
+        took = time.perf_counter() - start
+        console.print(
+            f"  [{STYLES[outcome]}]{outcome:7}[/] {check.name:20} [dim]{took:5.1f} s[/]  {escape(check.claim)}"
+        )
+        for line in filter(None, [reason, where if with_traceback else ""]):
+            console.print(f"          {escape(line)}")
+    return counts
+
+
+def _outcome(check: Callable[[], None]) -> tuple[str, str, str]:
+    """Return the outcome of a check, the sentence that goes with it, and where it failed."""
+    from npbench.testing.check import Skipped
+
+    try:
+        check()
+    except Skipped as skipped:
+        return "skipped", str(skipped), ""
+    except AssertionError as failed:
+        return "failed", str(failed), "".join(traceback.format_exception(failed))
+    return "ok", "", ""

@@ -1,0 +1,157 @@
+"""``npbench data``: what is here, what can be had; fetch it, verify it, throw away what can be made again."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from rich.filesize import decimal
+
+from npbench import registry
+from npbench.contracts import DataFile, Dataset
+from npbench.data import sources
+from npbench.errors import Exit, RequestError, each, unknown_name
+
+RIGHT, WRONG, ABSENT = "right", "WRONG", "absent"
+DAY = 86400.0  # seconds
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Carry out ``npbench data`` and return the exit code: 0, or 1 where a file is wrong or cannot be had.
+
+    Raises
+    ------
+    RequestError
+        If there is no such command or data set.
+    """
+    parser, commands = _parser()
+    if words and not words[0].startswith("-") and words[0] not in commands:
+        raise RequestError(unknown_name("command of npbench data", words[0], commands))
+    options = parser.parse_args(list(words) or ["--help"])
+    code: Exit = options.carry_out(options)
+    return code
+
+
+def _parser() -> tuple[ArgumentParser, set[str]]:
+    parser = ArgumentParser(
+        "npbench data",
+        description="What data sets are here and what can be had. `npbench list datasets` says what they are.",
+        epilog="Exit code: 0 all is well, 1 a file is wrong or cannot be had, 2 the request is wrong.",
+    )
+    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, carry_out: object, explanation: str) -> ArgumentParser:
+        added: ArgumentParser = actions.add_parser(name, help=explanation, description=explanation)
+        added.set_defaults(carry_out=carry_out)
+        return added
+
+    command("list", _list, "each data set, its size, and whether its files are here")
+    info = command("info", _info, "all that is known of a data set, and where each of its files lies")
+    info.add_argument("names", nargs="+", metavar="NAME")
+    fetch = command("fetch", _fetch, "download the files of data sets that lie in no data folder, into the cache")
+    fetch.add_argument("names", nargs="+", metavar="NAME")
+    fetch.add_argument("--original", action="store_true", help="instead, the file that is read in their place")
+    verify = command("verify", _verify, "read every file that is found and check its hash")
+    verify.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
+    command("path", _path, "the folders that are searched for files, in order")
+    clean = command("clean", _clean, "throw away what can be made again: arrays in the cache, downloads that broke off")
+    clean.add_argument("--unused-for", type=float, default=1.0, metavar="DAYS", help="keep what is newer (default: 1)")
+    return parser, set(actions.choices)
+
+
+def _datasets(names: Sequence[str]) -> list[Dataset]:
+    return each([partial(registry.installed().dataset, name) for name in dict.fromkeys(names)])
+
+
+def _list(_: Namespace) -> Exit:
+    from npbench.commands.catalogue import show_list
+
+    show_list()
+    return Exit.OK
+
+
+def _info(options: Namespace) -> Exit:
+    from npbench.commands.catalogue import show
+
+    for dataset in _datasets(options.names):
+        show(dataset)
+    return Exit.OK
+
+
+def _fetch(options: Namespace) -> Exit:
+    datasets = _datasets(options.names)
+    without = [dataset.name for dataset in datasets if options.original and not dataset.original]
+    if without:
+        raise RequestError(
+            *(f"Nothing is read in place of the files of {name!r}: leave out --original." for name in without)
+        )
+    code = Exit.OK
+    for dataset in datasets:
+        try:
+            _fetch_one(dataset, dataset.original.files if options.original and dataset.original else dataset.files)
+        except RequestError as error:
+            code = Exit.FAILED
+            for fault in error.faults:
+                print(f"npbench: {fault}", file=sys.stderr)
+    return code
+
+
+def _fetch_one(dataset: Dataset, files: Sequence[DataFile]) -> None:
+    for file in files:
+        print(f"{dataset.name}: {sources.locate(file)} ({decimal(file.size)})", flush=True)
+    if files:
+        return
+    if dataset.n_samples is None:
+        print(f"{dataset.name}: nothing to download; {dataset.source}")
+        return
+    from npbench.data.loading import load  # a library has its own ways to fetch it
+
+    data = load(dataset)
+    print(f"{dataset.name}: {data.n_samples} x {data.n_features}; {dataset.source}")
+
+
+def _verify(options: Namespace) -> Exit:
+    datasets = _datasets(options.names or sorted(registry.installed().datasets))
+    described = dict.fromkeys(file for dataset in datasets for file in _all_files(dataset))
+    counts: Counter[str] = Counter()
+    for file in described:
+        states = [_verified(path, file) for path in sources.copies(file)] or [ABSENT]
+        counts.update(states)
+        if states == [ABSENT] and options.names:
+            print(f"{ABSENT:6} {file.path}")
+    print(f"{counts[RIGHT]} right, {counts[WRONG]} wrong; {counts[ABSENT]} of {len(described)} files are not here.")
+    return Exit.FAILED if counts[WRONG] else Exit.OK
+
+
+def _all_files(dataset: Dataset) -> Sequence[DataFile]:
+    return dataset.files + (dataset.original.files if dataset.original else ())
+
+
+def _verified(path: Path, file: DataFile) -> str:
+    try:
+        sources.verify(path, file)
+    except RequestError as error:
+        print(f"{WRONG:6} {error}", flush=True)
+        return WRONG
+    print(f"{RIGHT:6} {path}", flush=True)
+    return RIGHT
+
+
+def _path(_: Namespace) -> Exit:
+    for folder in sources.data_folders():
+        print(folder)
+    return Exit.OK
+
+
+def _clean(options: Namespace) -> Exit:
+    from npbench.data.array_cache import clean
+
+    if not options.unused_for >= 0:
+        raise RequestError(f"--unused-for is {options.unused_for:g}: it must be a number of days, 0 or more.")
+    number, size = clean(options.unused_for * DAY)
+    print(f"{number} data sets and unfinished downloads thrown away, {decimal(size)}, in {sources.cache_folder()}.")
+    return Exit.OK

@@ -1,0 +1,68 @@
+"""The tables and the figure of an experiment, made of its records."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+
+from npbench.config.experiment import Experiment
+from npbench.contracts import resolve
+from npbench.report.render import terminal
+from npbench.report.section import Section
+from npbench.report.sections import overview
+
+
+def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
+    """Return the tables of an experiment as a section; without a table of its own, what was measured and chosen.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Any.
+    records : DataFrame
+        The latest record of each of its jobs.
+    """
+    notes = list(filter(None, (experiment.paper, experiment.note)))
+    if not experiment.table:
+        return [Section(experiment.title, notes=notes), *overview.sections(records)]
+    sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
+    # Files are named by what the title is about, before it says what the figures are.
+    named = [replace(one, name=one.name or f"{experiment.name} {one.title.partition(':')[0]}") for one in sheets]
+    return [Section(experiment.title, named, notes=notes)]
+
+
+def print_experiment(
+    experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
+) -> None:
+    """Print an experiment's tables and draw its figure.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With a table.
+    records : DataFrame
+        The latest record of each of its jobs.
+    results : Path
+        The figure goes to ``figures/<name>.png`` below it.
+    console : Console, optional
+        Where to print.
+    """
+    console = console or Console()
+    terminal.show(sections(experiment, records), console)
+    if experiment.figure:
+        console.print(f"\n{_draw(experiment, records, results / 'figures')}", soft_wrap=True, markup=False)
+
+
+def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
+    """Write the figure and return a sentence that says where it is, or how to get it."""
+    if not importlib.util.find_spec("matplotlib"):
+        return "There is also a figure, which needs matplotlib: pip install matplotlib, and the same command draws it."
+    assert experiment.figure is not None
+    path = folder / f"{experiment.name}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    resolve(experiment.figure)(records, experiment.printed, **experiment.options).savefig(path, dpi=150)
+    return f"Figure: {path}"

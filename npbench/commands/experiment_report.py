@@ -1,0 +1,91 @@
+"""``npbench report --experiment``: what a run of an experiment printed, from stored records and in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from npbench.commands import report as command
+from npbench.commands.experiment import sections
+from npbench.config.experiment import Experiment
+from npbench.contracts import resolve
+from npbench.errors import Exit, RequestError
+from npbench.evaluation.request import Request
+from npbench.records.reading import latest, parts
+from npbench.records.schema import ASKED
+from npbench.report.assemble import lead
+from npbench.report.sections import failures, origins
+from npbench.report.select.collect import Collection, measured
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from npbench.config.command_line import Requested
+
+
+def run(requested: Requested, output: Path | None = None) -> Exit:
+    """Print the table of an experiment from stored records and write it in every form.
+
+    Parameters
+    ----------
+    requested : Requested
+        Checked settings, with an experiment.
+    output : Path, optional
+        Output folder; by default ``report/<experiment>`` in the results folder.
+
+    Raises
+    ------
+    RequestError
+        If there is no such record, or the report cannot be written.
+    """
+    experiment, requests, settings = requested.experiment, requested.requests, requested.settings
+    assert experiment is not None
+    folder, faults = settings.results / "records", list[str]()
+    frame = stored(requests, latest(parts(folder, faults.append)))
+    if frame.is_empty():
+        elsewhere = _elsewhere(requests, settings.results)
+        raise RequestError(
+            f"There are no records of {experiment.name} in {folder}: make them with npbench "
+            f"+experiment={experiment.name}, or name another folder with results={elsewhere}",
+            *faults,
+        )
+    planned = len(asked(requests))
+    missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}"
+    faults += [missing] if len(frame) < planned else []
+    records = measured(frame)
+    collection = Collection(records, faults)
+    made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
+    output = output or settings.results / "report" / experiment.name
+    command.conclude(made, collection, output, _drawings(experiment, records))
+    return Exit.OK
+
+
+def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the latest record of each job of ``requests``, whatever code and library versions made it."""
+    wanted = asked(requests)
+    latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
+    return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+
+
+def _elsewhere(requests: Sequence[Request], results: Path) -> str:
+    """Return a results folder below another that has records of ``requests``; dots where there is none."""
+    folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
+    found = (folder.parent for folder in folders if len(stored(requests, latest(parts(folder, lambda fault: None)))))
+    return str(next(found, "..."))
+
+
+def asked(requests: Sequence[Request]) -> pl.DataFrame:
+    """Return the setting of each job of ``requests``, each once."""
+    rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
+    return pl.DataFrame(rows).select(ASKED).unique()
+
+
+def _drawings(experiment: Experiment, records: pl.DataFrame) -> dict[str, Callable[[], Figure]]:
+    """Return what draws the figure of an experiment, by its name."""
+    if not experiment.figure:
+        return {}
+    figure = resolve(experiment.figure)
+    return {experiment.name: lambda: figure(records, experiment.printed, **experiment.options)}

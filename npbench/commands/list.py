@@ -1,0 +1,111 @@
+"""``npbench list``: what is installed, who provides it, and what could not be loaded. Imports no numerics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from npbench import registry
+from npbench.config.search_folders import config_dir, package_folders
+from npbench.errors import Exit, RequestError, unknown_name
+from npbench.problem import PROBLEMS
+
+KINDS = ("solvers", "datasets", "metrics", "problems", "experiments")
+BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
+
+Entry = tuple[str, list[str]]  # a name; what it is, then notes
+
+
+def run(words: Sequence[str]) -> Exit:
+    """List the kinds that are named, or all."""
+    wrong = [word for word in words if word not in KINDS]
+    if wrong:
+        raise RequestError(*(unknown_name("kind to list", word, KINDS) for word in wrong))
+    show(words or KINDS)
+    return Exit.OK
+
+
+def show(kinds: Sequence[str], console: Console | None = None) -> None:
+    """Print what there is of each of ``kinds``, then the plugins that are unavailable and why."""
+    console = console or Console()
+    unusable = registry.installed().unavailable  # first, as it is here that two plugins with one name are refused
+    for kind in kinds:
+        title, entries = _KINDS[kind]
+        console.print(Text(title, "bold"))
+        console.print(_table(sorted(entries())))
+    for unavailable in unusable:
+        console.print(str(unavailable), style="red", markup=False, highlight=False)
+
+
+def _table(entries: Sequence[Entry]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, (title, *notes) in entries:
+        table.add_row(f"  {name}", Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note)))
+    table.add_row()
+    return table
+
+
+def _from(kind: str, name: str) -> str:
+    provider = registry.installed().provider(kind, name)
+    return f"from {provider.distribution} {provider.version}"
+
+
+def _solvers() -> Iterator[Entry]:
+    for solver in registry.installed().solvers.values():
+        solves = f"solves {', '.join(solver.solves)}"
+        yield solver.name, [solver.title, solver.reference, f"{solves}; {_from('solver', solver.name)}"]
+
+
+def _datasets() -> Iterator[Entry]:
+    for data in registry.installed().datasets.values():
+        size = f"{data.n_samples} x {data.n_features}" if data.n_samples and data.n_features else ""
+        yield data.name, [data.title, "; ".join(filter(None, [size, data.source, _from("dataset", data.name)]))]
+
+
+def _metrics() -> Iterator[Entry]:
+    for metric in registry.installed().metrics.values():
+        only = f"for {', '.join(metric.problems)}" if metric.problems else ""
+        notes = [BETTER[metric.direction], only, _from("metric", metric.name)]
+        yield metric.name, [metric.title, metric.reference, "; ".join(filter(None, notes))]
+
+
+def _problems() -> Iterator[Entry]:
+    for problem in PROBLEMS.values():
+        solvers = [s.name for s in registry.installed().solvers.values() if problem.name in s.solves]
+        yield problem.name, [problem.title, f"solved by {', '.join(sorted(solvers)) or 'no installed solver'}"]
+
+
+def _experiments() -> Iterator[Entry]:
+    packages = registry.installed().config_packages
+    folders = [config_dir(), *(folder for package in packages for folder in package_folders(package))]
+    files = {path.stem: path for folder in reversed(folders) for path in (folder / "experiment").glob("*.yaml")}
+    for name, path in files.items():
+        yield name, _described(path, files)
+
+
+def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
+    """Return the title and the paper of an experiment; the paper may be that of one it inherits from."""
+    import yaml
+
+    try:
+        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        parents = [files[name] for name in node.get("defaults") or [] if name in files]
+        nodes = [node, *(yaml.safe_load(parent.read_text(encoding="utf-8")) for parent in parents)]
+        return [str(node.get("title") or ""), str(next(filter(None, (one.get("paper") for one in nodes)), ""))]
+    except (OSError, yaml.YAMLError, AttributeError, TypeError) as error:
+        return [f"cannot be read: {' '.join(str(error).split())}"]
+
+
+_KINDS = {
+    "solvers": ("Solvers (solver=NAME)", _solvers),
+    "datasets": ("Data sets (dataset=NAME)", _datasets),
+    "metrics": ("Metrics (metrics=[NAME,...])", _metrics),
+    "problems": ("Problems (problem=NAME)", _problems),
+    "experiments": ("Experiments (+experiment=NAME)", _experiments),
+}

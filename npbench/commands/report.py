@@ -1,0 +1,154 @@
+"""``npbench report``: prints the tables of a report and writes it in every form."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NoReturn
+
+from npbench.console import status
+from npbench.errors import Exit, RequestError, unknown_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from npbench.report.section import Section
+    from npbench.report.sections.against import Comparison
+    from npbench.report.select.collect import Collection
+
+FLAGS = ("--experiment", "--against", "--anyway", "--output", "--help")
+RESULTS, RECORDS, REPORT = "results", "records", "report"
+USAGE = (
+    "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--anyway]] [--output FOLDER]\n"
+    "       npbench report --experiment NAME ..."
+)
+DESCRIPTION = """\
+Prints the tables of stored records, and writes report.html, tables and figures.
+
+  FOLDER       results folders, folders of records, .parquet files (default: results)
+  NAME=VALUE   which of their records, as on a run's command line; several values with commas
+"""
+EXAMPLES = """\
+examples:
+  npbench report                                        all that results/records holds
+  npbench report solver=np_svm,gen problem.rho=0.1      some of it
+  npbench report results/published --output published   of another folder, to another folder
+  npbench report --against results/before               what got better, worse, slower
+  npbench report --experiment gasso_table2              the table of a paper, beside the paper's figures
+
+exit code: 0, 1 where something named could not be read or got worse, 2 where the request is wrong
+"""
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise RequestError(f"{message}. `npbench report --help` tells more.")
+
+
+def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
+    """Return the options of a report, and the other words in their order; +experiment=NAME is an option as well.
+
+    Raises
+    ------
+    RequestError
+        If an option lacks its value, or two exclude each other.
+    """
+    options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
+    if options.experiment is not None and (options.against or options.anyway):
+        raise RequestError(
+            "--experiment makes the table of one experiment and compares no folders: leave --against and --anyway out."
+        )
+    return options, others
+
+
+def _parser() -> ArgumentParser:
+    parser = _Parser(
+        "npbench report",
+        usage=USAGE,
+        formatter_class=RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--experiment", metavar="NAME", help="instead, the tables and the figure of an experiment")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="say what changed from the records there")
+    parser.add_argument("--anyway", action="store_true", help="even if data, splits or machines are not the same")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: results/report)")
+    return parser
+
+
+def run(options: Namespace, words: Sequence[str]) -> Exit:
+    """Print and write a report, and return the exit code: 0, or 1 where something could not be read or got worse.
+
+    Raises
+    ------
+    RequestError
+        If there are no records, a filter is wrong, records are not comparable, or the report cannot be written.
+    """
+    folders, filters = _folders_and_filters(words)
+    if options.anyway and options.against is None:
+        raise RequestError("--anyway compares what is not comparable: name with what, as in --against FOLDER --anyway.")
+    with status("Reading records") as shown:
+        from npbench.report.assemble import assemble
+        from npbench.report.select.collect import collect
+
+        collection = collect(folders, filters)
+        compared = _compared(collection, options, filters)
+        shown.update("Making tables")
+        lead, *sections = assemble(collection)
+    if compared:
+        sections = [*compared.sections, *sections]
+    conclude([lead, *sections], collection, options.output or _beside(folders[0]))
+    if compared:
+        print(f"\nAgainst {options.against}: {compared.outcome}")
+        if compared.regressed:
+            return Exit.FAILED
+    return Exit.FAILED if collection.faults else Exit.OK
+
+
+def _compared(collection: Collection, options: Namespace, filters: Mapping[str, str]) -> Comparison | None:
+    if options.against is None:
+        return None
+    from npbench.report.sections.against import compare
+    from npbench.report.select.collect import collect
+
+    return compare(collection.records, collect([options.against], filters).records, anyway=options.anyway)
+
+
+def conclude(
+    sections: Sequence[Section],
+    collection: Collection,
+    output: Path,
+    drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
+) -> None:
+    """Print a report, write it, and say where it is."""
+    from npbench.report import files
+    from npbench.report.render import terminal
+
+    console = terminal.Patient()
+    terminal.show(terminal.essential(sections), console)
+    with status("Writing") as shown:
+        written = files.write(output, sections, collection, shown.update, drawings)
+    if omitted := terminal.left_out(sections):
+        console.print(f"\n{omitted}", markup=False, highlight=False)
+    console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
+    for line in written:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _beside(source: Path) -> Path:
+    """Return the folder ``report`` beside the folder ``records``."""
+    records = source.parent if source.is_file() else source
+    return (records.parent if records.name == RECORDS else records) / REPORT
+
+
+def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
+    unknown = [word for word in words if word.startswith("-")]
+    if unknown:
+        raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
+    folders = [Path(word) for word in words if "=" not in word]
+    pairs = (word.partition("=") for word in words if "=" in word)
+    return folders or [Path(RESULTS)], {name: value for name, _, value in pairs}

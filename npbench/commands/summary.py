@@ -1,0 +1,92 @@
+"""The table at the end of a run: what was measured, what was chosen, what failed, where the records lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+
+from npbench.problem import PROBLEMS, Problem
+from npbench.report.sections import overview
+from npbench.report.sheet import Sheet
+
+FAILURES_SHOWN = 3
+COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error")  # that it needs, of those of a record
+
+
+def print_summary(
+    frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
+) -> None:
+    """Print the tables of a run's records.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The latest record of each planned job (see :meth:`npbench.records.store.RecordStore.frame`); :data:`COLUMNS`
+        will do.
+    planned, skipped : int
+        How many jobs the run consists of; how many of them were there before.
+    folder : Path
+        Where the records lie.
+    console : Console, optional
+        Where to print.
+    """
+    console = console or Console()
+    problems = frame["problem"].unique(maintain_order=True).to_list()
+    for problem in problems:
+        records = frame.filter(problem=problem) if len(problems) > 1 else frame  # of a million, no copy
+        kind, found = PROBLEMS[problem], overview.rows(records)
+        _measured(found, kind, console).print(console)
+        if any(row.choices for row in found):
+            overview.chosen(found, kind, overview.CHOSEN).print(console)
+    print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
+
+
+def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:
+    """Return the table of metrics, with as many of the problem's headline as fit the console, two at least."""
+    title = f"{kind.title}\n{overview.legend(kind)}"
+    tables = [overview.measured(rows, kind, title, most=most) for most in range(len(kind.headline), 1, -1)]
+    return next((table for table in tables if table.width <= console.width), tables[-1])
+
+
+def print_outcome(
+    frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
+) -> None:
+    """Print what to know of the results, what failed and where the records lie; see :func:`print_summary`."""
+    console = console or Console()
+    for note in overview.duplicates(frame):
+        console.print(f"\n{note}", style="dim", highlight=False)
+    _print_unconverged(frame, console)
+    _print_failures(frame, planned, console)
+    count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
+    before = f", {skipped} of them from before" if skipped else ""
+    note = f"\n{count}{before}, in {folder}. All that lie there, as one Polars frame:"
+    console.print(note, style="dim", markup=False, highlight=False)
+    console.print(f'  npbench.records.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
+
+
+def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
+    good = frame.filter(status="ok")
+    loose = good.filter(converged=False)
+    if not loose.is_empty():
+        pairs = loose.select("solver", "dataset").unique().sort("solver", "dataset").rows()
+        where = ", ".join(f"{solver} on {dataset}" for solver, dataset in pairs)
+        note = f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); the records say why."
+        console.print(note, style="dim", highlight=False)
+
+
+def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:
+    failed = frame.filter(pl.col("status") != "ok").sort("dataset", "solver", "repeat")
+    missing = planned - len(frame)
+    if failed.is_empty() and not missing:
+        return
+    console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
+    for r in failed.head(FAILURES_SHOWN).iter_rows(named=True):
+        job, error = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}", str(r["error"]).splitlines()[0]
+        console.print(f"  {job}: {r['status']}: {error}", markup=False, highlight=False)
+    if len(failed) > FAILURES_SHOWN:
+        console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records tell all of them.", highlight=False)
+    if missing:
+        console.print(f"  {missing} left no record.")

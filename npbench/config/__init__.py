@@ -1,0 +1,1 @@
+"""From words to checked requests; the only room that imports Hydra."""

@@ -1,0 +1,208 @@
+"""A checked request: what one composed configuration asks for, with every name resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from npbench import registry
+from npbench.config.run_settings import RunSettings, check_settings
+from npbench.config.solver_settings import solver_settings
+from npbench.contracts import Dataset, Metric, Solver
+from npbench.errors import RequestError, each, unknown_name
+from npbench.evaluation.preprocess import CHOICES
+from npbench.evaluation.request import Request
+from npbench.problem import PROBLEMS, Problem
+from npbench.signature import fields
+from npbench.values import is_whole
+
+if TYPE_CHECKING:
+    pass
+
+T = TypeVar("T")
+
+SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
+OF_THE_DATASET = ("test_rows", "n_train")  # settings of protocols that a description has a value for
+
+
+def check(config: Mapping[str, Any]) -> Request:
+    """Resolve every name of a composed configuration and check every value.
+
+    Parameters
+    ----------
+    config : mapping
+        With the sections ``solver``, ``dataset``, ``problem`` and ``protocol`` and the plain settings of
+        ``conf/config.yaml``.
+
+    Returns
+    -------
+    Request
+
+    Raises
+    ------
+    RequestError
+        With one sentence for each fault, all of them at once.
+    """
+    return _Check(config).request()
+
+
+def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
+    """Check the configurations of one run and the settings they share.
+
+    Raises
+    ------
+    RequestError
+        With the faults of all of them, each once.
+    """
+    checks: list[Callable[[], Any]] = [
+        *(partial(check, config) for config in configs),
+        partial(check_settings, configs),
+    ]
+    *requests, settings = each(checks)
+    return requests, settings
+
+
+class _Check:
+    """One configuration under scrutiny; ``faults`` collects what is wrong with it."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+        self.faults: list[str] = []
+
+    def request(self) -> Request:
+        config = self.config
+        self._known_keys()
+        problem = self._attempt(self._problem)
+        solver = self._attempt(lambda: registry.installed().solver(self._name("solver")))
+        dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
+        protocol = self._attempt(partial(self._protocol, dataset))
+        chosen = solver and self._attempt(
+            partial(solver_settings, solver, self._section("solver"), problem.parameters() if problem else {})
+        )
+        params, search = chosen or ({}, {})
+        dataset_params = self._dataset_params(dataset) if dataset else {}
+        metrics = self._metrics(problem)
+        self._solvable(solver, problem)
+        self._whole("seed", at_least=0)
+        self._whole("repeats", at_least=1)
+        features = {key: self._one_of(key, choices) for key, choices in CHOICES.items()}
+        if protocol and protocol.name == "official" and features["missing"] == "drop":
+            self.faults.append(
+                "protocol=official counts rows as the data set has them, and missing=drop leaves some out: use "
+                "missing=impute or protocol=holdout."
+            )
+        if self.faults or solver is None or dataset is None or problem is None:
+            raise RequestError(*self.faults)
+        return Request(
+            solver=solver,
+            params=params,
+            search=search,
+            dataset=dataset,
+            dataset_params=dataset_params,
+            problem=problem,
+            protocol=protocol,
+            metrics=metrics,
+            seed=config["seed"],
+            repeats=config["repeats"],
+            features=features,
+        )
+
+    def _attempt(self, step: Callable[[], T]) -> T | None:
+        try:
+            return step()
+        except RequestError as error:
+            self.faults += error.faults
+            return None
+
+    def _known_keys(self) -> None:
+        known = (*SECTIONS, "seed", "repeats", *CHOICES, "metrics", "results")
+        self.faults += [unknown_name("setting", str(key), known) for key in self.config if key not in known]
+
+    def _section(self, group: str) -> dict[str, Any]:
+        section = self.config.get(group)
+        return section if isinstance(section, dict) else {}
+
+    def _name(self, group: str) -> str:
+        name = self._section(group).get("name")
+        if not isinstance(name, str):
+            raise RequestError(f"No {group} is chosen: add {group}=NAME (`npbench --help` lists the names).")
+        return name
+
+    def _settings(self, group: str) -> dict[str, Any]:
+        return {str(k): v for k, v in self._section(group).items() if k != "name"}
+
+    def _whole(self, key: str, at_least: int) -> None:
+        value = self.config.get(key)
+        if not is_whole(value, at_least):
+            self.faults.append(f"{key} is {value!r}: it must be a whole number, {at_least} or more.")
+
+    def _one_of(self, key: str, choices: Sequence[str]) -> Any:
+        value = self.config.get(key)
+        if value not in list(choices):
+            self.faults.append(f"{key} is {value!r}: it must be {', '.join(choices[:-1])} or {choices[-1]}.")
+        return value
+
+    def _problem(self) -> Problem:
+        return self._dataclass("problem", PROBLEMS, self._settings("problem"))
+
+    def _protocol(self, dataset: Dataset | None) -> Any:
+        from npbench.evaluation.protocols import PROTOCOLS
+
+        settings = self._settings("protocol")
+        if dataset:
+            missing = [name for name in OF_THE_DATASET if name in settings and settings[name] is None]
+            settings |= {name: getattr(dataset, name) for name in missing}
+        return self._dataclass("protocol", PROTOCOLS, settings)
+
+    def _dataclass(self, group: str, table: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+        """Build the problem or protocol called for, from its section."""
+        name = self._name(group)
+        if name not in table:
+            raise RequestError(unknown_name(group, name, table))
+        known = fields(table[name])
+        wrong = [key for key in settings if key not in known]
+        if wrong:
+            raise RequestError(*(unknown_name("setting", f"{group}.{key}", _keys(group, known)) for key in wrong))
+        value = table[name](**settings)
+        if value.faults():
+            raise RequestError(*value.faults())
+        return value
+
+    def _metrics(self, problem: Problem | None) -> list[Metric]:
+        wanted, known = self.config.get("metrics"), registry.installed().metrics
+        if wanted is None:
+            return [m for m in known.values() if problem and (m.problems is None or problem.name in m.problems)]
+        names = [wanted] if isinstance(wanted, str) else wanted
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            self.faults.append(f"metrics is {wanted!r}: it must be null or a list of names, as in metrics=[p_fa,p_nd].")
+            return []
+        found = [self._attempt(partial(registry.installed().metric, name)) for name in dict.fromkeys(names)]
+        metrics = [metric for metric in found if metric]
+        for metric in metrics:
+            if problem and metric.problems is not None and problem.name not in metric.problems:
+                self.faults.append(
+                    f"The metric {metric.name!r} does not apply to problem={problem.name}, but to "
+                    f"{', '.join(metric.problems)}: leave it out of metrics."
+                )
+        return metrics
+
+    def _solvable(self, solver: Solver | None, problem: Problem | None) -> None:
+        if not solver or not problem or problem.name in solver.solves:
+            return
+        others = sorted(s.name for s in registry.installed().solvers.values() if problem.name in s.solves)
+        instead = f"use solver={' or '.join(others)}" if others else "no installed solver does"
+        self.faults.append(
+            f"solver={solver.name} does not solve problem={problem.name}, but {', '.join(solver.solves)}: {instead}."
+        )
+
+    def _dataset_params(self, dataset: Dataset) -> dict[str, Any]:
+        from npbench.data import parameter_faults
+
+        params = self._settings("dataset")
+        self.faults += self._attempt(partial(parameter_faults, dataset, params)) or []
+        return params
+
+
+def _keys(group: str, names: Mapping[str, Any]) -> list[str]:
+    return [f"{group}.{name}" for name in names]

@@ -1,0 +1,138 @@
+"""Where configuration comes from: npbench's own YAML, that of plugins, and nodes generated from descriptions.
+
+A solver or data set whose plugin ships no YAML is configured from its description and the signature of its code,
+which is imported only when the command line names it. Files win over generated nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.object_type import ObjectType
+from hydra.core.plugins import Plugins
+from hydra.errors import ConfigCompositionException
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import OmegaConf
+
+from npbench import registry
+from npbench.config.search_folders import config_dir, package_folders
+from npbench.problem import PROBLEMS
+from npbench.signature import REQUIRED, fields, filled_in, signature
+
+__all__ = ["PluginConfigs", "RegistrySource", "addresses", "config_dir", "register"]
+
+
+def register(folder: str | None = None) -> None:
+    """Make Hydra see the configuration of plugins, the generated nodes, and a user's own ``folder``."""
+    PluginConfigs.folder = folder
+    Plugins.instance().register(PluginConfigs)
+    Plugins.instance().register(RegistrySource)
+
+
+def addresses(package: str) -> list[str]:
+    """Return where Hydra finds a package's configuration: its folders.
+
+    Since Python 3.12 Hydra cannot list the top of a package that has no ``__init__.py``, as folders of YAML have none.
+    A package that does not exist is left to Hydra to name.
+    """
+    return [f"file://{folder}" for folder in package_folders(package)] or [f"pkg://{package}"]
+
+
+class PluginConfigs(SearchPathPlugin):
+    """Appends what plugins ship, then the generated nodes, to Hydra's search path."""
+
+    folder: ClassVar[str | None] = None
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Append to the search path; what comes first wins."""
+        if self.folder:
+            search_path.append(provider="command-line", path=f"file://{self.folder}")
+        for package in registry.installed().config_packages:
+            for address in addresses(package):
+                search_path.append(provider="npbench", path=address)
+        search_path.append(provider="npbench", path="npbench://registry")
+
+
+class RegistrySource(ConfigSource):
+    """Configuration generated from descriptions; listing it imports nothing."""
+
+    @staticmethod
+    def scheme() -> str:
+        """Return the scheme of its addresses."""
+        return "npbench"
+
+    def available(self) -> bool:
+        """Return whether there is anything to read."""
+        return True
+
+    def is_group(self, config_path: str) -> bool:
+        """Return whether ``config_path`` is "solver", "dataset" or "problem"."""
+        return config_path.strip("/") in ("", *NODES)
+
+    def is_config(self, config_path: str) -> bool:
+        """Return whether ``config_path`` is a known name in a group, as in "solver/np_svm"."""
+        group, _, name = config_path.removesuffix(".yaml").partition("/")
+        return group in NODES and name in _names(group)
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        """Return the groups, or the names in a group."""
+        group = config_path.strip("/")
+        if not group:
+            return [] if results_filter is ObjectType.CONFIG else sorted(NODES)
+        return [] if results_filter is ObjectType.GROUP else sorted(_names(group))
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Generate the node; raise ConfigCompositionException if its code cannot be imported or configured."""
+        group, _, name = config_path.removesuffix(".yaml").partition("/")
+        try:
+            node = OmegaConf.create(NODES[group](name))
+        except Exception as error:  # whatever importing someone's module raises
+            raise ConfigCompositionException(
+                f"The {group} {name!r} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+        return ConfigResult(provider=self.provider, path=self.full_path(), config=node, header={"package": None})
+
+
+def _names(group: str) -> Mapping[str, Any]:
+    return PROBLEMS if group == "problem" else getattr(registry.installed(), f"{group}s")
+
+
+def _solver_node(name: str) -> dict[str, Any]:
+    solver = registry.installed().solver(name)
+    hidden = filled_in(solver)
+    params = {k: v for k, v in signature(solver.estimator).defaults.items() if k not in hidden}
+    return {"name": name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
+
+
+def _dataset_node(name: str) -> dict[str, Any]:
+    dataset = registry.installed().dataset(name)
+    return {"name": name} | _plain(signature(dataset.load, len(dataset.files)).defaults)
+
+
+def _problem_node(name: str) -> dict[str, Any]:
+    return {"name": name} | _plain(fields(PROBLEMS[name]))
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    # A parameter without a default must be given a value: Hydra's "???". A default that YAML has no word for is left
+    # to the code.
+    shown = {name: "???" if default is REQUIRED else default for name, default in params.items()}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in shown.items() if _is_plain(v)}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
+    return value is None or type(value) in (bool, int, float, str)
+
+
+NODES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "solver": _solver_node,
+    "dataset": _dataset_node,
+    "problem": _problem_node,
+}

@@ -1,0 +1,117 @@
+"""The settings of a solver: which of its parameters are fixed, which are searched, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from npbench.contracts import Solver, resolve
+from npbench.errors import RequestError, unknown_name
+from npbench.evaluation.grids import grid_fault
+from npbench.signature import REQUIRED, Signature, filled_in, signature
+
+
+def solver_settings(
+    solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Tell the parameters of a solver that are fixed from those that are searched.
+
+    One that has a grid is searched while its own value is null; given a value, it is fixed and its grid is ignored. The
+    same holds for each name in a parameter that is a mapping.
+
+    Parameters
+    ----------
+    solver : Solver
+        Its description; the estimator is imported.
+    section : mapping
+        Its section of the configuration: parameters, and grids under ``search``.
+    of_problem : mapping
+        Parameters of the problem, which the run fills in: what the solver accepts may depend on them.
+
+    Returns
+    -------
+    params, search : dict, dict of lists
+        Disjoint.
+
+    Raises
+    ------
+    RequestError
+        With a sentence for each parameter that does not exist or has a value or grid that it cannot have.
+    """
+    settings = {str(name): value for name, value in section.items() if name not in ("name", "search")}
+    grids = section.get("search") or {}
+    if not isinstance(grids, dict):
+        raise RequestError(f"solver.search is {grids!r}: it must hold grids by name, as in solver.search.C=[0.1,1].")
+    grids = _given(grids)
+    faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
+    faults += _name_faults(solver, _signature(solver, faults), settings | grids)
+    if faults:
+        raise RequestError(*faults)
+    candidates = {name: _candidates(settings.get(name), grid) for name, grid in grids.items()}
+    search = {name: values for name, values in candidates.items() if values}
+    params = {name: value for name, value in settings.items() if name not in search}
+    if faults := _value_faults(solver, {**of_problem, **params}, search):
+        raise RequestError(*faults)
+    return params, search
+
+
+def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the grids without those that are null, in parameters that are mappings too."""
+    plain = {str(name): _given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
+    return {name: grid for name, grid in plain.items() if grid not in (None, {})}
+
+
+def _candidates(value: Any, grid: Any) -> list[Any]:
+    """Return the values that a parameter is selected from, given its own value; none if that fixes it."""
+    from npbench.evaluation.grids import grid_values
+
+    if not isinstance(value, dict):
+        return grid_values(grid) if value is None else []
+    fixed = {name: part for name, part in value.items() if part is not None}
+    merged = [{**value, **one, **fixed} if isinstance(one, dict) else one for one in grid_values(grid)]
+    distinct = [one for i, one in enumerate(merged) if one not in merged[:i]]
+    return [] if distinct == [value] else distinct
+
+
+def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
+    try:
+        return signature(solver.estimator)
+    except Exception as error:  # whatever importing someone's module raises
+        raise RequestError(
+            *faults,
+            f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
+            f"{type(error).__name__}: {error}. Report it to the authors of its plugin.",
+        ) from error
+
+
+def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each parameter that the estimator lacks, that the run fills in, or that needs a value."""
+    hidden = filled_in(solver)
+    known = {name: default for name, default in takes.defaults.items() if name not in hidden}
+    for name in given:
+        if name in hidden:
+            source = "seed" if name == "random_state" else f"problem.{name}"
+            yield f"solver.{name} is filled in by the run: set {source} instead."
+        elif takes.unknown([name]):
+            yield unknown_name("setting", f"solver.{name}", [f"solver.{k}" for k in known])
+    for name, default in known.items():
+        if default is REQUIRED and given.get(name) is None:
+            yield f"solver.{name} has no default and no value: set it, as in solver.{name}=1."
+
+
+def _value_faults(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Ask a scikit-learn estimator that declares the ranges of its parameters about every value."""
+    estimator, unknown = resolve(solver.estimator), signature(solver.estimator).unknown(params)
+    if not hasattr(estimator, "_parameter_constraints"):
+        return []
+    first = {name: value for name, value in params.items() if name not in unknown}  # what is left are the problem's
+    first |= {name: grid[0] for name, grid in search.items()}
+    trials = [first | {name: value} for name, grid in search.items() for value in grid] or [first]
+    faults: dict[str, None] = {}
+    for trial in trials:
+        try:
+            estimator(**trial)._validate_params()
+        except ValueError as error:
+            faults[f"solver={solver.name}: {error}"] = None
+    return list(faults)

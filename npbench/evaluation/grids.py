@@ -1,0 +1,83 @@
+"""Search grids as they are written in configuration: ``[0.1, 1, 10]``, or ``[geomspace, 0.01, 100, 10]`` for spacing.
+
+All are lists, since Hydra replaces a list by a list, but not a mapping by a list. A parameter that is a mapping itself
+has a grid for each of its names, ``{C: [0.1, 1], gamma: [1]}``, or lists mappings, ``[{C: 0.1}, {C: 1, gamma: 1}]``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from npbench.values import is_number, is_positive, is_whole
+
+# Even spacing on a log scale, or on a plain one: what the ends must be, and how that is said.
+SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "finite")}
+
+
+def grid_fault(name: str, grid: Any) -> str | None:
+    """Return the sentence that refuses the grid of the parameter ``name``, or None for a good one.
+
+    Good are a list, not empty, of finite numbers only, of names only or of mappings only, ``["geomspace", low, high,
+    count]`` with positive ends and a count of 1 or more, ``["linspace", low, high, count]`` with any finite ends, and a
+    mapping of names to such grids.
+
+    Examples
+    --------
+    >>> grid_fault("C", [0.1, 1])
+    >>> grid_fault("C", ["geomspace", 1, 10])
+    "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], ends positive, count whole, 1 or more."
+    """
+    start = f"solver.search.{name} is {grid!r}: "
+    if isinstance(grid, dict) and grid:
+        return next(filter(None, (grid_fault(f"{name}.{part}", inner) for part, inner in grid.items())), None)
+    spacing = grid[0] if isinstance(grid, list) and grid and isinstance(grid[0], str) else None
+    if spacing in SPACINGS:
+        possible, ends = SPACINGS[spacing]
+        good = len(grid) == 4 and all(map(possible, grid[1:3])) and is_whole(grid[3], at_least=1)
+        return None if good else f"{start}write [{spacing},low,high,count], ends {ends}, count whole, 1 or more."
+    if isinstance(grid, list) and grid and any(all(map(good, grid)) for good in (is_number, _is_name, _is_mapping)):
+        return None
+    return (
+        f"{start}it must list finite numbers, or names, at least one, as in solver.search.{name}=[0.1,1,10] or "
+        f"solver.search.{name}=[geomspace,0.01,100,10]; null searches none."
+    )
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, (str, bool))
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def grid_values(grid: Any) -> list[Any]:
+    """Return the values of a search grid: a list as it is, one that begins with geomspace or linspace expanded.
+
+    A mapping of names to grids gives mappings, one for each combination, ordered by name.
+
+    Examples
+    --------
+    >>> grid_values(["geomspace", 0.01, 100, 5])
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    >>> grid_values(["linspace", 0.25, 1, 4])
+    [0.25, 0.5, 0.75, 1.0]
+    >>> grid_values({"C": [1, 10], "dual": [True]})
+    [{'C': 1, 'dual': True}, {'C': 10, 'dual': True}]
+    """
+    if isinstance(grid, Mapping):
+        return combinations({name: grid_values(grid[name]) for name in sorted(grid)})
+    if len(grid) and grid[0] in ("geomspace", "linspace"):
+        spaced, (low, high, count) = getattr(np, grid[0]), grid[1:]
+        # Rounded so that the same grid, however written, gives the same numbers in every record.
+        return [float(f"{value:.12g}") for value in spaced(low, high, int(count))]
+    return list(grid)
+
+
+def combinations(search: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every combination of the searched values, the last parameter fastest."""
+    return [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]

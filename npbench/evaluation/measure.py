@@ -1,0 +1,290 @@
+"""Runs one job and measures it: split, preprocess, select, fit, predict, score.
+
+The solver is handed the rows that are not in the test part and nothing else; what it did is measured here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from npbench.contracts import Estimate, Selection, resolve
+from npbench.data import BinaryData
+from npbench.evaluation import protocols
+from npbench.evaluation.job import Job
+from npbench.evaluation.preprocess import fitted
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
+from npbench.numerics.roc_grid import true_positive_rates
+from npbench.values import canonical
+
+WARNINGS_KEPT = 3
+ROC_DECIMALS = 4
+
+
+def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
+    """Run a job and return its record, whatever happens in the solver.
+
+    Parameters
+    ----------
+    job : Job
+        What to run.
+    data : BinaryData
+        The data whose hash the job names.
+    n_threads : int
+        Threads that the solver's own search may use.
+    trace : bool
+        Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``, with every
+        metric of each stage on the training and test parts if the estimator has stages.
+
+    Returns
+    -------
+    dict
+        Primitives by column (see :data:`npbench.records.schema.SCHEMA`): the job's columns, ``status`` ok, failed or
+        out_of_memory, times, memory, choice, metrics; after a failure what was measured before it.
+    """
+    record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
+    caught = _Warnings()
+    start = time.perf_counter()
+    try:
+        with caught.counted():
+            _measure(job, data, n_threads, record, trace)
+    except (Exception, SystemExit) as error:  # a solver may raise anything, and the other jobs go on
+        record |= failure(error)
+    record["seconds"] = time.perf_counter() - start
+    return {**record, "n_warnings": caught.count, "warnings": "\n".join(caught.texts)}
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return the columns that describe an exception."""
+    return {
+        "status": "out_of_memory" if isinstance(error, MemoryError) else "failed",
+        "error_type": type(error).__name__,
+        "error": str(error) or type(error).__name__,
+        "traceback": "".join(traceback.format_exception(error)),
+    }
+
+
+def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> float:
+    """Run a tiny job of the same kind, so that kernels compile outside the clock; return the seconds it took.
+
+    Parameters
+    ----------
+    job : Job
+        Its solver, problem and parameters are kept, and at most two candidates of its grids.
+    n_features : int
+        Features of the real data; the toy has at most 5.
+    is_sparse : bool
+        Whether the real data are CSR: kernels compile anew for each kind.
+    n_threads : int
+        As in :func:`run`.
+
+    Notes
+    -----
+    A failure here does not matter and is not reported: the job itself will show it.
+    """
+    start = time.perf_counter()
+    random = np.random.default_rng(0)
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), 24)
+    X = random.normal(size=(len(y), min(n_features, 5))) + 0.5 * y[:, None]
+    toy = BinaryData(sparse.csr_array(X) if is_sparse else X, y, "toy")
+    request = job.request
+    tiny = dataclasses.replace(
+        job,
+        request=dataclasses.replace(request, search=_at_most_two(request.search), protocol=_small(request.protocol)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(tiny, toy, n_threads)
+    return time.perf_counter() - start
+
+
+def _small(divided: Any) -> protocols.CrossValidation | protocols.Permutations:
+    """Return a protocol for the toy; a search may take another path where the folds leave out one row each."""
+    leaves_one_out = isinstance(divided, protocols.Permutations) and divided.folds is None
+    return protocols.Permutations(n_train=16) if leaves_one_out else protocols.CrossValidation(folds=2)
+
+
+def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
+    tiny = {name: values[:1] for name, values in search.items()}
+    for name, values in search.items():
+        if len(values) > 1:
+            return {**tiny, name: values[:2]}
+    return tiny
+
+
+def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
+    request = job.request
+    split = request.protocol.split(data, request.seed, job.repeat)
+    # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
+    known = np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
+    record |= {
+        "test_part": split.test_part,
+        "split_sha256": split.sha256,
+        "n_test_duplicates": int(np.isin(data.row_hashes[split.test], data.row_hashes[known]).sum()),
+    }
+    transform = fitted(data.X[split.train], data.categorical, **request.features)
+    X, y = transform(data.X[known]), data.y[known]
+    folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
+    train = np.searchsorted(known, split.train)
+    make = _maker(job)
+
+    with _timed("select", record):
+        selection = _select(job, make, X, y, folds, n_threads)
+    record |= {
+        "chosen_params": canonical(selection.params),
+        "selection_loss": None if np.isnan(selection.loss) else float(selection.loss),  # NaN: nothing was compared
+        "n_candidates": int(selection.n_candidates),
+        "n_unconverged": int(selection.n_unconverged),
+    }
+    estimator = make(**selection.params)
+    X_train, y_train = (X, y) if len(train) == len(known) else (X[train], y[train])
+    with _timed("fit", record):
+        estimator.fit(X_train, y_train)
+    record |= _outcome(estimator)
+    of_search = len(selection.trace) > 0
+    course = _columns(selection.trace if of_search else getattr(estimator, "trace_", ())) if trace else {}
+    if trace:
+        record["trace"] = _json(course)
+
+    X_test, y_test = transform(data.X[split.test]), data.y[split.test]
+    with _timed("predict", record):
+        scores = estimator.decision_function(X_test)
+    scores = _checked(scores, len(y_test))
+    record["n_test_positive"] = int(np.sum(y_test > 0))
+    record["roc"] = canonical(true_positive_rates(y_test, scores).round(ROC_DECIMALS))
+    record |= _measured(job, estimator, y_test, scores)
+    if trace and not of_search and hasattr(estimator, "staged_decision_function"):
+        for part, samples, labels in (("train", X_train, y_train), ("test", X_test, y_test)):
+            course |= _staged(part, job, estimator, samples, labels, course)
+        record["trace"] = _json(course)
+
+
+def _maker(job: Job) -> Callable[..., Any]:
+    estimator = resolve(job.request.solver.estimator)
+    known = estimator().get_params()
+    filled = {name: value for name, value in job.request.problem.parameters().items() if name in known}
+    if "random_state" in known:
+        # A child of the split's seed sequence, hence independent of the split.
+        sequence = np.random.SeedSequence([job.request.seed, job.repeat], spawn_key=(1,))
+        filled["random_state"] = int(sequence.generate_state(1)[0])
+    return functools.partial(estimator, **{**filled, **job.request.params})
+
+
+def _select(job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int) -> Selection:
+    search = resolve(job.request.solver.select) if job.request.solver.select else grid_search
+    return search(make, X, y, folds, job.request.problem, job.request.search, n_threads=n_threads)
+
+
+@contextmanager
+def _timed(stage: str, record: dict[str, Any]) -> Iterator[None]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        yield
+    finally:
+        record[f"{stage}_seconds"] = time.perf_counter() - wall
+        record[f"{stage}_cpu_seconds"] = time.process_time() - cpu
+
+
+def _outcome(estimator: Any) -> dict[str, Any]:
+    # n_iter_ is one count per subproblem in some scikit-learn estimators; the longest one tells.
+    converters: dict[str, Callable[[Any], Any]] = {
+        "n_iter": lambda value: int(np.max(value)),
+        "converged": bool,
+        "objective": float,
+        "duality_gap": float,
+        "status": str,
+    }
+    found = {name: getattr(estimator, f"{name}_", None) for name in converters}
+    outcome = {name: None if value is None else converters[name](value) for name, value in found.items()}
+    outcome["solver_status"] = outcome.pop("status")
+    return outcome
+
+
+def _columns(steps: Sequence[Any]) -> dict[str, list[float]]:
+    """Return the figures of the steps of a trace by name."""
+    if not all(hasattr(step, "_fields") for step in steps):
+        raise TypeError(f"A trace holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
+    names = steps[0]._fields if steps else ()
+    return {name: [float(getattr(step, name)) for step in steps] for name in names}
+
+
+def _json(course: Mapping[str, Sequence[float]]) -> str:
+    """Return a trace as JSON, which has no word for NaN or infinity; ``{}`` where nothing was noted."""
+    return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in course.items()})
+
+
+def _staged(
+    part: str, job: Job, estimator: Any, X: Any, y: np.ndarray, course: Mapping[str, Sequence[float]]
+) -> dict[str, list[float]]:
+    """Return every metric of each stage on a part of the data, without confidence limits, as ``<part>_<metric>``."""
+    method = "staged_decision_function"
+    stages = [
+        _measured(job, estimator, y, _checked(scores, len(y), method)) for scores in getattr(estimator, method)(X)
+    ]
+    for column in course.values():
+        if len(column) != len(stages):
+            raise ValueError(
+                f"{method} gave the scores of {len(stages)} stages, and trace_ has {len(column)} steps; one stage for "
+                "each step was expected."
+            )
+    return {f"{part}_{metric.name}": [figures[metric.name] for figures in stages] for metric in job.request.metrics}
+
+
+def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> np.ndarray:
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (n_samples,):
+        raise ValueError(
+            f"{method} returned an array of shape {scores.shape}; one score for each of the {n_samples} "
+            f"samples was expected, shape ({n_samples},)."
+        )
+    wrong = int(np.sum(~np.isfinite(scores)))
+    if wrong:
+        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples.")
+    return scores
+
+
+def _measured(job: Job, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Return every metric of the job by column."""
+    figures: dict[str, float] = {}
+    for metric in job.request.metrics:
+        compute = resolve(metric.compute)
+        figures |= _figures(metric.name, compute(y, scores, problem=job.request.problem, estimator=estimator))
+    return figures
+
+
+def _figures(name: str, figure: float | Estimate) -> dict[str, float]:
+    if isinstance(figure, Estimate):
+        return {name: float(figure.value), f"{name}_low": float(figure.low), f"{name}_high": float(figure.high)}
+    return {name: float(figure)}
+
+
+class _Warnings:
+    """Counts the warnings raised and keeps the first texts; a list of all could outgrow the job."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.texts: list[str] = []
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = self._note
+            yield
+
+    def _note(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        self.count += 1
+        text = f"{category.__name__}: {message}"
+        if len(self.texts) < WARNINGS_KEPT and text not in self.texts:
+            self.texts.append(text)

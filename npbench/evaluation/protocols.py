@@ -1,0 +1,336 @@
+"""Outer splits and inner model selection.
+
+A split depends on the data, the protocol, the seed and the number of the repeat alone; where the data have groups, no
+group is on both sides of any of its divisions. Cross-validation and holdout are those of Gasso et al. (2011), section
+5.1, stratified by class; permutations are those of Davenport et al. (2006), section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from npbench.data import BinaryData
+from npbench.errors import RequestError
+from npbench.evaluation.splits import (
+    Need,
+    Split,
+    fewest,
+    k_fold,
+    leave_one_out,
+    random_state,
+    require,
+    stratified,
+)
+from npbench.values import is_whole
+
+FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
+FEWER_NESTED_FOLDS = "Use fewer folds (protocol.outer=..., protocol.folds=...), or more data."
+OTHER_SHARES = "Set other shares aside (protocol.test_size=..., protocol.validation_size=...), or use more data."
+OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
+
+
+class SplitProtocol(Protocol):
+    """How data are divided.
+
+    ``stratified`` tells whether class counts alone decide if there is a split, so that one repeat speaks for all.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    stratified: ClassVar[bool]
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``; ``repeat`` numbers the repetitions under one seed."""
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """A stratified part for testing; k-fold cross-validation on the rest; the final fit uses all of the rest.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of each class set aside for testing, in ]0, 1[.
+    folds : int
+        Number of folds, at least 2.
+    """
+
+    name: ClassVar[str] = "cv"
+    title: ClassVar[str] = "test part, k-fold cross-validation on the rest"
+    stratified: ClassVar[bool] = True
+    test_size: float = 0.25
+    folds: int = 4
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(test_size=self.test_size)
+        if not (isinstance(self.folds, int) and self.folds >= 2):
+            faults.append(f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more.")
+        return faults
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        y, random = data.y, random_state(seed, repeat)
+        require(y, self._needs)
+        train, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        return Split(train, test, k_fold(train, data, self.folds, random))
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        left, test = fewest(count, n_samples, self.test_size)
+        yield Need("the test part", test, 1, OTHER_SHARES)
+        yield Need(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Stratified parts for testing and for validation; every fit, the final one too, uses the rest.
+
+    Parameters
+    ----------
+    test_size, validation_size : float
+        Shares of each class set aside, in ]0, 1[, with a sum below 1.
+    """
+
+    name: ClassVar[str] = "holdout"
+    title: ClassVar[str] = "test part, validation part, training part"
+    stratified: ClassVar[bool] = True
+    test_size: float = 0.25
+    validation_size: float = 0.25
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(test_size=self.test_size, validation_size=self.validation_size)
+        if not faults and self.test_size + self.validation_size >= 1:
+            faults.append(
+                f"protocol.test_size + protocol.validation_size is {self.test_size + self.validation_size:g}: "
+                "it must stay below 1, or nothing is left to train on."
+            )
+        return faults
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        y, random = data.y, random_state(seed, repeat)
+        require(y, self._needs)
+        rest, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        train, validate = stratified(rest, data, self._share_of_rest, random)
+        return Split(train, test, [(train, validate)])
+
+    @property
+    def _share_of_rest(self) -> float:
+        return self.validation_size / (1 - self.test_size)
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        rest, test = fewest(count, n_samples, self.test_size)
+        n_rest = n_samples - math.ceil(self.test_size * n_samples)
+        train, validation = fewest(rest, n_rest, self._share_of_rest)
+        for part, has in {"test": test, "validation": validation, "training": train}.items():
+            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Each fold is the test part of one repeat; k-fold cross-validation on the rest, all of which the final fit uses.
+
+    Every ``outer`` repeats test each row once. With groups, folds are of whole groups.
+
+    Parameters
+    ----------
+    outer, folds : int
+        Number of folds that are tested on, and that the rest is divided into; at least 2.
+    """
+
+    name: ClassVar[str] = "nested"
+    title: ClassVar[str] = "a fold for testing in each repeat, k-fold cross-validation on the rest"
+    stratified: ClassVar[bool] = True
+    outer: int = 10
+    folds: int = 10
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        return [
+            f"protocol.{name} is {value!r}: it must be a whole number, 2 or more."
+            for name, value in asdict(self).items()
+            if not is_whole(value, 2)
+        ]
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        require(data.y, self._needs)
+        division, fold = divmod(repeat, self.outer)
+        random = random_state(seed, division)
+        train, test = k_fold(np.arange(data.n_samples), data, self.outer, random)[fold]
+        return Split(train, test, k_fold(train, data, self.folds, random))
+
+    def _needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need(f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS)
+        yield Need(f"the {self.folds} folds", count - math.ceil(count / self.outer), self.folds, FEWER_NESTED_FOLDS)
+
+
+@dataclass(frozen=True)
+class Official:
+    """The test part that a data set comes with; of the rest, a stratified part for validation, as in holdout.
+
+    Parameters
+    ----------
+    test_rows : (int, int)
+        First row of the test part and the row after its last, counted from 0. A request fills in those of the data
+        set (see :class:`npbench.contracts.Dataset`) where it says none.
+    validation_size : float
+        Share of each class of the rest set aside, in ]0, 1[.
+    """
+
+    name: ClassVar[str] = "official"
+    title: ClassVar[str] = "the data set's own test part, validation part, training part"
+    stratified: ClassVar[bool] = True
+    test_rows: tuple[int, int] | None = None
+    validation_size: float = 0.25
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = _share_faults(validation_size=self.validation_size)
+        match self.test_rows:
+            case (int(first), int(end)) if 0 <= first < end:
+                return faults
+            case None:
+                fault = "protocol=official needs a data set with a test part of its own, which this one has not"
+            case _:
+                fault = f"protocol.test_rows is {self.test_rows!r}: it must be the first row and the one after the last"
+        return [*faults, f"{fault}: use protocol=holdout, or name rows as in protocol.test_rows=[0,1000]."]
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``; the test part is always the same."""
+        y = data.y
+        test, rest = self._parts(np.arange(len(y)))
+        require(y[test], self._test_needs)
+        require(y[rest], self._needs)
+        if data.groups is not None and np.isin(data.groups[test], data.groups[rest]).any():
+            raise RequestError(
+                "Some groups of rows are in the test part and outside of it, as protocol=official divides them: use "
+                "protocol=holdout, which keeps groups together."
+            )
+        train, validate = stratified(rest, data, self.validation_size, random_state(seed, repeat))
+        return Split(train, test, [(train, validate)], "fixed")
+
+    def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert self.test_rows is not None  # a fault, so that no such protocol gets here
+        first, end = self.test_rows
+        if end > len(rows):
+            raise RequestError(
+                f"There are {len(rows)} rows, but protocol.test_rows is [{first}, {end}]: name fewer, or use "
+                "protocol=holdout."
+            )
+        return rows[first:end], np.delete(rows, slice(first, end))
+
+    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout.")
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        train, validation = fewest(count, n_samples, self.validation_size)
+        for part, has in {"validation": validation, "training": train}.items():
+            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
+
+
+@dataclass(frozen=True)
+class Permutations:
+    """A training part of a fixed number of rows, the rest for testing; cross-validation on the training part.
+
+    Where the data bring divisions with that many training rows (see :class:`npbench.data.BinaryData`), repeat k is the
+    k-th of them, whatever the seed. Otherwise the rows are drawn, without regard to their class.
+
+    Parameters
+    ----------
+    n_train : int
+        Rows of the training part, at least 4. A request fills in the data set's own number (see
+        :class:`npbench.contracts.Dataset`) where it says none.
+    folds : int, optional
+        Number of stratified folds of the training part, at least 2; None for as many as it has rows (leave-one-out).
+    """
+
+    name: ClassVar[str] = "permutations"
+    title: ClassVar[str] = "training part of a fixed size, test part; leave-one-out or k-fold cross-validation"
+    stratified: ClassVar[bool] = False
+    n_train: int | None = None
+    folds: int | None = None
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each parameter out of range."""
+        faults = []
+        if self.n_train is None:
+            faults.append(
+                "protocol=permutations needs a data set with a training size of its own, which this one has not: say "
+                "one, as in protocol.n_train=100, or use protocol=cv."
+            )
+        elif not is_whole(self.n_train, 4):
+            faults.append(f"protocol.n_train is {self.n_train!r}: it must be a whole number, 4 or more.")
+        if self.folds is not None and not is_whole(self.folds, 2):
+            faults.append(
+                f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more, or null for leave-one-out."
+            )
+        return faults
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Divide the rows of ``data``."""
+        if data.groups is not None:
+            raise RequestError(
+                "There are groups of rows that stay together, and protocol=permutations takes a fixed number of single "
+                "rows: use protocol=cv or protocol=holdout."
+            )
+        y, random = data.y, random_state(seed, repeat)
+        published = data.published is not None and data.published.shape[1] == self.n_train
+        train = self._published(data, repeat) if published else self._drawn(data, random)
+        test = np.delete(np.arange(len(y)), train)
+        require(y[test], self._test_needs)
+        require(y[train], self._train_needs)
+        folds = leave_one_out(train) if self.folds is None else k_fold(train, data, self.folds, random)
+        return Split(train, test, folds, "published" if published else "drawn")
+
+    def _published(self, data: BinaryData, repeat: int) -> np.ndarray:
+        assert data.published is not None
+        if repeat >= len(data.published):
+            raise RequestError(
+                f"There are {len(data.published)} published divisions, numbered from 0, and no repeat {repeat}: use "
+                f"repeats={len(data.published)} or fewer, or a protocol that draws, as protocol=cv."
+            )
+        return data.published[repeat]
+
+    def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:
+        assert self.n_train is not None  # a fault, so that no such protocol gets here
+        if self.n_train >= data.n_samples:
+            raise RequestError(
+                f"There are {data.n_samples} rows, but protocol.n_train is {self.n_train}: leave some to test on."
+            )
+        return np.sort(random.permutation(data.n_samples)[: self.n_train])
+
+    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the test part", count, 1, OTHER_DRAW)
+
+    def _train_needs(self, count: int, _: int) -> Iterator[Need]:
+        yield Need("the training part", count, 2, OTHER_DRAW)
+        if self.folds is not None:
+            yield Need(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
+
+
+PROTOCOLS: dict[str, type[SplitProtocol]] = {
+    protocol.name: protocol for protocol in (CrossValidation, Holdout, Nested, Official, Permutations)
+}
+
+
+def _share_faults(**shares: Any) -> list[str]:
+    return [
+        f"protocol.{name} is {value!r}: it must be a share strictly between 0 and 1."
+        for name, value in shares.items()
+        if not (isinstance(value, float) and 0 < value < 1)
+    ]
+
+
+def describe(protocol: CrossValidation | Holdout | Nested | Official | Permutations) -> dict[str, Any]:
+    """Return the protocol's name and parameters as a flat mapping."""
+    return {"name": protocol.name, **asdict(protocol)}

@@ -1,0 +1,78 @@
+"""Checked request: what one composed configuration asks for, with every name resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from npbench.contracts import Dataset, Metric, Solver
+from npbench.evaluation.preprocess import DEFAULTS
+from npbench.problem import Problem
+from npbench.values import canonical
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One solver on one data set for one problem, under one protocol, repeated.
+
+    Parameters
+    ----------
+    solver : Solver
+        Description of the method.
+    params : mapping
+        Fixed values of the estimator's parameters, without those of the problem.
+    search : mapping of str to sequence
+        Candidate values of the parameters to select; disjoint from ``params``.
+    dataset : Dataset
+        Description of the data set.
+    dataset_params : mapping
+        Settings of the data set; most data sets read from files have none.
+    problem : Problem
+        The optimisation problem with its parameters.
+    protocol : SplitProtocol
+        How data are split (see :mod:`npbench.evaluation.protocols`).
+    features : mapping of str to str
+        Treatment of the features, an option for each of :data:`npbench.evaluation.preprocess.CHOICES`.
+    metrics : sequence of Metric
+        Metrics on the test part.
+    seed, repeats : int
+        The jobs are repeats 0, ..., repeats - 1 under this seed.
+    """
+
+    solver: Solver
+    params: Mapping[str, Any]
+    search: Mapping[str, Sequence[Any]]
+    dataset: Dataset
+    dataset_params: Mapping[str, Any]
+    problem: Problem
+    protocol: Any
+    metrics: Sequence[Metric]
+    features: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
+    seed: int = 0
+    repeats: int = 1
+
+    def columns(self) -> dict[str, Any]:
+        """Return the record's columns that say what was asked."""
+        return {**{name: value(self) for name, value in COLUMNS.items()}, **self.features}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the columns that can change the answer: the content of a data set counts, not its name."""
+        return {name: value for name, value in self.columns().items() if name not in DATASET}
+
+
+# The columns of a record that say what was asked; labels, filters and identities of jobs derive from them.
+COLUMNS: dict[str, Callable[[Request], Any]] = {
+    "solver": lambda request: request.solver.name,
+    "params": lambda request: canonical(request.params),
+    "search": lambda request: canonical(request.search),
+    "dataset": lambda request: request.dataset.name,
+    "dataset_params": lambda request: canonical(request.dataset_params),
+    "problem": lambda request: request.problem.name,
+    "problem_params": lambda request: canonical(request.problem.parameters()),
+    "protocol": lambda request: request.protocol.name,
+    "protocol_params": lambda request: canonical({"name": request.protocol.name, **asdict(request.protocol)}),
+    "metrics": lambda request: canonical(sorted(metric.name for metric in request.metrics)),
+    "seed": lambda request: request.seed,
+}
+DATASET = ("dataset", "dataset_params")

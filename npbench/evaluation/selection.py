@@ -1,0 +1,65 @@
+"""Model selection by exhaustive search over a grid."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.splits import Fold
+from npbench.problem import Problem
+
+
+def grid_search(
+    make: Callable[..., Any],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by fitting every candidate on every fold: the first with the smallest problem loss.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(**params)`` returns an unfitted estimator with the fixed parameters already in place.
+    X : {array, CSR matrix} of shape (n_samples, n_features)
+        All rows that ``folds`` index.
+    y : array of shape (n_samples,)
+        Labels in {-1, +1}.
+    folds : sequence of (fit rows, validation rows)
+        Indices into ``X``.
+    problem : Problem
+        Gives the validation loss.
+    search : mapping of str to sequence
+        Candidate values of each searched parameter. When empty, nothing is fitted.
+    n_threads : int
+        Threads a solver's own search may use; this one uses none.
+
+    Returns
+    -------
+    Selection
+    """
+    candidates = combinations(search)
+    if len(candidates) == 1:
+        return Selection(candidates[0], float("nan"))
+    losses, unconverged = [], 0
+    for params in candidates:
+        scored = []
+        for fit, validate in folds:
+            estimator = make(**params)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
+                estimator.fit(X[fit], y[fit])
+            unconverged += not getattr(estimator, "converged_", True)
+            scored.append((y[validate], estimator.decision_function(X[validate])))
+        losses.append(problem.loss(scored))
+    best = int(np.argmin(losses))
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)

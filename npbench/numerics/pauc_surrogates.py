@@ -1,0 +1,171 @@
+"""Convex surrogates of one less the partial AUC, as functions of the scores, with their subgradients.
+
+For m positives and n negatives, ranked by descending score ``s_(1) >= s_(2) >= ...``, a ranking that puts the r_i best
+negatives above the positive i has the structural surrogate (Narasimhan and Agarwal 2016)
+
+    R(s) = 1/(m k) sum_i max_r [ margin clip(r - first, 0, last - first) + sum_{j<=r} (s_(j) - s_i) ]
+
+where ``first < j <= last`` are the ranks in the range of false-positive rates. Of negatives ranked up to ``first``, a
+misranked one costs what it is above the positive; of those in the range, that and the margin.
+
+- tight: r goes up to ``last``, with k = last - first and margin 1: negatives below the range do not count (equations 14
+  and 18). For first = 0 it is the mean over pairs in the range of the hinge loss ``(1 - s_i + s_(j))_+``.
+- naive: r goes up to n, with k = n and margin n / (last - first) (equation 11).
+
+The bracket is concave in r up to ``first``, from there to ``last``, and from there on, so that its maximum is at one of
+three counts, each found by a binary search in the ranked negatives.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from npbench.numerics.pauc_metrics import rank_range
+from npbench.numerics.rates import acceptance
+from npbench.numerics.thresholds import SAME_RATE, SAME_SCORE
+
+Surrogate = Literal["tight", "naive"]
+
+
+def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
+    """Return ``first`` and ``last``: the ranks of the negatives in a range of false-positive rates are those between.
+
+    Parameters
+    ----------
+    n_negative : int
+        Negatives there are.
+    lo, hi : float
+        Ends of the range, ``0 <= lo < hi <= 1``.
+
+    Raises
+    ------
+    ValueError
+        If there is no rank in the range.
+
+    Examples
+    --------
+    >>> ranks_within(100, 0.07, 0.29)
+    (7, 29)
+    """
+    first, last = rank_range(n_negative, lo, hi)
+    if last <= first:
+        raise ValueError(
+            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}): with {n_negative} negatives in the training sample "
+            f"the ranks from {n_negative * lo:g} to {n_negative * hi:g} were asked for. Widen fpr_range, or train on "
+            "more negatives."
+        )
+    return first, last
+
+
+class StructuralRisk:
+    """The structural surrogate and a subgradient of it in the scores.
+
+    Convex, nowhere negative, 1 where all scores are equal, and at least one less the partial AUC of the ranks. A call
+    takes O(n_samples log n_samples), for a narrow range little more than a pass through the scores; nothing of size
+    m n is formed.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels; positives are those above 0. Both are present.
+    first, last : int
+        The ranks ``first < j <= last`` of the negatives are in the range; ``0 <= first < last <= n``.
+    surrogate : {"tight", "naive"}
+        As above.
+
+    References
+    ----------
+    H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area under the ROC curve,
+    arXiv:1605.04337, sections 3 to 5.
+
+    Examples
+    --------
+    >>> risk = StructuralRisk(np.array([1, -1, -1, -1]), first=0, last=2)
+    >>> value, gradient = risk(np.array([1.0, 1.5, 0.5, -3.0]))
+    >>> value, gradient.tolist()
+    (1.0, [-1.0, 0.5, 0.5, 0.0])
+    """
+
+    def __init__(self, y: np.ndarray, first: int, last: int, surrogate: Surrogate = "tight") -> None:
+        self._positive, self._negative = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+        self._first, self._last = first, last
+        n = len(self._negative)
+        self._most, weight, self._margin = (
+            (last, last - first, 1.0) if surrogate == "tight" else (n, n, n / (last - first))
+        )
+        self._scale = 1.0 / (len(self._positive) * weight)
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk at these scores and a subgradient."""
+        best = self._ranked_best(scores)
+        # Neighbours in the search are neighbours in memory if the positives are in order too.
+        positive = self._positive[np.argsort(scores[self._positive])]
+        counts = self._counts_above(scores[positive], scores[best])
+        gradient = np.zeros(len(scores))
+        gradient[positive] = -self._scale * counts
+        gradient[best] = self._scale * np.cumsum(np.bincount(counts, minlength=self._most + 1)[:0:-1])
+        in_range = np.clip(counts - self._first, 0, self._last - self._first)
+        return self._scale * self._margin * int(in_range.sum()) + float(gradient @ scores), gradient
+
+    def _ranked_best(self, scores: np.ndarray) -> np.ndarray:
+        """Return the indices of the negatives that can count, by ascending score."""
+        n, best = len(self._negative), self._negative
+        if self._most < n:
+            best = best[np.argpartition(scores[best], n - self._most)[n - self._most :]]
+        return best[np.argsort(scores[best])]
+
+    def _counts_above(self, positives: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+        """Return, for each positive, how many of the ranked negatives are put above it where the bracket is largest."""
+        above = self._most - np.searchsorted(ascending, positives, side="right")
+        within = self._most - np.searchsorted(ascending, positives - self._margin, side="right")
+        candidates = [np.clip(within, self._first, self._last)]
+        if self._first > 0:
+            candidates.append(np.minimum(above, self._first))
+        if self._last < self._most:
+            candidates.append(np.maximum(above, self._last))
+        if len(candidates) == 1:
+            return candidates[0]
+        # Of scores near those compared, so that sums of many lose no digits to what is common to all.
+        origin = ascending[-1]
+        sums = np.concatenate([[0.0], np.cumsum(ascending[::-1] - origin)])
+        in_range = [np.clip(r - self._first, 0, self._last - self._first) for r in candidates]
+        brackets = [
+            self._margin * steps + sums[r] - r * (positives - origin)
+            for r, steps in zip(candidates, in_range, strict=True)
+        ]
+        return np.choose(np.argmax(brackets, axis=0), candidates)
+
+
+def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
+    """Return the threshold with the largest TPR - FPR of those whose false-positive rate is from lo to hi, O(n log n).
+
+    It is half-way between two scores, or beyond all. Where ties leave no threshold with a rate in the range, it is the
+    one with the largest rate below.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        Labels, both present.
+    scores : array of shape (n_samples,)
+        Finite.
+    lo, hi : float
+        Ends of the range, ``0 <= lo < hi <= 1``.
+
+    Examples
+    --------
+    >>> y, scores = np.array([1, 1, -1, 1, -1, -1]), np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    >>> threshold_within(y, scores, 0.0, 0.2), threshold_within(y, scores, 0.3, 0.5)
+    (4.5, 2.5)
+    """
+    levels, tpr, fpr = acceptance(y, scores)
+    tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)
+    largest = np.max(np.abs(scores))
+    ends = levels[0] + max(1.0, largest), levels[-1] - max(1.0, largest)
+    bordered = np.concatenate([ends[:1], levels, ends[1:]])
+    cuts = 0.5 * (bordered[1:] + bordered[:-1])
+    apart = bordered[:-1] - bordered[1:] > SAME_SCORE * largest  # scores equal but for rounding stay together
+    allowed = np.flatnonzero(apart & (fpr <= hi + SAME_RATE))
+    inside = allowed[fpr[allowed] >= min(lo, fpr[allowed[-1]]) - SAME_RATE]
+    return float(cuts[inside[np.argmax(tpr[inside] - fpr[inside])]])

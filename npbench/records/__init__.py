@@ -1,0 +1,1 @@
+"""Records on disk: their columns, where they come from, writing and reading them."""

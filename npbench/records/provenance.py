@@ -1,0 +1,282 @@
+"""What a result depends on and where it was made: source hashes, package versions, the machine.
+
+The facts of a run are gathered once and stored with every record. Source hashes and versions enter the identity of
+a job; the machine does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import subprocess
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from npbench.errors import RequestError
+from npbench.records.schema import Primitive
+
+ROOT = Path(__file__).parents[1]  # of npbench
+
+# What can change an answer in every job.
+NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
+
+# Where the parts of npbench are that can change an answer, besides what they import from the shared rooms.
+ANSWERING = ("npbench.evaluation", "npbench.problem")
+SHARED = ("npbench.estimators", "npbench.numerics")
+
+
+@functools.cache
+def version(distribution: str) -> str:
+    """Return the installed version of a distribution, or "absent"."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def versions(distributions: Iterable[str]) -> dict[str, str]:
+    """Return the versions that the answer of a job depends on.
+
+    Parameters
+    ----------
+    distributions : iterable of str
+        Who ships the solver and the metrics. Their own versions count, those of the numerical libraries, and those
+        of their direct requirements; but npbench's further requirements only plan, store and print.
+
+    Returns
+    -------
+    dict of str to str
+        Version by distribution name.
+    """
+    shipped = set(distributions)
+    # A stranger requires npbench, whose sources are hashed: its version says nothing more.
+    required = (_direct_requirements(distribution) - {"npbench"} for distribution in shipped - {"npbench"})
+    names = shipped.union(NUMERICAL, *required)
+    return {name: version(name) for name in sorted(names)}
+
+
+@functools.cache
+def _direct_requirements(distribution: str) -> frozenset[str]:
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return frozenset()
+    wanted = (Requirement(line) for line in lines)
+    # Extras are not followed: what is imported only when an extra is asked for has no place in a solver.
+    chosen = (r for r in wanted if r.marker is None or r.marker.evaluate({"extra": ""}))
+    return frozenset(re.sub(r"[-_.]+", "-", r.name).lower() for r in chosen)
+
+
+def code(targets: Iterable[str]) -> dict[str, str]:
+    """Return the hashes of the sources that decide an answer, by top-level package.
+
+    Parameters
+    ----------
+    targets : iterable of str
+        ``"module:attribute"`` names of the solver, the solvers it names, its selection and the metrics.
+
+    Returns
+    -------
+    dict of str to str
+        For npbench the hash of ``evaluation/``, ``problem.py`` and the targets, with everything they import from
+        ``npbench.estimators`` and ``npbench.numerics``, imports inside functions included; for any other package the
+        hash of all its sources. Comments and docstrings do not count.
+
+    Raises
+    ------
+    RequestError
+        If a package cannot be found.
+    """
+    return _code(frozenset(target.partition(":")[0] for target in targets))
+
+
+@functools.cache
+def _code(modules: frozenset[str]) -> dict[str, str]:
+    packages = {module.partition(".")[0] for module in modules} - {"npbench"}
+    plugins = {package: _sources(package) for package in sorted(packages)}
+    roots = {*_modules(ANSWERING), *(module for module in modules if module.startswith("npbench."))}
+    roots |= {module for sources in plugins.values() for path in sources.values() for module in _imported(path)}
+    shared = {module: _path(module) for module in _closure(roots)}
+    hashes = {"npbench": _sha256(shared)}
+    return hashes | {package: _sha256(sources) for package, sources in plugins.items()}
+
+
+def _sources(package: str) -> dict[str, Path]:
+    """Return the Python files of a package by name, without importing it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise RequestError(f"package {package!r} is not installed, but a plugin names it: install that plugin again")
+    roots = [Path(location) for location in spec.submodule_search_locations or ()]
+    if roots:
+        return {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
+    return {Path(spec.origin).name: Path(spec.origin)} if spec.origin and spec.has_location else {}
+
+
+def _sha256(sources: Mapping[str, Path]) -> str:
+    digest = hashlib.sha256()
+    for name, path in sorted(sources.items()):
+        digest.update(f"{name}\0{source_sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def source_sha256(path: Path) -> str:
+    """Return the SHA-256 of what a Python file does: its syntax tree without comments and docstrings."""
+    tree = _tree(path)
+    return hashlib.sha256(path.read_bytes() if tree is None else ast.dump(_undocumented(tree)).encode()).hexdigest()
+
+
+@functools.cache
+def _tree(path: Path) -> ast.Module | None:
+    try:
+        return ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):  # for another version of Python, or not to be imported
+        return None
+
+
+def _undocumented(tree: ast.Module) -> ast.Module:
+    """Remove the docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and type(first.value.value) is str:
+                node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def _closure(modules: Iterable[str]) -> set[str]:
+    """Return the modules that decide answers, and all that they import from the shared rooms."""
+    found: set[str] = set()
+    waiting = [module for module in modules if module.startswith((*SHARED, *ANSWERING))]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += [one for one in _imported(_path(module)) if one.startswith(SHARED)]
+    return found
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[str]:
+    """Return the modules of npbench that a file imports anywhere, packages along the way included."""
+    tree = _tree(path)
+    names = set()
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    prefixes = {name.rsplit(".", n)[0] for name in names if name.startswith("npbench.") for n in range(name.count("."))}
+    return frozenset(name for name in prefixes if _path(name).is_file())
+
+
+def _modules(names: Iterable[str]) -> Iterator[str]:
+    """Yield modules, and all modules of packages."""
+    for name in names:
+        yield name
+        folder = _path(name).parent
+        if _path(name).name == "__init__.py":
+            yield from (f"{name}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
+
+
+def _path(module: str) -> Path:
+    """Return the file of a module of npbench; one that does not exist if there is no such module."""
+    place = ROOT.joinpath(*module.split(".")[1:])
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+
+
+def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
+    """Return the packages whose sources or versions here differ from what :func:`code` and :func:`versions` said.
+
+    Raises
+    ------
+    RequestError
+        If a package cannot be found.
+    """
+    here = code(targets)
+    other = [package for package, sha256 in code_there.items() if here.get(package) != sha256]
+    return other + [name for name, there in versions.items() if version(name) != there]
+
+
+def facts() -> dict[str, Primitive]:
+    """Return what a run should remember of its machine and software, gathered now, as flat primitives.
+
+    Who ran it and the machine's name are left out.
+    """
+    return {
+        "run_id": f"{_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
+        "run_started": _now().isoformat(),
+        "cpu": _cpu_model(),
+        "cores": available_cores(),
+        "ram_gb": _ram_gb(),
+        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "os": platform.platform(),
+        "python": platform.python_version(),
+        **{f"{name.replace('-', '_')}_version": version(name) for name in (*NUMERICAL, "polars", "npbench")},
+        **_blas(),
+        **_git(),
+    }
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use; a container, ``taskset`` or Slurm may grant fewer than there are."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # not every cluster binds a job to its cores
+    return min(cores, int(granted)) if granted.isdecimal() else cores
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _ram_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
+        return None
+
+
+def _blas() -> dict[str, Primitive]:
+    import numpy  # noqa: F401 -- threadpoolctl sees only libraries that are loaded
+    from threadpoolctl import threadpool_info
+
+    found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    library = found[0] if found else {}
+    return {"blas": library.get("internal_api"), "blas_version": library.get("version")}
+
+
+def _git() -> dict[str, Primitive]:
+    root = ROOT.parent
+    if not (root / ".git").exists():
+        return {"git_commit": None, "git_dirty": None}
+    commit, status = (
+        _output("git", "-C", str(root), *arguments)
+        for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+    )
+    return {"git_commit": commit, "git_dirty": None if status is None else bool(status)}
+
+
+def _output(*command: str) -> str | None:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,104 @@
+"""Reads records: every Parquet file of a folder or one of them, of this version of the schema or an older one.
+
+Nothing is written, so a folder may be read that belongs to someone else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+from polars import selectors
+
+from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA
+
+
+def parts(
+    source: Path,
+    on_fault: Callable[[str], None],
+    columns: Sequence[str] | None = None,
+    seen: set[str] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Yield the records of each file.
+
+    Parameters
+    ----------
+    source : Path
+        A folder of Parquet files, or one of them.
+    on_fault : callable
+        Called with a sentence for each file that cannot be read, or holds no records; it is left out.
+    columns : sequence of str, optional
+        Only these, and of those beyond the schema only what there is; by default all.
+    seen : set of str, optional
+        Names of files to leave out; those of the files that are read are added.
+    """
+    seen = set() if seen is None else seen
+    folder = source if source.is_dir() else source.parent
+    # Once more until nothing is new: a run may merge files between listing and reading.
+    while fresh := sorted(names(source, seen)):
+        seen.update(fresh)
+        for path in (folder / name for name in fresh):
+            try:
+                yield _read(path, columns)
+            except FileNotFoundError:
+                continue
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+                reason = str(error).partition("\n")[0].rstrip(".")
+                on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
+
+
+def names(source: Path, seen: Container[str] = ()) -> set[str]:
+    """Return the names of the Parquet files of a folder, or of the one that ``source`` is, but for those ``seen``."""
+    if not source.is_dir():
+        return set() if source.name in seen else {source.name}
+    # A run that shares its work asks at every job; listing as paths takes ten times as long.
+    return {name for name in os.listdir(source) if name not in seen and name.endswith(".parquet")}  # noqa: PTH208
+
+
+def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+    if columns is None:
+        return conformed(pl.read_parquet(path, glob=False))  # a folder may be called "C=[1]"
+    present = selectors.by_name(*columns, require_all=False)
+    return conformed(pl.scan_parquet(path, glob=False).select(present).collect(), columns)
+
+
+def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return all records as one frame, the latest of each key, in the order they were stored.
+
+    Parameters
+    ----------
+    records : iterable of DataFrame
+        Of :func:`parts`.
+    columns : sequence of str, optional
+        Those that were read, the essential ones among them.
+    """
+    frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
+    if frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
+        return frame  # as after a run that nothing disturbed, whose many records need not be copied
+    stored = frame.select("key", "stored_at").with_row_index("place").sort("stored_at")
+    return frame[stored.unique("key", keep="last", maintain_order=True)["place"]]
+
+
+def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return the frame with every column of the schema, in its type and order; refuse what has no records.
+
+    Columns that records of an older version lack get what :mod:`npbench.records.schema` says of them. With
+    ``columns``, only
+    these are made.
+    """
+    schema = _schema(columns)
+    if list(schema.items()) == list(frame.schema.items())[: len(schema)]:
+        return frame  # as most are, and a thousand files are read one after the other
+    core = [
+        pl.col(name).cast(dtype)
+        if name in (*frame.columns, *ESSENTIAL)
+        else pl.lit(FEATURES.get(name), dtype).alias(name)
+        for name, dtype in schema.items()
+    ]
+    return frame.select(*core, pl.exclude(*schema))
+
+
+def _schema(columns: Sequence[str] | None) -> pl.Schema:
+    return pl.Schema({name: dtype for name, dtype in SCHEMA.items() if columns is None or name in columns})

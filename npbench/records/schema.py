@@ -1,0 +1,182 @@
+"""Record type and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+from polars.datatypes import DataType
+
+# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output.
+# What older records lack is null when they are read, or what was the only choice then.
+SCHEMA_VERSION = 5
+
+# Options for the features, and the value they have in records written before the option existed.
+FEATURES: dict[str, str | None] = {"preprocess": None, "missing": "refuse", "categories": "one_hot"}
+
+# Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
+# further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
+SCHEMA: dict[str, type[DataType]] = {
+    "schema_version": pl.Int64,  # of this table
+    "key": pl.String,  # identity of the job, SHA-256
+    "status": pl.String,  # ok, failed, timeout, out_of_memory, crashed
+    "stored_at": pl.String,  # UTC, ISO 8601; of two records with one key the later counts
+    # What was asked
+    "solver": pl.String,
+    "params": pl.String,  # fixed parameters, JSON
+    "search": pl.String,  # candidate values by parameter, JSON
+    "dataset": pl.String,
+    "dataset_params": pl.String,  # settings of the data set, JSON
+    "problem": pl.String,
+    "problem_params": pl.String,  # JSON
+    "protocol": pl.String,
+    "protocol_params": pl.String,  # JSON
+    **dict.fromkeys(FEATURES, pl.String),
+    "metrics": pl.String,  # names, JSON
+    "seed": pl.Int64,
+    "repeat": pl.Int64,
+    # What the answer depends on besides
+    "distribution": pl.String,  # that ships the solver
+    "distribution_version": pl.String,
+    "code_sha256": pl.String,
+    "code": pl.String,  # source hash by package, JSON
+    "versions": pl.String,  # version by distribution, JSON
+    "data_sha256": pl.String,
+    "n_samples": pl.Int64,
+    "n_features": pl.Int64,
+    "n_positive": pl.Int64,
+    "test_part": pl.String,  # drawn; fixed, by protocol.test_rows; published, the repeat's own that comes with the data
+    "split_sha256": pl.String,  # of the rows trained on, tested on, and validated on in each fold
+    "n_test_positive": pl.Int64,
+    "n_test_duplicates": pl.Int64,  # test rows that equal, in features, one trained or validated on
+    # What was chosen, and how the final fit ended
+    "chosen_params": pl.String,  # JSON
+    "selection_loss": pl.Float64,  # validation loss of the choice
+    "n_candidates": pl.Int64,
+    "n_unconverged": pl.Int64,  # fits of the selection that missed their tolerance
+    "n_iter": pl.Int64,
+    "converged": pl.Boolean,
+    "objective": pl.Float64,
+    "duality_gap": pl.Float64,
+    "solver_status": pl.String,  # the solver's own words
+    "roc": pl.String,  # true-positive rates on the test part at each of npbench.numerics.roc_grid.FPR_GRID, JSON
+    "trace": pl.String,  # figures of each step by name, JSON; null unless execution.trace asked for it
+    "n_warnings": pl.Int64,
+    "warnings": pl.String,  # the first texts, a line each
+    "output": pl.String,  # the end of what the job printed
+    # What went wrong
+    "error_type": pl.String,
+    "error": pl.String,
+    "traceback": pl.String,
+    "exit_code": pl.Int64,  # of a crashed worker; minus the signal's number if one killed it
+    # What it cost; wall clock unless it says cpu
+    "seconds": pl.Float64,  # the whole job, without compilation
+    "compile_seconds": pl.Float64,  # warming up before the job, outside its clock
+    "select_seconds": pl.Float64,
+    "select_cpu_seconds": pl.Float64,
+    "fit_seconds": pl.Float64,
+    "fit_cpu_seconds": pl.Float64,
+    "predict_seconds": pl.Float64,
+    "predict_cpu_seconds": pl.Float64,
+    "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
+    "memory_before_mb": pl.Float64,  # resident when the job began
+    "peak_memory_of": pl.String,  # job, or process where the system cannot tell
+    # Where and when
+    "n_jobs": pl.Int64,  # workers running side by side
+    "n_threads": pl.Int64,  # of each worker
+    "run_id": pl.String,
+    "run_started": pl.String,
+    "cpu": pl.String,
+    "cores": pl.Int64,
+    "ram_gb": pl.Float64,
+    "load_average": pl.Float64,  # when the run began
+    "os": pl.String,
+    "python": pl.String,
+    "numpy_version": pl.String,
+    "scipy_version": pl.String,
+    "numba_version": pl.String,
+    "scikit_learn_version": pl.String,
+    "polars_version": pl.String,
+    "npbench_version": pl.String,
+    "blas": pl.String,
+    "blas_version": pl.String,
+    "git_commit": pl.String,  # of npbench, when it runs from a checkout
+    "git_dirty": pl.Boolean,
+}
+
+# Without these a file holds no records.
+ESSENTIAL = ["key", "status", "stored_at"]
+
+# What a user asked for, whatever code, library versions and data answered it.
+ASKED = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", "protocol"]
+ASKED += ["protocol_params", *FEATURES, "seed", "repeat"]
+
+MAX_TEXT = 100_000  # characters of one cell
+MAX_INT = 2**63 - 1
+
+Primitive = str | int | float | bool | None
+
+
+class Record(Mapping[str, Primitive]):
+    """One row: primitives by column, in a form that can always be stored.
+
+    Text that UTF-8 cannot encode is escaped, text longer than :data:`MAX_TEXT` is cut, and integers outside the range
+    of 64 bits become the nearest integer inside it.
+
+    Parameters
+    ----------
+    columns : mapping of str to str, int, float, bool or None
+        ``key`` and ``status`` must be among them.
+
+    Raises
+    ------
+    TypeError
+        If a value is not a primitive.
+
+    Examples
+    --------
+    >>> Record({"key": "k", "status": "ok", "n_iter": 2**70})["n_iter"] == 2**63 - 1
+    True
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, Primitive]) -> None:
+        self._columns = {name: _storable(name, value) for name, value in columns.items()}
+        missing = [name for name in ("key", "status") if not isinstance(self._columns.get(name), str)]
+        if missing:
+            raise TypeError(f"a record needs text in {' and '.join(missing)}")
+
+    def __getitem__(self, name: str) -> Primitive:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"Record({self._columns!r})"
+
+    @property
+    def key(self) -> str:
+        """Identity of the job."""
+        return str(self._columns["key"])
+
+    @property
+    def status(self) -> str:
+        """How the job ended: ok, failed, timeout, out_of_memory or crashed."""
+        return str(self._columns["status"])
+
+
+def _storable(name: str, value: Any) -> Primitive:
+    if isinstance(value, str):
+        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
+        return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if isinstance(value, int):
+        return max(-MAX_INT - 1, min(value, MAX_INT))
+    raise TypeError(f"column {name!r} holds {value!r}, expected text, a number, a bool or None")

@@ -1,0 +1,173 @@
+"""Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
+
+Each job leaves one small file as it ends; a command merges its own files now and then, and those that commands before
+it
+left behind when they were killed. A file is complete or does not exist, and a record found twice counts once, so a run
+may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from npbench.errors import RequestError
+from npbench.records.reading import latest, parts
+from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Record
+from npbench.records.writing import UNFINISHED, Owner, dead_owners, whole
+
+SINGLE = "single"  # mark of a file of one record, in its name
+
+
+class RecordStore:
+    """A folder of records.
+
+    Several commands may write to it at once: each writes files of its own.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of the Parquet files; made if it does not exist.
+    batch : int
+        Number of records merged into one file.
+
+    Raises
+    ------
+    RequestError
+        If the folder cannot be made or written to.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
+        self.folder = Path(folder)
+        self._batch = batch
+        self._owner: Owner | None = None
+        self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
+        _require_writable(self.folder)
+
+    def append(self, record: Record) -> None:
+        """Write one record to a file of its own.
+
+        Parameters
+        ----------
+        record : Record
+            Columns beyond the schema are kept.
+
+        Raises
+        ------
+        OSError
+            If the record cannot be written, as when the disk is full.
+        """
+        if self._owner is None:
+            self._owner = Owner(self.folder)
+            self._merge_dead()
+        row = {"schema_version": SCHEMA_VERSION, "stored_at": _stamp(), **record}
+        path = self._path(SINGLE)
+        _write(_tabulated([row]), path, self._owner.name)
+        self._single[path] = row
+        if len(self._single) >= self._batch:
+            self.compact()
+
+    def compact(self) -> None:
+        """Merge the files of one record each that this store wrote into one file.
+
+        They stay until the merged file is complete, and for good if the disk has no room for it.
+        """
+        if len(self._single) > 1 and self._owner is not None:
+            with contextlib.suppress(OSError):
+                _write(_tabulated(list(self._single.values())), self._path(), self._owner.name)
+                for path in self._single:
+                    path.unlink(missing_ok=True)
+        self._single.clear()
+
+    def close(self) -> None:
+        """Merge what is left and give the files to the next command."""
+        self.compact()
+        if self._owner is not None:
+            self._owner.close()
+            self._owner = None
+
+    def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return all records as one frame, the latest of each key, in the order they were stored.
+
+        A file that cannot be read is named in a warning and left out.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Columns to read, which takes less memory; key, status and the time of storing are added. Columns beyond
+            the schema (metrics) are there if a record has them.
+        """
+        columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
+        return latest(parts(self.folder, self._warn, columns), columns)
+
+    def done(self, trace: bool = False) -> set[str]:
+        """Return the keys whose latest record is ok; with ``trace``, only those that have a trace."""
+        good = self.frame(["trace"] if trace else []).filter(status="ok")
+        return set((good.drop_nulls("trace") if trace else good)["key"])
+
+    def _warn(self, fault: str) -> None:
+        warnings.warn(f"{fault} Move the file away; the same command then runs its jobs again.", stacklevel=2)
+
+    def _path(self, mark: str = "merged") -> Path:
+        owner = self._owner.name if self._owner else ""
+        return self.folder / f"{time.time_ns():020d}-{owner}-{mark}.parquet"
+
+    def _merge_dead(self) -> None:
+        """Merge the single records of commands that were killed, and remove what they left unfinished."""
+        with dead_owners(self.folder) as dead, contextlib.suppress(OSError):
+            for path in self.folder.glob(f".*{UNFINISHED}"):
+                if path.name[1:].partition("-")[0] in dead:
+                    path.unlink(missing_ok=True)
+            left = [path for path in sorted(self.folder.glob(f"*-{SINGLE}.parquet")) if _owner_of(path) in dead]
+            for start in range(0, len(left), self._batch):
+                batch = left[start : start + self._batch]
+                frames = [frame for path in batch for frame in parts(path, lambda fault: None)]
+                if len(frames) == len(batch) > 1:
+                    assert self._owner is not None
+                    _write(pl.concat(frames, how="diagonal_relaxed"), self._path(), self._owner.name)
+                    for path in batch:
+                        path.unlink(missing_ok=True)
+
+
+def _owner_of(path: Path) -> str:
+    return path.stem.split("-")[1]
+
+
+def _write(frame: pl.DataFrame, path: Path, owner: str) -> None:
+    content = io.BytesIO()  # so that a full disk is an OSError of Python's, and not one of Polars's
+    frame.write_parquet(content, statistics=False)  # statistics are a third of a file of one record
+    with whole(path, owner) as stream:
+        stream.write(content.getbuffer())
+
+
+def _stamp() -> str:
+    """Return the time to the nanosecond, and with all digits: texts then sort as times do."""
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
+
+
+def _require_writable(folder: Path) -> None:
+    probe = folder / f".{os.getpid()}-probe{UNFINISHED}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise RequestError(
+            f"cannot write to the results folder {folder} ({error.strerror or error}): name another, with results=..."
+        ) from error
+
+
+def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
+    further = {name: None for row in rows for name in row if name not in SCHEMA}
+    known = [{**FEATURES, **row} for row in rows]
+    return pl.DataFrame(known, schema={**SCHEMA, **further}, infer_schema_length=None, strict=False)

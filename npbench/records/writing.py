@@ -1,0 +1,72 @@
+"""Atomic writes, and locks that mark the files of a running command as its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from filelock import FileLock, Timeout
+
+UNFINISHED = ".unfinished"
+LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def whole(path: Path, owner: str = "") -> Iterator[BinaryIO]:
+    """Open a hidden file that is renamed to ``path`` at the end of the block, and removed if the block fails.
+
+    After a power cut the file is there in full or not at all.
+    """
+    unfinished = path.with_name(f".{owner or uuid.uuid4().hex}-{path.name}{UNFINISHED}")
+    try:
+        with unfinished.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+class Owner:
+    """Mark of one command on the files it writes to a folder, valid as long as its process lives.
+
+    The operating system gives up the lock when the process ends, however it ends. On file systems without locks no
+    command looks dead.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder that the command writes to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.name = uuid.uuid4().hex[:12]
+        self._lock: FileLock | None = FileLock(folder / f".{self.name}{LOCK}")
+        try:
+            self._lock.acquire(timeout=0)
+        except (OSError, NotImplementedError, Timeout):
+            self._lock = None
+
+    def close(self) -> None:
+        """Give up the mark."""
+        if self._lock is not None:
+            self._lock.release()
+            Path(self._lock.lock_file).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def dead_owners(folder: Path) -> Iterator[set[str]]:
+    """Yield the names of owners whose process has ended, their locks held so that nobody else clears up after them."""
+    with contextlib.ExitStack() as held:
+        dead = set()
+        for path in folder.glob(f".*{LOCK}"):
+            with contextlib.suppress(OSError, NotImplementedError, Timeout):
+                held.enter_context(FileLock(path).acquire(timeout=0))
+                held.callback(path.unlink, missing_ok=True)
+                dead.add(path.name.removeprefix(".").removesuffix(LOCK))
+        yield dead

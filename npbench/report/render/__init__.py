@@ -1,0 +1,1 @@
+"""Write sections for a terminal, as Markdown, LaTeX, HTML or figures."""

@@ -1,0 +1,130 @@
+"""Where figures come from: machines, versions, code and data; and what is mixed where it should not be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from npbench.records.schema import SCHEMA_VERSION
+from npbench.report.section import Section
+from npbench.report.sheet import NONE, Sheet
+
+PLACE = ["problem", "dataset"]  # figures of which stand side by side
+MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
+SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
+COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
+DATA = ["dataset", "dataset_params", "n_samples", "n_features", "n_positive", "data_sha256"]
+TITLE = "How it was run"
+DIGITS = 12  # of hashes and commits
+PLACES_SHOWN = 5
+
+
+def sections(records: pl.DataFrame) -> list[Section]:
+    """Return one section: machines, versions, code and data of the records, and what is mixed among them."""
+    if records.is_empty():
+        return []
+    sheets = [
+        _counted("Machines", records, {**MACHINE, **SOFTWARE}),
+        _counted("npbench", records, COMMIT),
+        _named("Libraries", records, "versions", "version"),
+        _named("Sources that answers depend on, by SHA-256", records, "code", "hash"),
+        _data(records),
+    ]
+    return [Section(TITLE, sheets, notes=list(_notes(records)))]
+
+
+def _notes(records: pl.DataFrame) -> Iterator[str]:
+    runs = records["run_id"].n_unique()
+    first, last = (
+        str(stamp)[:16].replace("T", " ") for stamp in (records["stored_at"].min(), records["stored_at"].max())
+    )
+    yield (
+        f"{len(records)} jobs of {runs} {'run' if runs == 1 else 'runs'}, stored from {first} to {last} UTC. Of each "
+        "job the latest record counts, whatever code and library versions made it."
+    )
+    yield from mixtures(records)
+    dirty = records.filter(pl.col("git_dirty"))
+    if len(dirty):
+        yield f"{len(dirty)} jobs ran code with changes that no commit holds."
+    old = records.filter(pl.col("schema_version") < SCHEMA_VERSION)
+    if len(old):
+        yield f"{len(old)} records are of an older schema than {SCHEMA_VERSION}; what they lack is left empty."
+
+
+def mixtures(records: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each thing that differs among jobs on the same data, whose figures stand side by side."""
+    for column, what, remedy in (
+        ("code", "Sources", "the same commands make them anew with the code of now"),
+        ("versions", "Versions", "the same commands make them anew with the libraries of now"),
+    ):
+        apart = _exploded(records, column).group_by(*PLACE, "name").agg(pl.col("value").n_unique())
+        apart = apart.filter(pl.col("value") > 1).sort(*PLACE, "name")
+        if len(apart):
+            names = ", ".join(apart["name"].unique().sort())
+            yield f"{what} of {names} differ among the jobs on {_places(apart)}: {remedy}."
+    contents = records.group_by("dataset", "dataset_params").agg(pl.col("data_sha256").n_unique())
+    several = contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()
+    if len(several):
+        yield f"The data of {', '.join(several)} changed between jobs: their figures are not of the same data."
+    for columns, how in (
+        (list(MACHINE), "on different machines"),
+        (["n_jobs", "n_threads"], "beside different numbers of other jobs, or with other numbers of threads"),
+    ):
+        mixed = records.group_by(PLACE).agg(kinds=pl.struct(columns).n_unique()).filter(pl.col("kinds") > 1).sort(PLACE)
+        if len(mixed):
+            yield f"The jobs on {_places(mixed)} were timed {how}: their times do not compare."
+
+
+def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return what a column of JSON maps: ``name`` and ``value`` for each, with the number of ``jobs``."""
+    counts = records.drop_nulls(column).group_by(*PLACE, column).len("jobs")
+    rows = [
+        (*place, name, str(value), jobs)
+        for *place, text, jobs in counts.rows()
+        for name, value in json.loads(text).items()
+    ]
+    schema = {**dict.fromkeys((*PLACE, "name", "value"), pl.String), "jobs": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _places(mixed: pl.DataFrame) -> str:
+    names = [f"{dataset} ({problem})" for problem, dataset in mixed.select(PLACE).unique(maintain_order=True).rows()]
+    more = f" and {len(names) - PLACES_SHOWN} more" if len(names) > PLACES_SHOWN else ""
+    return ", ".join(names[:PLACES_SHOWN]) + more
+
+
+def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Sheet:
+    found = records.group_by(list(columns)).len("jobs").sort("jobs", *columns, descending=True)
+    return Sheet(title, [*columns.values(), "jobs"], [_cells(row) for row in found.rows()], detail=True)
+
+
+def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet:
+    found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
+    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()], name=column, detail=True)
+
+
+def _data(records: pl.DataFrame) -> Sheet:
+    found = records.group_by(DATA).len("jobs").sort(DATA)
+    headers = ["data", "settings", "samples", "features", "positive", "SHA-256", "jobs"]
+    return Sheet("Data", headers, [_cells(row) for row in found.rows()], detail=True)
+
+
+def _cells(row: Sequence[object]) -> list[str]:
+    return [_cell(value) for value in row]
+
+
+def _cell(value: object) -> str:
+    if value is None or value == "{}":
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return text[:DIGITS] if _is_hash(text) else text
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) >= 40 and set(text) <= set("0123456789abcdef")

@@ -1,0 +1,1 @@
+"""Choose the records of a report and label them."""

@@ -1,0 +1,126 @@
+"""Collects what a report is made of: the records of folders and files, and the descriptions of their runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from npbench.errors import RequestError
+from npbench.problem import PROBLEMS
+from npbench.records.reading import latest, parts
+from npbench.records.schema import ASKED, SCHEMA
+from npbench.report.select.filters import filtered
+from npbench.report.select.labels import labels
+
+RECORDS, RUNS = "records", "runs"
+# Folders of this name below a results folder hold what others have published: read only if they are named.
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a report is made of.
+
+    Parameters
+    ----------
+    records : DataFrame
+        The latest record of each job, in the order they were stored: the columns of the schema, Float64 columns for the
+        metrics and the problem's numbers, ``label`` (see :func:`npbench.report.select.labels.labels`) and ``seconds``,
+        selection and fit.
+    faults : sequence of str
+        A sentence for each thing that could not be read and was left out.
+    runs : sequence of mapping
+        The descriptions of the records' runs, where they are kept.
+    n_older : int
+        Records left out, as the same job has a later one, made by other code, library versions or from other data.
+    """
+
+    records: pl.DataFrame
+    faults: Sequence[str] = ()
+    runs: Sequence[Mapping[str, Any]] = ()
+    n_older: int = 0
+
+
+def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
+    """Collect the records that a report is about; nothing is written.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Results folders, with every ``records`` below them but those in ``published``; folders of records; Parquet
+        files.
+    filters : mapping of str to str
+        As in :func:`npbench.report.select.filters.filtered`.
+
+    Raises
+    ------
+    RequestError
+        If no record is left, or a filter is wrong.
+    """
+    faults: list[str] = []
+    sources = list(dict.fromkeys(source for folder in folders for source in _sources(folder, faults.append)))
+    stored = latest(part for source in sources for part in parts(source, faults.append))
+    stored = _understood(stored, faults.append)
+    if stored.is_empty():
+        raise RequestError(*faults)
+    jobs = stored.unique(ASKED, keep="last", maintain_order=True)
+    if "label" in filters:
+        jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
+    records = measured(filtered(jobs, filters))
+    runs = list(_runs(sources, records["run_id"].drop_nulls().unique().sort(), faults.append))
+    return Collection(records, faults, runs, len(stored) - len(jobs))
+
+
+def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
+    """Return the folders and files of records that a folder or file stands for."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        on_fault(
+            f"There is no {path}: name a folder that a run wrote to (its results=...), a folder of records, or a "
+            ".parquet file."
+        )
+        return []
+    found = [folder for folder in (path, *sorted(path.rglob(RECORDS))) if any(folder.glob("*.parquet"))]
+    own = [folder for folder in found if PUBLISHED not in folder.relative_to(path).parts]
+    if not own:
+        elsewhere = [folder for folder in path.rglob(PUBLISHED) if folder.is_dir()]
+        hint = f", or name {elsewhere[0]}, which holds published ones" if found and elsewhere else ""
+        on_fault(f"There are no records in {path}: run npbench first (`npbench --help`){hint}.")
+    return own
+
+
+def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
+    """Return the records that say what was asked, of problems that are known."""
+    known = stored.filter(pl.col("problem").is_in(list(PROBLEMS)), pl.all_horizontal(pl.col(ASKED).is_not_null()))
+    if len(known) < len(stored):
+        on_fault(
+            f"{len(stored) - len(known)} records do not say what was asked of a job, or name a problem that is unknown "
+            f"(known are {', '.join(PROBLEMS)}); they are left out."
+        )
+    return known
+
+
+def measured(records: pl.DataFrame) -> pl.DataFrame:
+    """Return stored records with ``label`` and ``seconds``, and what is beyond the schema as Float64 columns."""
+    return records.with_columns(
+        # Even if there are labels: what was filtered out need not be told apart.
+        pl.Series("label", labels(records), dtype=pl.String),
+        pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),
+        seconds=pl.col("select_seconds") + pl.col("fit_seconds"),
+    )
+
+
+def _runs(sources: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    folders = dict.fromkeys((source if source.is_dir() else source.parent).parent / RUNS for source in sources)
+    for path in (folder / f"{run_id}.json" for run_id in run_ids for folder in folders):
+        if path.is_file():
+            try:
+                yield json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                on_fault(f"The description of a run in {path} cannot be read and is left out: {error}.")

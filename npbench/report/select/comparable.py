@@ -1,0 +1,139 @@
+"""Which jobs of two collections of records are of the same setting and split, and why others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from npbench.errors import RequestError
+from npbench.report.select.labels import FEATURES
+
+SETTING = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", *FEATURES]
+SPLIT = ["protocol", "protocol_params", "seed", "repeat"]
+OTHER = "_other"
+HASHES = {"data_sha256": "data", "split_sha256": "splits"}
+ANYWAY = "--anyway compares them all the same"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Jobs that both collections have.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        A row for each: the columns of our record, and those of the other's with the suffix ``_other``.
+    faults : sequence of str
+        A sentence for each thing that makes the comparison unfair.
+    n_ours, n_other : int
+        Settings that the other collection, or ours, does not have.
+    """
+
+    jobs: pl.DataFrame
+    faults: Sequence[str]
+    n_ours: int
+    n_other: int
+
+
+def matched(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool) -> Matched:
+    """Match two collections of records by setting and split.
+
+    Parameters
+    ----------
+    ours, other : DataFrame
+        The latest record of each job.
+    anyway : bool
+        Whether what is not comparable is matched as well: other data and other splits by the number of the repeat, and
+        the same problem with other parameters, if none agree in them.
+
+    Raises
+    ------
+    RequestError
+        If nothing is comparable, or something is not and ``anyway`` is false.
+    """
+    setting = [name for name in SETTING if name != "problem_params"] if anyway and _disjoint(ours, other) else SETTING
+    common = ours.select(setting).unique().join(other.select(setting).unique(), on=setting, nulls_equal=True)
+    if common.is_empty():
+        raise RequestError(_nothing_in_common(ours, other))
+    same = _joined(ours, other, [*setting, *SPLIT])
+    elsewhere = common.join(same.select(setting).unique(), on=setting, how="anti", nulls_equal=True)
+    faults = [*_other_problem(setting), *_other_splits(elsewhere), *_other_data(same)]
+    if faults and not anyway:
+        raise RequestError(*(f"{fault} {ANYWAY}." for fault in faults))
+    mine, theirs = (frame.join(elsewhere, on=setting, how="semi", nulls_equal=True) for frame in (ours, other))
+    by_number = _joined(mine, theirs, [*setting, "seed", "repeat"])
+    jobs = pl.concat([same, by_number], how="diagonal_relaxed")
+    if jobs.is_empty():
+        raise RequestError("No repeat is in both: run them with the same seed, and one at least as often as the other.")
+    return Matched(jobs, faults, *(frame.select(setting).n_unique() - len(common) for frame in (ours, other)))
+
+
+def _disjoint(ours: pl.DataFrame, other: pl.DataFrame) -> bool:
+    asked = ["problem", "problem_params"]
+    return ours.join(other, on=asked, how="semi").is_empty()
+
+
+def _joined(ours: pl.DataFrame, other: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """Return the jobs of both that agree in ``on``, the last of several that do."""
+    mine, theirs = (frame.unique(on, keep="last", maintain_order=True) for frame in (ours, other))
+    # Every column of the other has the suffix, whether or not ours has one of its name.
+    renamed = theirs.select(*on, pl.exclude(on).name.suffix(OTHER))
+    return mine.join(renamed, on=on, nulls_equal=True, maintain_order="left")
+
+
+def _nothing_in_common(ours: pl.DataFrame, other: pl.DataFrame) -> str:
+    for what in ("problem", "dataset", "solver", "problem_params"):
+        mine, theirs = (sorted(frame[what].unique()) for frame in (ours, other))
+        if not set(mine) & set(theirs):
+            names = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
+            hint = f" {ANYWAY}." if what == "problem_params" else ""
+            return f"The two have no {what} in common, and cannot be compared: {names}.{hint}"
+    return f"No setting is in both{_nearest(ours, other)}."
+
+
+def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
+    """Return in what those two settings of a solver on the same data set differ that differ least."""
+    mine, theirs = (frame.select(SETTING).unique(maintain_order=True) for frame in (ours, other))
+    both = mine.join(theirs, on=["solver", "dataset"], suffix=OTHER, maintain_order="left").rows(named=True)
+    apart = [(row, [name for name in SETTING if row[name] != row.get(f"{name}{OTHER}", row[name])]) for row in both]
+    row, names = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
+    return f": {row['solver']} on {row['dataset']}, for one, has another {', '.join(names)} there" if names else ""
+
+
+def _other_problem(setting: Sequence[str]) -> Iterator[str]:
+    if "problem_params" not in setting:
+        yield "The problem has other parameters there."
+
+
+def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:
+    for dataset in elsewhere["dataset"].unique().sort():
+        n = len(elsewhere.filter(dataset=dataset))
+        count = "1 setting has" if n == 1 else f"{n} settings have"
+        yield f"On {dataset}, {count} another protocol, other seeds or other repeats there, hence other splits."
+
+
+def _other_data(same: pl.DataFrame) -> Iterator[str]:
+    for column, what in HASHES.items():
+        apart = same.filter(pl.col(column) != pl.col(f"{column}{OTHER}")).unique("dataset").sort("dataset")
+        for dataset, mine, theirs in apart.select("dataset", column, f"{column}{OTHER}").rows():
+            yield f"The {what} of {dataset} differ: SHA-256 {mine[:12]} here, {theirs[:12]} there."
+
+
+def unverified(jobs: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for data and for splits, if of some jobs nobody can tell whether they are the same.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        Of :class:`Matched`.
+    """
+    good = jobs.filter(pl.col("status") == "ok", pl.col(f"status{OTHER}") == "ok")
+    for column, what in HASHES.items():
+        unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))
+        if unknown:
+            yield (
+                f"Of {unknown} of {len(good)} pairs of jobs the {what} are taken to be the same: older records do not "
+                f"hold the hash of their {what}."
+            )

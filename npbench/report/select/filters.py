@@ -1,0 +1,102 @@
+"""Which records a report is about, said as on a run's command line: ``solver=np_svm,gen problem.rho=0.1``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import polars as pl
+
+from npbench.errors import RequestError, unknown_name
+from npbench.records.schema import ASKED
+from npbench.report.select.labels import flat
+from npbench.values import canonical
+
+# How the settings of a run begin, and the column of JSON that holds them; the longest first.
+COLUMNS = {
+    "solver.search.": "search",
+    "solver.": "params",
+    "dataset.": "dataset_params",
+    "problem.": "problem_params",
+    "protocol.": "protocol_params",
+}
+COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
+SHOWN = 12
+
+
+def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
+    """Return the records that agree with every filter.
+
+    Parameters
+    ----------
+    records : DataFrame
+        With the columns of the schema.
+    filters : mapping of str to str
+        By the name of a setting (``solver``, ``problem.rho``, ``solver.C``, ``protocol.folds``) or of any column, one
+        value or several with commas.
+
+    Raises
+    ------
+    RequestError
+        If there is no setting or column of that name, or no record agrees; the sentence says what there is.
+
+    Examples
+    --------
+    >>> records = pl.DataFrame({"solver": ["gen", "gen", "uzawa"], "params": ['{"C":1}', '{"C":10}', "{}"]})
+    >>> filtered(records, {"solver": "gen", "solver.C": "10,100"})["params"].to_list()
+    ['{"C":10}']
+    """
+    for name, text in filters.items():
+        values = _values(records, name)
+        if values is None:
+            raise RequestError(unknown_name("filter", name, dict.fromkeys(_names(records, name))))
+        kept = records.filter(values.is_in(list(_wanted(text))))
+        if kept.is_empty():
+            raise RequestError(f"No record has {name}={text}: there are {_choices(values)}.")
+        records = kept
+    return records
+
+
+def _values(records: pl.DataFrame, name: str) -> pl.Series | None:
+    """Return a setting of each record as JSON, null where a record has no such setting; None if none has."""
+    if name in records.columns:
+        return _mapped(records[name], {value: canonical(value) for value in records[name].unique()})
+    for start, column in COLUMNS.items():
+        key = name.removeprefix(start)
+        if key != name and column in records.columns:
+            settings = {text: flat(json.loads(text)) for text in records[column].drop_nulls().unique()}
+            found = {text: canonical(values[key]) for text, values in settings.items() if key in values}
+            if found:
+                return _mapped(records[column], found)
+    return None
+
+
+def _mapped(column: pl.Series, texts: Mapping[Any, str]) -> pl.Series:
+    return column.replace_strict(list(texts), list(texts.values()), default=None, return_dtype=pl.String)
+
+
+def _wanted(text: str) -> Iterator[str]:
+    """Yield the values that are asked for as JSON; a number may also be meant as a name."""
+    for part in COMMA.split(text):
+        yield canonical(part)
+        for read in (json.loads, float):  # .5 is a number to whoever types it, but not to JSON
+            with suppress(ValueError):
+                yield canonical(read(part))
+
+
+def _choices(values: pl.Series) -> str:
+    found = [value.strip('"') for value in values.drop_nulls().unique().sort()]
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return ", ".join(found[:SHOWN]) + more
+
+
+def _names(records: pl.DataFrame, asked: str) -> Iterator[str]:
+    """Yield the names of settings that begin as the one asked for does: with ``solver.``, or without a dot."""
+    yield from (name for name in (*ASKED, "status", "label") if not name.endswith("params"))
+    for start, column in COLUMNS.items():
+        if asked.startswith(start):
+            for text in records[column].drop_nulls().unique().sort():
+                yield from (start + name for name in flat(json.loads(text)))

@@ -1,0 +1,157 @@
+"""What the records of a report were asked for: their parameters as columns, and which of them tell them apart."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from npbench.records.schema import FEATURES
+from npbench.values import canonical
+
+QUOTE = '"'
+IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
+
+# What pairs of solvers must agree in, apart from the repeat and the parameters.
+SITUATION = [
+    "dataset",
+    "dataset_params",
+    "problem",
+    "problem_params",
+    "protocol_params",
+    *FEATURES,
+    "search",
+    "seed",
+]
+SITUATION += ["data_sha256"]
+
+# What tells settings of a solver apart, the plainest first, and how it begins on the command line.
+PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
+
+
+def parameters(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the solvers' fixed parameters: a row for each record, a column of JSON texts for each parameter.
+
+    A parameter that a solver does not have is null.
+
+    Examples
+    --------
+    >>> parameters(pl.DataFrame({"params": ['{"C":1}', '{"C":1,"kernel":"rbf"}']})).rows()
+    [('1', None), ('1', '"rbf"')]
+    """
+    rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        [[row.get(name) for name in names] for row in rows], dict.fromkeys(names, pl.String), orient="row"
+    )
+
+
+def varying(records: pl.DataFrame) -> pl.DataFrame:
+    """Return those columns of :func:`parameters` that have several values among the records of some solver."""
+    asked, solvers = parameters(records), records["solver"]
+    groups = [asked.filter(solvers == solver) for solver in solvers.unique()]
+    return asked.select(name for name in asked.columns if any(group[name].n_unique() > 1 for group in groups))
+
+
+def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
+    """Return by solver the parameters that all its records have in common.
+
+    Examples
+    --------
+    >>> fixed(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
+    {'gen': {'tol': '0.1'}}
+    """
+    same = parameters(records).drop(varying(records).columns)
+    firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
+    return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
+
+
+def labels(records: pl.DataFrame) -> list[str]:
+    """Return for each record its solver, the class within if it has one, and what tells its settings on data apart.
+
+    Records of one data set and problem with the same label are repeats of each other. Grids, the parameters of data and
+    protocol, and what is done to the features are told only where the fixed parameters are the same.
+
+    Examples
+    --------
+    >>> same = {"solver": "gen", "dataset": "pima", "search": "{}", "dataset_params": "{}", "preprocess": "none"}
+    >>> same |= {"missing": "refuse", "categories": "one_hot"}
+    >>> protocols = ['{"folds":4}', '{"folds":4}', '{"folds":5}']
+    >>> records = pl.DataFrame({"params": ['{"C":1}', '{"C":2}', '{"C":2}'], "protocol_params": protocols, **same})
+    >>> labels(records)
+    ['gen C=1', 'gen C=2 protocol.folds=4', 'gen C=2 protocol.folds=5']
+    """
+    about = ["solver", "dataset", *PARTS, *FEATURES]
+    distinct = records.select(about).unique(maintain_order=True)  # settings are few where records are many
+    told = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
+    return (
+        records.select(about)
+        .join(told, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
+        .to_list()
+    )
+
+
+def _labels(records: pl.DataFrame) -> list[str]:
+    told = [" ".join([solver, *_classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
+    for part in (*PARTS, *FEATURES):
+        asked = [_settings(part, text) for text in records[part]]
+        places = list(zip(told, records["dataset"], strict=True))
+        alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
+        for place, row in zip(places, asked, strict=True):
+            alike[place].append(row)
+        apart = {place: list(_differing(rows)) for place, rows in alike.items()}
+        told = [
+            " ".join([place[0], *(f"{name}={row[name].strip(QUOTE)}" for name in apart[place] if name in row)])
+            for place, row in zip(places, asked, strict=True)
+        ]
+    return told
+
+
+def class_named(value: Any) -> str:
+    """Return the name of the class that an import path leads to; an empty text for any other value.
+
+    Examples
+    --------
+    >>> class_named("sklearn.ensemble.RandomForestClassifier"), class_named("rbf")
+    ('RandomForest', '')
+    """
+    is_path = isinstance(value, str) and IMPORT_PATH.fullmatch(value)
+    return value.rpartition(".")[2].removesuffix("Classifier") if is_path else ""
+
+
+def _classes(params: str) -> Iterator[str]:
+    """Yield the classes among parameters: what else tells such settings apart is told for each class by itself."""
+    yield from filter(None, map(class_named, json.loads(params).values()))
+
+
+def _settings(part: str, text: str) -> dict[str, str]:
+    values = json.loads(text) if part in PARTS else {part: text}
+    return {PARTS.get(part, "") + name: canonical(value) for name, value in values.items()}
+
+
+def _differing(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    yield from (name for name in names if len({row.get(name) for row in rows}) > 1)
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the parts of parameters that are mappings, as in ``params.C``; of a grid of mappings, each part's values.
+
+    Examples
+    --------
+    >>> flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
+    {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        mappings = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        if not mappings:
+            flat[name] = value
+        for part in dict.fromkeys(part for one in mappings for part in one):
+            distinct = list({repr(one.get(part)): one.get(part) for one in mappings}.values())
+            flat[f"{name}.{part}"] = distinct if len(distinct) > 1 else distinct[0]
+    return flat

@@ -1,0 +1,114 @@
+"""Solvers over several data sets by their ranks, as Demsar (2006) advises."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from npbench.numerics.signed_rank import DIGITS
+from npbench.report.stats.inference import SIGNIFICANCE
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Average ranks, and the tests that they are all the same.
+
+    Parameters
+    ----------
+    ranks : array of shape (n_solvers,)
+        Average over data sets; 1 is best.
+    chi2, f : float
+        Friedman's statistic, and that of Iman and Davenport.
+    p : float
+        The p-value of ``f``.
+    """
+
+    ranks: np.ndarray
+    chi2: float
+    f: float
+    p: float
+
+
+def friedman(figures: np.ndarray, *, lower_is_better: bool) -> Friedman:
+    """Rank the solvers on every data set and test whether their average ranks R differ.
+
+    ``chi2 = 12 N / (k (k+1)) (sum R^2 - k (k+1)^2 / 4)`` and ``F = (N-1) chi2 / (N (k-1) - chi2)``, which has an F
+    distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank and chi2 is not enlarged for
+    them, which errs on the side of no difference.
+
+    Parameters
+    ----------
+    figures : array of shape (n_datasets, n_solvers)
+        N and k, at least 2 each.
+    lower_is_better : bool
+        Which way figures are ranked.
+
+    References
+    ----------
+    J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.2.
+    R. L. Iman, J. M. Davenport (1980), Approximations of the critical region of the Friedman statistic, Communications
+    in Statistics 9(6).
+
+    Examples
+    --------
+    >>> test = friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.3, 0.2], [0.2, 0.4, 0.6]]), lower_is_better=True)
+    >>> test.ranks.round(3).tolist(), round(test.chi2, 3), round(test.f, 3), round(test.p, 3)
+    ([1.0, 2.333, 2.667], 4.667, 7.0, 0.049)
+    """
+    n, k = figures.shape
+    rounded = np.round(figures, DIGITS)
+    ranks = np.mean(stats.rankdata(rounded if lower_is_better else -rounded, axis=1), axis=0)
+    chi2 = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
+    rest = n * (k - 1) - chi2  # 0 where all data sets have the same order
+    f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
+    return Friedman(ranks, chi2, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+
+
+@functools.cache
+def critical_difference(n_solvers: int, n_datasets: int) -> float:
+    """Return Nemenyi's critical difference at 5 %: average ranks that are nearer are not told apart.
+
+    ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2.
+
+    Parameters
+    ----------
+    n_solvers, n_datasets : int
+        At least 2 and 1.
+
+    References
+    ----------
+    P. B. Nemenyi (1963), Distribution-free multiple comparisons, thesis, Princeton; Demsar (2006), section 3.2.2.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 2)
+    1.25
+    """
+    q = float(stats.studentized_range.ppf(1 - SIGNIFICANCE, n_solvers, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(n_solvers * (n_solvers + 1) / (6 * n_datasets))
+
+
+def groups(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
+    """Return first and last rank of each largest set of solvers that are not told apart.
+
+    Parameters
+    ----------
+    ranks : sequence of float
+        Average ranks.
+    difference : float
+        Of :func:`critical_difference`; ranks at least as far apart are told apart.
+
+    Examples
+    --------
+    >>> groups([1.0, 1.5, 2.4, 4.0], 1.0)
+    [(1.0, 1.5), (1.5, 2.4)]
+    """
+    ordered = sorted(ranks)
+    lasts = [max(end for end, last in enumerate(ordered) if last - first < difference) for first in ordered]
+    spans = [(start, end) for start, end in enumerate(lasts) if end > start and (not start or lasts[start - 1] < end)]
+    return [(ordered[start], ordered[end]) for start, end in spans]

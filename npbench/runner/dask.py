@@ -1,0 +1,200 @@
+"""Run jobs on a Dask cluster: one whose scheduler is given, or one started on this machine.
+
+Each thread of a Dask worker has a process of its own for its jobs, so that a solver that hangs or takes its process
+down costs its own job only, as on one machine; and where a whole worker is lost, its jobs are done by another.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from npbench.data import BinaryData, share
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job
+from npbench.evaluation.measure import failure
+from npbench.records import provenance
+from npbench.records.schema import Primitive, Record
+from npbench.runner.context import Limits, RunContext
+from npbench.runner.memory import machine_mb
+from npbench.runner.plan import targets
+from npbench.runner.pool import Isolated
+from npbench.runner.worker import THREAD_VARIABLES, WORKER, Task, pin_threads, record_of, start_context
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+CONNECTING = 10.0  # seconds
+JOBS_PER_THREAD = 2  # one that runs, and one that is there when it ends
+WORKER_LOST = (
+    "The Dask workers that had this job were lost, one after the other: it may take more memory than they have. "
+    "Their own logs say more."
+)
+
+
+def records(jobs: Sequence[Job], limits: Limits, context: RunContext, *, address: str | None) -> Iterator[Record]:
+    """Run jobs on a cluster and yield the record of each as it ends.
+
+    A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
+    that worker.
+
+    Parameters
+    ----------
+    jobs, limits, context
+        As in :func:`npbench.runner.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here;
+        facts of the machine are replaced by those of each worker.
+    address : str or None
+        Scheduler address, ``tcp://host:port``; None starts a cluster on this machine.
+
+    Raises
+    ------
+    RequestError
+        If Dask is not installed, or no scheduler or worker answers.
+    """
+    of_run = {name: value for name, value in context.facts.items() if name in ("run_id", "run_started")}
+    with _client(address, limits.n_jobs) as client, closing(_records(client, jobs, limits, context)) as found:
+        for record in found:
+            yield Record({**context.facts, **record, **of_run})
+
+
+@contextmanager
+def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
+    """Connect to a cluster, or start one here, and end what was started."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
+    if address is not None:
+        try:
+            client = Client(address, timeout=CONNECTING)
+        except (OSError, ValueError) as error:
+            raise RequestError(
+                f"No scheduler answers at execution.address={address}: {error}. Start one with `dask scheduler`, and "
+                "workers with `dask worker ADDRESS --no-nanny`."
+            ) from error
+        with client:
+            yield client
+        return
+    workers = provenance.available_cores() if n_jobs == -1 else n_jobs
+    # Daemonic processes may have no children; and memory is limited by job.
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def _records(
+    client: Client, jobs: Sequence[Job], limits: Limits, context: RunContext
+) -> Generator[Mapping[str, Primitive]]:
+    """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
+    from distributed import as_completed
+
+    _require_workers(client, jobs[0])
+    sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
+    waiting = iter(jobs)
+    ended = as_completed()
+    running: dict[str, Job] = {}
+
+    def fill() -> None:
+        threads = max(1, sum(client.nthreads().values()))
+        for job in islice(waiting, max(0, JOBS_PER_THREAD * threads - len(running))):
+            # Named by the job, so that a scheduler that has it from another run hands out the same result.
+            name = f"npbench-{job.key}"
+            running[name] = job
+            ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, context.trace, key=name))
+
+    try:
+        fill()
+        for future in ended:
+            job = running.pop(future.key)
+            fill()
+            yield _record(job, future)
+    finally:
+        client.run(_end_processes)
+
+
+def _require_workers(client: Client, job: Job) -> None:
+    try:
+        client.wait_for_workers(1, timeout=CONNECTING)
+    except TimeoutError:
+        address = client.scheduler_info()["address"]
+        raise RequestError(
+            f"The scheduler at {address} has no workers: start some with `dask worker {address} --no-nanny`."
+        ) from None
+    faults = {f"{fault} ({address})" for address, fault in client.run(_fault, job).items() if fault}
+    if faults:
+        raise RequestError(*sorted(faults))
+
+
+def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
+    error = None if future.status == "finished" else future.exception() if future.status == "error" else "cancelled"
+    if error is None:
+        record: Mapping[str, Primitive] = future.result()
+        return record
+    if isinstance(error, RequestError):
+        return {**job.columns, **failure(error)}
+    return {**job.columns, "status": "crashed", "error": f"{WORKER_LOST} ({type(error).__name__})"}
+
+
+# From here on: what runs on the workers.
+
+_here = threading.local()
+_processes: list[Isolated] = []
+
+
+def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[str, Primitive]:
+    """Run a job in the process that belongs to this thread; return its record with the facts of this machine."""
+    from distributed import get_worker
+
+    fault = _fault(job)
+    if fault:
+        raise RequestError(fault)
+    n_threads = get_worker().state.nthreads
+    machine = machine_mb()
+    memory_mb = limits.memory_mb or (None if machine is None else machine / n_threads)
+    task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb)
+    record = record_of(job, _process(limits.seconds).run(task))
+    return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
+
+
+def _process(time_limit: float | None) -> Isolated:
+    if getattr(_here, "time_limit", ...) != time_limit or _here.process not in _processes:
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # threads do not survive a fork
+        _here.process = Isolated(WORKER, functools.partial(pin_threads, 1), time_limit, start_context())
+        _here.time_limit = time_limit
+        _processes.append(_here.process)
+    process: Isolated = _here.process
+    return process
+
+
+def _end_processes() -> None:
+    while _processes:
+        _processes.pop().close()
+
+
+_facts = functools.cache(provenance.facts)
+
+
+def _fault(job: Job) -> str | None:
+    """Return what is wrong with this worker, if anything: its answers must be those of the machine that asks."""
+    if multiprocessing.current_process().daemon:
+        return (
+            "A Dask worker is daemonic, and can give jobs no process of their own: start workers with --no-nanny, or "
+            "set DASK_DISTRIBUTED__WORKER__DAEMON=False where they are started."
+        )
+    try:
+        other = provenance.differing(targets(job.request), job.code, job.versions)
+    except RequestError as error:
+        return str(error)
+    return (
+        f"A Dask worker has another version of {', '.join(other)}: install the same on all machines." if other else None
+    )

@@ -1,0 +1,63 @@
+"""Why a planned job would run or be skipped, and how long it would take, from past records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from npbench.evaluation.job import Job
+
+
+def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
+    """Return why a job would run or be skipped, as compared with the latest record of the same setting.
+
+    Parameters
+    ----------
+    job : Job
+        What is planned.
+    frame : DataFrame
+        Of :meth:`RecordStore.frame`.
+    trace : bool
+        Whether a trace is asked for.
+
+    Returns
+    -------
+    str
+        "done", "new", "failed before: ...", "no trace was kept", or what changed since: "the data changed", "the code
+        of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
+    """
+    same = frame.filter(key=job.key)
+    if len(same):
+        record = same.row(-1, named=True)
+        if record["status"] != "ok":
+            return f"failed before: {record['status']}: {record['error']}"
+        return "no trace was kept" if trace and record["trace"] is None else "done"
+    similar = frame.filter(**job.setting)
+    return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
+
+
+def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
+    now = job.columns
+    changes = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
+    changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
+    changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
+    changes += ["other metrics are asked for"] if record["metrics"] != now["metrics"] else []
+    return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+
+
+def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    then = json.loads(before)
+    pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
+    return [pair for pair in pairs if pair[1] != pair[2]]
+
+
+def estimate(job: Job, frame: pl.DataFrame) -> float | None:
+    """Return the median seconds of past jobs of the same solver on data of the same name and size; None without any."""
+    past = frame.filter(
+        status="ok", solver=job.request.solver.name, dataset=job.request.dataset.name, n_samples=job.data.n_samples
+    )
+    median = past["seconds"].median()
+    return float(median) if isinstance(median, (int, float)) else None

@@ -1,0 +1,70 @@
+"""Many jobs, made when they are asked for: a sweep of a million has a few requests, and numbers."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import accumulate
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    from npbench.evaluation.job import Job
+
+
+class Jobs(Sequence["Job"]):
+    """A job for each request, and the splits that it is wanted on.
+
+    All repeats of a request take no more memory than one of them, or eight bytes each where some are left out.
+
+    Parameters
+    ----------
+    parts : iterable of (Job, sequence of int)
+        A job and numbers of repeats.
+    """
+
+    def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:
+        self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]
+        self._ends = list(accumulate(len(repeats) for _, repeats in self.parts))
+
+    @classmethod
+    def each_once(cls, lists: Iterable[Jobs]) -> Jobs:
+        """Join the jobs of several requests; of those that differ in the number of repeats only, the most count."""
+        distinct: dict[str, tuple[Job, Sequence[int]]] = {}
+        for job, repeats in (part for jobs in lists for part in jobs.parts):
+            same = job.key_of(0)
+            _, most = distinct.get(same, (job, ()))
+            if len(repeats) > len(most):
+                distinct[same] = job, repeats
+        return cls(distinct.values())
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[Job]:
+        return (job.at(repeat) for job, repeats in self.parts for repeat in repeats)
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | list[Job]:
+        place = range(len(self))[index]
+        if isinstance(place, range):
+            return [self[i] for i in place]
+        part = bisect_right(self._ends, place)
+        job, repeats = self.parts[part]
+        return job.at(repeats[place - self._ends[part]])  # counted from the end
+
+    def keys(self) -> Iterator[str]:
+        """Yield the key of each job, without making the job."""
+        return (job.key_of(repeat) for job, repeats in self.parts for repeat in repeats)
+
+    def without(self, done: Set[str]) -> Jobs:
+        """Return the jobs whose keys are not in ``done``."""
+        if not done:
+            return self
+        return Jobs(
+            (job, array("q", (repeat for repeat in repeats if job.key_of(repeat) not in done)))
+            for job, repeats in self.parts
+        )

@@ -1,0 +1,133 @@
+"""How much memory a job takes, as the operating system counts it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
+_CLEAR_REFS = Path("/proc/self/clear_refs")
+# Of a container; versions 2 and 1 of the kernel's control groups.
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+class PeakMemory:
+    """Measures the peak of this process's resident memory from now on.
+
+    On Linux the kernel's high-water mark is reset first. Elsewhere the mark covers the whole life of the process,
+    which may have run larger jobs before; ``peak_memory_of`` says which of the two it is.
+
+    Examples
+    --------
+    >>> peak = PeakMemory()
+    >>> buffer = bytearray(50_000_000)
+    >>> columns = peak.columns()
+    >>> columns["peak_memory_mb"] > 50
+    True
+    """
+
+    def __init__(self) -> None:
+        try:
+            _CLEAR_REFS.write_text("5", encoding="ascii")  # 5: reset the high-water mark of the resident set
+            self.before_mb = _status_mb("VmRSS")
+        except OSError:
+            self.before_mb = None
+
+    def columns(self) -> dict[str, float | str | None]:
+        """Return the peak since construction, what was resident then, and what the peak covers, in MB of 10^6 bytes."""
+        if self.before_mb is None:
+            return {"peak_memory_mb": _process_peak_mb(), "memory_before_mb": None, "peak_memory_of": "process"}
+        return {
+            "peak_memory_mb": _status_mb("VmHWM"),
+            "memory_before_mb": self.before_mb,
+            "peak_memory_of": "job",
+        }
+
+
+class Allowance:
+    """Limit on what this process allocates beyond what it has now, on Linux."""
+
+    def __init__(self) -> None:
+        self._base_mb = _allocated_mb()
+
+    @property
+    def grown_mb(self) -> float:
+        """Memory allocated since construction, in MB of 10^6 bytes; 0 on other systems than Linux."""
+        return _allocated_mb() - self._base_mb
+
+    @contextlib.contextmanager
+    def at_most(self, limit_mb: float | None) -> Iterator[None]:
+        """Make allocations fail that exceed the limit, as if memory had run out.
+
+        Allocated memory counts whether it is used or not; memory maps of files do not. Child processes inherit the
+        limit, each for itself. Nothing happens without a limit.
+
+        Parameters
+        ----------
+        limit_mb : float or None
+            MB of 10^6 bytes beyond what the process had at construction.
+        """
+        if limit_mb is None or sys.platform != "linux":
+            yield
+            return
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def at_most(limit_mb: float | None) -> contextlib.AbstractContextManager[None]:
+    """Limit what this process allocates beyond what it has now (see :class:`Allowance`).
+
+    Examples
+    --------
+    >>> with at_most(100):
+    ...     buffer = bytearray(50_000_000)
+    """
+    return Allowance().at_most(limit_mb)
+
+
+def machine_mb() -> float | None:
+    """Return the memory that this process and its workers may use: the machine's, or less in a container or job."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
+    except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
+        return None
+    return min([machine, *_granted_mb()])
+
+
+def _granted_mb() -> Iterator[float]:
+    for path in _CGROUP_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
+            yield int(path.read_text(encoding="ascii")) / 1e6
+    granted = os.environ.get("SLURM_MEM_PER_NODE", "")  # MB of 2^20 bytes
+    if granted.isdecimal():
+        yield int(granted) * 2**20 / 1e6
+
+
+def _allocated_mb() -> float:
+    return (_status_mb("VmData") or 0.0) if sys.platform == "linux" else 0.0
+
+
+def _status_mb(field: str) -> float | None:
+    for line in _STATUS.read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024 / 1e6
+    return None
+
+
+def _process_peak_mb() -> float | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

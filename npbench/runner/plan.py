@@ -1,0 +1,195 @@
+"""From checked requests to jobs: load the data, list the jobs, and find those without a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from npbench.console import status
+from npbench.data import BinaryData, load
+from npbench.data.missing import without_missing
+from npbench.errors import RequestError, each
+from npbench.evaluation.job import DataIdentity, Job
+from npbench.evaluation.request import Request
+from npbench.evaluation.splits import Split
+from npbench.records import provenance
+from npbench.records.schema import SCHEMA
+from npbench.records.store import RecordStore
+from npbench.registry import installed
+from npbench.runner.jobs import Jobs
+
+RECORDS = "records"  # folder of a results folder
+MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different repeats may differ
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The jobs of a run.
+
+    Parameters
+    ----------
+    data : mapping of str to BinaryData
+        Data by content hash.
+    jobs : Jobs
+        All jobs, each once.
+    todo : Jobs
+        Jobs without a record of success, or all of them when forced.
+    store : RecordStore
+        The records.
+    """
+
+    data: Mapping[str, BinaryData]
+    jobs: Jobs
+    todo: Jobs
+    store: RecordStore
+
+
+def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, trace: bool = False) -> Plan:
+    """Load each data set once, list the jobs, and look for their records.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Checked requests.
+    results : Path
+        Results folder; made if it does not exist.
+    force : bool
+        Whether to run jobs again that have a record of success.
+    trace : bool
+        Whether a record of success must have a trace.
+
+    Raises
+    ------
+    RequestError
+        With every fault of the data sets; else of the splits.
+    """
+    data = _load(requests)
+    with status("Listing the jobs"):
+        each([partial(check_split, request, data[_divided(request)]) for request in requests])
+        jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in requests]))
+        store = RecordStore(results / RECORDS)  # last, because it makes the folder
+    with status("Looking for records"):
+        todo = jobs if force else jobs.without(store.done(trace))
+    return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)
+
+
+def _source(request: Request) -> str:
+    return repr((request.dataset.name, sorted(request.dataset_params.items())))
+
+
+def _divided(request: Request) -> str:
+    return f"{_source(request)} {request.features['missing']}"
+
+
+def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
+    """Load each data set once; return what is to be split, by :func:`_divided`."""
+    distinct = {_source(request): request for request in requests}
+    names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
+    with status(f"Loading {names}"):
+        loaded = each([partial(load, r.dataset, **r.dataset_params) for r in distinct.values()])
+    data = dict(zip(distinct, loaded, strict=True))
+    divided = {_divided(request): request for request in requests}
+    complete = each([partial(without_missing, data[_source(r)], r.features["missing"]) for r in divided.values()])
+    return dict(zip(divided, complete, strict=True))
+
+
+def jobs_of(request: Request, data: BinaryData) -> Jobs:
+    """Return the jobs of a request, one for each repeat.
+
+    Parameters
+    ----------
+    request : Request
+        Checked, with every name resolved.
+    data : BinaryData
+        The data set that it names.
+
+    Raises
+    ------
+    RequestError
+        If a metric has the name of a column of the records, or the sources of a plugin cannot be found.
+    """
+    clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
+    if clashes:
+        raise RequestError(
+            f"metrics {', '.join(clashes)} have the names of record columns: rename them in their plugin."
+        )
+    shipped_by = [_distribution(*named) for named in _depends_on(request)]
+    job = Job(
+        request=replace(request, search={name: list(request.search[name]) for name in sorted(request.search)}),
+        data=DataIdentity.of(data),
+        distribution=shipped_by[0],
+        code=provenance.code(targets(request)),
+        versions=provenance.versions(shipped_by),
+    )
+    return Jobs([(job, range(request.repeats))])
+
+
+def targets(request: Request) -> list[str]:
+    """Return the ``"module:attribute"`` names of the code that answers a request, the named solvers' included."""
+    solvers = installed().solvers
+    named = [solvers[name].estimator if name in solvers else name for name in _imported(request)]
+    found = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics), *named]
+    return [target for target in found if target]
+
+
+def _imported(request: Request) -> list[str]:
+    """Return what the solver imports by name: solvers or classes, from its parameters or their candidates."""
+    values = (
+        value for name in request.solver.imports for value in request.search.get(name) or [request.params.get(name)]
+    )
+    return [value for value in values if isinstance(value, str)]
+
+
+def _depends_on(request: Request) -> Iterator[tuple[str, str]]:
+    """Yield the kind and name of what a request uses from plugins, its solver first."""
+    yield "solver", request.solver.name
+    yield from (("solver", name) for name in _imported(request) if name in installed().solvers)
+    yield from (("metric", metric.name) for metric in request.metrics)
+
+
+def _distribution(kind: str, name: str) -> str:
+    provider = installed().providers.get((kind, name))
+    return provider.distribution if provider else "unknown"
+
+
+def check_split(request: Request, data: BinaryData) -> None:
+    """Refuse data that the protocol cannot divide in each of the repeats.
+
+    Raises
+    ------
+    RequestError
+        If there are too few samples of a class, or too few rows, groups or published divisions, or a part whose
+        samples are too few for the problem's loss.
+    """
+    try:
+        one_for_all = request.protocol.stratified and data.groups is None
+        for repeat in range(request.repeats):
+            ample = _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
+            if one_for_all and ample:
+                break
+    except RequestError as error:
+        raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
+
+
+def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
+    """Refuse a part without a loss; return whether those of other stratified repeats are certain to have one."""
+    is_selected = any(len(values) > 1 for values in request.search.values())
+    validated = [("a validation part", rows) for _, rows in split.folds] if is_selected else []
+    ample = True
+    for part, rows in [("the test part", split.test), *validated]:
+        n_pos = int((y[rows] > 0).sum())
+        n_neg = len(rows) - n_pos
+        if not request.problem.measurable(n_pos, n_neg):
+            asked = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
+            raise RequestError(
+                f"problem={request.problem.name} with {asked} cannot be measured on {part}, which has {n_pos} "
+                f"positives and {n_neg} negatives: none of their pairs is in the range. Ask for a wider "
+                "range (problem.fpr_range=...), use fewer folds (protocol.folds=...) or protocol=holdout, or more data."
+            )
+        nearby = range(max(n_neg - MAX_ROUNDING, 1), n_neg + MAX_ROUNDING + 1)
+        ample = ample and all(request.problem.measurable(n_pos, count) for count in nearby)
+    return ample

@@ -1,0 +1,101 @@
+"""Tells on stderr what a run is doing: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from npbench.console import duration
+
+if TYPE_CHECKING:
+    from npbench.evaluation.job import Job
+
+SECONDS_BETWEEN_LINES = 30.0
+
+
+def of_jobs(jobs: Sequence[Job]) -> JobProgress:
+    """Return the progress of jobs, at least one, that are about to run."""
+    return JobProgress(len(jobs), f"{jobs[0].request.solver.name} on {jobs[0].request.dataset.name}")
+
+
+class JobProgress:
+    """Progress of ``total`` jobs; call :meth:`record` as each ends.
+
+    Parameters
+    ----------
+    total : int
+        How many jobs run.
+    first : str
+        What runs first, to show until a job ends.
+    console : Console, optional
+        Where to print; stderr by default.
+    clock : callable, optional
+        Seconds; for the lines printed where there is no terminal.
+    """
+
+    def __init__(
+        self, total: int, first: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console = console or Console(stderr=True)
+        self._clock = clock
+        self._total = total
+        self._done = self._failed = 0
+        self._start = self._last_line = clock()
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("[dim]left[/]"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task(f"{first} ...", total=total)
+
+    def __enter__(self) -> JobProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def record(self, record: Mapping[str, Any]) -> None:
+        """Count a job that has ended."""
+        self._done += 1
+        self._failed += record["status"] != "ok"
+        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{self._failures}"
+        self._bar.update(self._task, completed=self._done, description=latest)
+
+        if self._done < self._total:
+            left = (self._clock() - self._start) / self._done * (self._total - self._done)
+            self._maybe_line(
+                f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left."
+            )
+
+    @property
+    def _failures(self) -> str:
+        return f", [red]{self._failed} failed[/]" if self._failed else ""
+
+    def _maybe_line(self, text: str) -> None:
+        now = self._clock()
+        if not self._console.is_terminal and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._console.print(text, highlight=False)

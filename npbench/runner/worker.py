@@ -1,0 +1,182 @@
+"""A job in a worker process: what it is sent, how it is carried out there, and the record of however it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import sparse
+
+from npbench.data import BinaryData, SharedData
+from npbench.evaluation import measure
+from npbench.evaluation.job import Job
+from npbench.runner.memory import Allowance, PeakMemory, at_most
+from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+DATA_HELD = 4
+COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
+MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job with what a worker process needs for it, small enough to be sent.
+
+    Parameters
+    ----------
+    job : Job
+        What to run.
+    data : SharedData
+        Where its data lie.
+    n_threads : int
+        Threads that the solver may use.
+    trace : bool
+        Whether the record keeps the course of the final fit.
+    memory_limit : float or None
+        MB that the job may allocate.
+    """
+
+    job: Job
+    data: SharedData
+    n_threads: int
+    trace: bool
+    memory_limit: float | None
+
+
+def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
+    """Return the record of a job, however its worker ended."""
+    return {**_ended(job, outcome), "output": outcome.output or None}
+
+
+def _ended(job: Job, outcome: Outcome) -> dict[str, Any]:
+    match outcome:
+        case Returned(record):
+            if record["status"] != "out_of_memory":
+                return record
+            error = f"{record['error']}. The limit is execution.memory_limit, by default the worker's share of memory."
+            return {**record, "error": error}
+        case TimedOut(seconds):
+            error = f"The job was stopped after {seconds:g} s: raise execution.time_limit, or make it smaller."
+            return {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
+        case Died(code):
+            return {**job.columns, "status": "crashed", "error": _obituary(code), "exit_code": code}
+
+
+def _obituary(code: int) -> str:
+    if code >= 0:
+        return f"The worker process ended with exit code {code} in the middle of the job."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hints = {
+        "SIGKILL": ", as the system does when memory runs out",
+        "SIGABRT": ", as libraries do that are refused memory (execution.memory_limit)",
+    }
+    hint = hints.get(name, "")
+    return f"The worker process was killed by {name} in the middle of the job{hint}."
+
+
+def start_context() -> Any:
+    """Return how workers start: forked from a clean server that has the heavy modules loaded, where there is one.
+
+    Forking the command itself would copy its threads' locks, and fresh interpreters take a second each.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    # Not Numba: it reads its number of threads once, when it is imported, which each worker leaves to its solver.
+    context.set_forkserver_preload(["npbench.runner.worker"])
+    return context
+
+
+@contextlib.contextmanager
+def single_threaded() -> Iterator[None]:
+    """Let processes that start meanwhile load BLAS and OpenMP without threads, which do not survive a fork."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def pin_threads(n_threads: int) -> None:
+    """Fix the threads of a worker: of libraries loaded already, and of those that the solver loads later."""
+    from threadpoolctl import threadpool_limits
+
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
+    threadpool_limits(n_threads)
+
+
+def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
+    """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
+    compile_seconds = 0.0
+    try:
+        data = _opened(task.data)
+        if attempt == 1:
+            with at_most(task.memory_limit and max(task.memory_limit, COMPILER_MB)):
+                compile_seconds = _warm_up(task, data)
+    except Exception as error:
+        return {**task.job.columns, **measure.failure(error)}
+    ready()
+    memory = PeakMemory()
+    with _allowance().at_most(task.memory_limit):
+        record = measure.run(task.job, data, task.n_threads, task.trace)
+    return {**record, **memory.columns(), "compile_seconds": compile_seconds}
+
+
+@functools.cache
+def _allowance() -> Allowance:
+    """Memory of this process before its first job, from which the limit of every job counts."""
+    return Allowance()
+
+
+def has_leaked(task: Task) -> bool:
+    """Return whether jobs left so much memory allocated that the next one needs a new process."""
+    return task.memory_limit is not None and _allowance().grown_mb > MAX_LEAK * task.memory_limit
+
+
+@functools.lru_cache(maxsize=DATA_HELD)
+def _opened(shared: SharedData) -> BinaryData:
+    return shared.open()
+
+
+_warm: set[str] = set()
+
+
+def _warm_up(task: Task, data: BinaryData) -> float:
+    is_sparse = sparse.issparse(data.X)
+    compiled = kind(task) + " sparse" * is_sparse
+    if compiled in _warm:
+        return 0.0
+    _warm.add(compiled)
+    return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+
+
+def solver_name(task: Task) -> str:
+    """Return the registered name of the solver: a worker process serves one solver."""
+    return task.job.request.solver.name
+
+
+def kind(task: Task) -> str:
+    """Return what is equal for tasks that compile the same kernels, on data of the same storage."""
+    request = task.job.request
+    # Numbers do not choose what is compiled; names do, like that of a kernel.
+    choices = {name: value for name, value in request.params.items() if isinstance(value, (str, bool))}
+    return json.dumps([request.solver.name, request.problem.name, request.protocol.name, choices], sort_keys=True)
+
+
+WORKER = WorkerFunction(work, owner=solver_name, kind=kind, is_worn=has_leaked)

@@ -1,0 +1,202 @@
+"""ROC curves of classifiers trained on densities at all cost asymmetries, and the asymmetries that they are best for.
+
+Bach, Heckerman and Horvitz (2006), sections 2.2 and 4. A classifier is a point (u, v) of the ROC plane, with
+``u = P(f(x) >= 0 | y = -1)``, the false-alarm rate, and ``v = P(f(x) >= 0 | y = 1)``. Trained at the asymmetry gamma,
+it is optimal for the 0-1 loss at another one, the testing asymmetry, if it is for any.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit, logsumexp
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench_papers.bach.population import Loss, Minimisers, minimisers
+
+Array = np.ndarray
+SAME = 1e-9  # rates that differ by this share are the same
+REACH = 8.0  # standard deviations beyond the outermost mean at which an intercept is as good as infinite
+
+
+class RocCurve(NamedTuple):
+    """ROC points of population classifiers trained at n asymmetries; arrays of shape (n,), ``w`` of shape (n, d).
+
+    ``u`` and ``v`` are the coordinates, ``du`` and ``dv`` their derivatives by ``logit(gamma)``, ``log_slope`` is the
+    logarithm of ``dv / du``, right also where rates are too small for a float, and ``beta`` is the testing asymmetry.
+    The last two are NaN where the curve stands still or falls. ``consistent`` says which points lie on the upper convex
+    hull of all; elsewhere beta has no meaning.
+    """
+
+    gamma: Array
+    w: Array
+    b: Array
+    u: Array
+    v: Array
+    du: Array
+    dv: Array
+    log_slope: Array
+    beta: Array
+    consistent: Array
+
+
+def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
+    """Return the ROC curve by training asymmetry, with its testing asymmetries.
+
+    Equation (1) of the paper::
+
+        beta(gamma) = 1 / (1 + p_pos / p_neg  dv / du)
+
+    with derivatives by implicit differentiation of the conditions that (w, b) is a minimum.
+
+    Parameters
+    ----------
+    population : Population
+    gamma : array of shape (n,)
+        Training asymmetries in ]0, 1[.
+    loss : {"square", "erf", "hinge"}
+
+    Returns
+    -------
+    RocCurve
+
+    Raises
+    ------
+    ValueError
+        As :func:`npbench_papers.bach.population.minimisers`, which this takes its time from.
+
+    Examples
+    --------
+    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
+    >>> curve = roc_curve(Population(one, other), [0.01, 0.5], "square")
+    >>> curve.u.round(3).tolist(), curve.v.round(3).tolist(), curve.beta.round(3).tolist()
+    ([0.0, 0.159], [0.0, 0.841], [0.0, 0.5])
+    """
+    gamma = np.asarray(gamma, dtype=np.float64)
+    found = minimisers(population, gamma, loss)
+    log_du, sign_u = _log_speed(population.negative, found)
+    log_dv, sign_v = _log_speed(population.positive, found)
+    rising = sign_u * sign_v > 0
+    log_slope = np.subtract(log_dv, log_du, out=np.full_like(gamma, np.nan), where=rising)
+    u, v = population.negative.tail(found.w, found.b), population.positive.tail(found.w, found.b)
+    return RocCurve(
+        gamma,
+        found.w,
+        found.b,
+        u,
+        v,
+        sign_u * np.exp(log_du),
+        sign_v * np.exp(log_dv),
+        log_slope,
+        expit(-logit(population.p_positive) - log_slope),
+        _consistent(population, found),
+    )
+
+
+def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
+    """Return the ROC points (u, v) of given slopes when the intercept runs from -inf to inf.
+
+    Parameters
+    ----------
+    population : Population
+    w : array of shape (n, d)
+    n_intercepts : int
+        At least 2.
+
+    Returns
+    -------
+    u, v : arrays of shape (n, n_intercepts)
+
+    Examples
+    --------
+    >>> same = GaussianMixture.single([0.0], [[1.0]])
+    >>> u, v = intercept_curves(Population(same, same), np.ones((1, 1)), 3)
+    >>> u.round(3).tolist(), v.round(3).tolist()
+    ([[0.0, 0.5, 1.0]], [[0.0, 0.5, 1.0]])
+    """
+    both = [part.projected(w, np.zeros(len(w))) for part in (population.positive, population.negative)]
+    means, variances = (np.hstack(parts) for parts in zip(*both, strict=True))
+    reach = REACH * np.sqrt(variances)
+    low, high = (means - reach).min(axis=1), (means + reach).max(axis=1)
+    b = np.linspace(-high, -low, n_intercepts, axis=1)
+    slopes = np.repeat(w, n_intercepts, axis=0)
+    u, v = (part.tail(slopes, b.ravel()).reshape(b.shape) for part in (population.negative, population.positive))
+    return u, v
+
+
+def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
+    """Return the vertices of the upper convex hull of ROC points and of (0, 0) and (1, 1), from left to right.
+
+    Parameters
+    ----------
+    u, v : arrays of shape (n,)
+        In [0, 1].
+
+    Returns
+    -------
+    u, v : arrays of shape (m,)
+        u increases strictly, from 0 to 1.
+
+    Notes
+    -----
+    O(n log n), by Andrew's monotone chain.
+
+    Examples
+    --------
+    >>> upper_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9]))[0].tolist()
+    [0.0, 0.1, 0.6, 1.0]
+    """
+    u, v = np.append(u, [0.0, 1.0]), np.append(v, [0.0, 1.0])
+    order = np.lexsort((-v, u))
+    hull: list[tuple[float, float]] = []
+    for x, y in zip(u[order].tolist(), v[order].tolist(), strict=True):
+        if hull and x == hull[-1][0]:
+            continue
+        while len(hull) > 1 and _slope(hull[-1], (x, y)) >= _slope(hull[-2], hull[-1]):
+            hull.pop()
+        hull.append((x, y))
+    left, top = np.array(hull).T
+    return left, top
+
+
+def on_hull(u: Array, v: Array) -> Array:
+    """Return which ROC points lie on the upper convex hull of all of them, with (0, 0) and (1, 1), up to rounding.
+
+    That includes the left edge, u = 0, where rates are that underflow.
+
+    Examples
+    --------
+    >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
+    [True, False, True]
+    """
+    return (v >= (1.0 - SAME) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0])  # products of small rates would underflow
+
+
+def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Array]:
+    """Return log and sign of the derivative of ``P(w'x + b >= 0)`` by ``logit(gamma)``."""
+    sloped = np.any(found.w, axis=1)
+    w, b, dw, db = (part[sloped] for part in found[:4])
+    (m, s2), (dm, _) = mixture.projected(w, b), mixture.projected(dw, db)
+    half_ds2 = np.einsum("nj,ijk,nk->ni", w, mixture.covariances, dw)
+    t, dt = m / np.sqrt(s2), (dm - m * half_ds2 / s2) / np.sqrt(s2)
+    log_speed, sign = np.full(len(sloped), -np.inf), np.zeros(len(sloped))
+    log_density = -(t**2) / 2 - np.log(2 * np.pi) / 2
+    log_speed[sloped], sign[sloped] = logsumexp(log_density, b=mixture.weights * dt, axis=1, return_sign=True)
+    return log_speed, sign
+
+
+def _consistent(population: Population, found: Minimisers) -> Array:
+    """Return which points lie on the hull, each told near the corner that is closer, where rates are exact."""
+    parts = population.negative, population.positive
+    alarms, hits = (part.log_tail(found.w, found.b) for part in parts)
+    rejections, misses = (part.log_tail(-found.w, -found.b) for part in parts)
+    # Where rates are too small for a float the hull cannot tell a curve below the diagonal.
+    no_worse_than_chance = (hits >= alarms) & (rejections >= misses)
+    u, v, x, y = np.exp([alarms, hits, misses, rejections])
+    return no_worse_than_chance & np.where(u + v < 1.0, on_hull(u, v), on_hull(x, y))

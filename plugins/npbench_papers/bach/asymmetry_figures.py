@@ -1,0 +1,223 @@
+"""Testing against training asymmetry, from densities: Figures 4 to 8 of Bach, Heckerman and Horvitz (2006).
+
+No records here: the figures show what :mod:`npbench_papers.bach.asymmetry` computes for given populations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench.report.render.palette import BLUE, GREEN, VERMILION
+from npbench_papers.bach.asymmetry import intercept_curves, roc_curve, upper_hull
+from npbench_papers.bach.expansions import regime
+from npbench_papers.bach.population import Loss, minimisers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ASYMMETRIES = np.arange(1, 1000) / 1000
+POSITIVE, NEGATIVE, OTHER = BLUE, VERMILION, GREEN
+CURVES: Mapping[str, dict[str, Any]] = {
+    "by intercept": {"color": NEGATIVE, "linestyle": ":", "linewidth": 1.8},
+    "by asymmetry": {"color": POSITIVE, "linestyle": "-", "linewidth": 1.3},
+    "by both": {"color": OTHER, "linestyle": "--", "linewidth": 1.3},
+}
+DEVIATIONS = (1.0, 2.0)  # of the ellipses
+SMALL, TITLE = 8, 9  # points
+
+_STANDARD = GaussianMixture.single([0.0, 0.0], np.eye(2))
+_NARROW = [[0.4, 0.3], [0.3, 1.0]]
+# The paper draws its four pairs without axes and tells no more of them than A. The first here is that of the data set
+# `gaussians`. In the others negatives are N(0, I) and the positives' mean is (t, 0), so that
+# A = (1 - 1 / S_pos[0, 0]) / t^2: a variance decides on its sign, and -6 becomes -0.96 by nothing but distance.
+PAIRS: Mapping[str, Population] = {
+    "0.12": Population(
+        GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
+        GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
+    ),
+    "-6": Population(GaussianMixture.single([0.5, 0.0], _NARROW), _STANDARD),
+    "3": Population(GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), _STANDARD),
+    "-0.96": Population(GaussianMixture.single([1.25, 0.0], _NARROW), _STANDARD),
+}
+# Two humps in each class: the densities of the data set `mixtures`.
+HUMPS = Population(
+    GaussianMixture(np.full(2, 0.5), np.array([[-2.0, 3.0], [0.0, -3.0]]), np.tile(np.eye(2), (2, 1, 1))),
+    GaussianMixture(np.full(2, 0.5), np.array([[3.0, 1.0], [-3.0, -2.0]]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
+)
+
+
+def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
+    """Return the ROC curves of populations by training asymmetry, at 0.001, 0.002, ..., 0.999.
+
+    Parameters
+    ----------
+    populations : mapping of str to Population
+    loss : {"square", "erf", "hinge"}
+
+    Returns
+    -------
+    DataFrame
+        A row for each population and asymmetry: ``population``, ``gamma``, ``u`` and ``v``, the rates of false alarms
+        and of hits, ``beta``, the testing asymmetry, and ``consistent``, whether the point is on the upper hull.
+    """
+    frames = []
+    for name, population in populations.items():
+        curve = roc_curve(population, ASYMMETRIES, loss)
+        columns = {field: getattr(curve, field) for field in ("gamma", "u", "v", "beta", "consistent")}
+        frames.append(pl.DataFrame(columns).select(pl.lit(name).alias("population"), pl.all()))
+    return pl.concat(frames)
+
+
+def three_curves(population: Population, loss: Loss, asymmetry: float = 0.5) -> pl.DataFrame:
+    """Return the ROC curves of a population by intercept, by training asymmetry, and the hull of those by both.
+
+    Parameters
+    ----------
+    population : Population
+    loss : {"square", "erf", "hinge"}
+    asymmetry : float
+        The training asymmetry that the curve by intercept takes its slope from.
+
+    Returns
+    -------
+    DataFrame
+        A row for each point: ``curve`` ("by intercept", "by asymmetry", "by both"), ``u`` and ``v``.
+    """
+    curve = roc_curve(population, ASYMMETRIES, loss)
+    fixed = intercept_curves(population, minimisers(population, [asymmetry], loss).w)
+    free = intercept_curves(population, curve.w[np.any(curve.w, axis=1)])
+    hull = upper_hull(np.append(curve.u, free[0]), np.append(curve.v, free[1]))
+    points = {"by intercept": (fixed[0][0], fixed[1][0]), "by asymmetry": (curve.u, curve.v), "by both": hull}
+    return pl.concat(
+        [
+            pl.DataFrame({"u": u, "v": v}).select(pl.lit(name).alias("curve"), "u", "v")
+            for name, (u, v) in points.items()
+        ]
+    )
+
+
+def against_training(populations: Mapping[str, Population], loss: Literal["square", "erf"]) -> Figure:
+    """Draw a row for each population: its densities, and testing against training asymmetry (Figures 7 and 8).
+
+    Parameters
+    ----------
+    populations : mapping of str to Population
+        Two-dimensional.
+    loss : {"square", "erf"}
+    """
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(6.0, 2.6 * len(populations)), layout="constrained")
+    rows = drawing.subplots(len(populations), 2, squeeze=False)
+    frame = curves(populations, loss)
+    for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
+        _densities(left, population)
+        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE)
+        _asymmetries(right, frame.filter(population=name))
+    _legends(rows[0])
+    return drawing
+
+
+def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"], rate: float) -> Figure:
+    """Draw a row for each population: asymmetries, and the ROC curve near (0, 0) (Figures 5 and 6).
+
+    Parameters
+    ----------
+    populations : mapping of str to Population
+    loss : {"square", "erf"}
+    rate : float
+        Where the axes of the ROC plane end.
+    """
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(6.0, 2.8 * len(populations)), layout="constrained")
+    rows = drawing.subplots(len(populations), 2, squeeze=False)
+    frame = curves(populations, loss)
+    for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
+        _asymmetries(left, frame.filter(population=name))
+        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE)
+        _roc(right, frame.filter(population=name), rate)
+    _legends(rows[0])
+    return drawing
+
+
+def by_intercept_and_asymmetry(population: Population, loss: Loss) -> Figure:
+    """Draw the densities, and ROC curves by intercept, by asymmetry and by both (Figure 4, bottom).
+
+    Parameters
+    ----------
+    population : Population
+        Two-dimensional.
+    loss : {"square", "erf", "hinge"}
+    """
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(7.0, 3.4), layout="constrained")
+    left, right = drawing.subplots(1, 2)
+    _densities(left, population)
+    frame = three_curves(population, loss)
+    for name, look in CURVES.items():
+        one = frame.filter(curve=name)
+        right.plot(one["u"], one["v"], label=name, **look)
+    _rates(right, 1.0)
+    _legends((left, right))
+    return drawing
+
+
+def _densities(axes: Axes, population: Population) -> None:
+    """Draw ellipses at one and two standard deviations around each component."""
+    circle = np.exp(2j * np.pi * np.linspace(0, 1, 200))
+    unit = np.stack([circle.real, circle.imag])
+    for colour, line, name in ((POSITIVE, "-", "positive"), (NEGATIVE, "--", "negative")):
+        density = getattr(population, name)
+        for number, (mean, covariance) in enumerate(zip(density.means, density.covariances, strict=True)):
+            root = np.linalg.cholesky(covariance)
+            for deviations in DEVIATIONS:
+                x, y = mean[:, np.newaxis] + deviations * root @ unit
+                labelled = number == 0 and deviations == DEVIATIONS[0]
+                axes.plot(x, y, color=colour, linestyle=line, linewidth=1.2, label=name if labelled else None)
+    axes.set_aspect("equal", adjustable="datalim")
+    _plain(axes)
+
+
+def _asymmetries(axes: Axes, frame: pl.DataFrame) -> None:
+    useful = frame.select(pl.when("consistent").then("beta"))["beta"]
+    axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=0.8, label=r"$\beta = \gamma$")
+    axes.plot(frame["gamma"], frame["beta"], color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
+    axes.plot(frame["gamma"], useful, color=POSITIVE, linewidth=1.6, label="on the hull")
+    axes.set(xlabel=r"training asymmetry $\gamma$", ylabel=r"testing asymmetry $\beta$")
+    _plain(axes)
+
+
+def _roc(axes: Axes, frame: pl.DataFrame, rate: float) -> None:
+    useful = frame.select(pl.when("consistent").then(pl.col(axis)).alias(axis) for axis in ("u", "v"))
+    axes.plot(frame["u"], frame["v"], color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
+    axes.plot(useful["u"], useful["v"], color=POSITIVE, linewidth=1.6, label="on the hull")
+    _rates(axes, rate)
+
+
+def _rates(axes: Axes, rate: float) -> None:
+    """Make the axes those of the ROC plane near (0, 0), and draw what chance has."""
+    axes.plot([0, rate], [0, rate], color="0.6", linestyle="--", linewidth=0.8)
+    margin = 0.03 * rate  # curves run along the axes
+    ends = (-margin, rate + margin)
+    axes.set(xlim=ends, ylim=ends, xlabel="false alarms $u$", ylabel="hits $v$", aspect="equal")
+    _plain(axes)
+
+
+def _plain(axes: Axes) -> None:
+    axes.grid(color="0.92")
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=SMALL)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legends(row: Sequence[Axes]) -> None:
+    for axes in row:
+        axes.legend(fontsize=SMALL, frameon=False)

@@ -1,0 +1,189 @@
+"""Linear classifiers trained on densities instead of samples, for many cost asymmetries at once.
+
+Bach, Heckerman and Horvitz (2006), section 4: for two classes that are mixtures of Gaussians, a loss phi and a training
+asymmetry gamma in ]0, 1[, the classifier ``f(x) = w'x + b`` minimises
+
+    gamma p_pos E[phi(f(x)) | y = 1] + (1 - gamma) p_neg E[phi(-f(x)) | y = -1].
+
+Only the cost ratio ``gamma p_pos / ((1 - gamma) p_neg)`` matters. Features are standardised for the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtri
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench_papers.bach.asymmetric_cost import AsymmetricCost, class_derivatives, class_value
+from npbench_papers.bach.expected_losses import ERF, HINGE, SQUARE, BlurredHinge, ExpectedLoss
+from npbench_papers.bach.newton import Positive, minimise
+
+Array = np.ndarray
+Loss = Literal["square", "erf", "hinge"]
+
+LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
+LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, the product of a weight and a tail leaves the range of floats
+SAME_MEAN = 1e-24  # squared distance of means, for standardised features, that rounding leaves of none
+WIDTHS = (1.0, 0.25, 0.0625, 0.0156, 0.0)  # of the hinges on the way to the sharp one
+
+
+class Minimisers(NamedTuple):
+    """Classifiers that minimise the expected loss at n asymmetries.
+
+    ``w`` (n, d) and ``b`` (n,); ``dw`` and ``db``, their derivatives by ``logit(gamma)``, of which those by gamma are
+    ``1 / (gamma (1 - gamma))`` times as large; ``residual`` (n,), the largest entry of the gradient for standardised
+    features.
+    """
+
+    w: Array
+    b: Array
+    dw: Array
+    db: Array
+    residual: Array
+
+
+def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimisers:
+    """Return the linear classifiers of least expected loss at training asymmetries gamma.
+
+    Parameters
+    ----------
+    population : Population
+    gamma : array of shape (n,)
+        In ]0, 1[, and such that neither class weighs more than 1e290 times the other.
+    loss : {"square", "erf", "hinge"}
+        ``(u - 1)^2 / 2``, ``u Phi(u) - u + Phi'(u)``, ``max(0, 1 - u)``.
+
+    Returns
+    -------
+    Minimisers
+        For the hinge loss w is 0 and b is -1 or 1 wherever one class outweighs the other by the bound of
+        :func:`least_cost_ratio`, which proves it: no slope is then better than none, and everything gets one label.
+
+    Raises
+    ------
+    ValueError
+        If gamma is out of range or the loss is unknown.
+
+    Notes
+    -----
+    The square loss is a linear system. The others take Newton steps, on all asymmetries together, until no entry of the
+    gradient exceeds 1e-11 of the cost, both divided by the smaller class's weight, which makes extreme asymmetries no
+    worse than others. A step is O(n k d^2 + n d^3) for k components.
+
+    References
+    ----------
+    Bach, Heckerman and Horvitz (2006), JMLR 7, section 4 and appendix A.
+
+    Examples
+    --------
+    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
+    >>> found = minimisers(Population(one, other), [0.5, 1e-8], "erf")
+    >>> found.w.round(3).tolist(), abs(found.b).round(3).tolist()
+    ([[1.14], [0.369]], [0.0, 5.613])
+    """
+    if loss not in LOSSES:
+        raise ValueError(f"there is no loss {loss!r}: it is one of {', '.join(LOSSES)}.")
+    log_ratio = _checked_log_ratio(population, np.asarray(gamma, dtype=np.float64))
+    standard, matrix, centre = population.standardised()
+    cost = AsymmetricCost(standard, LOSSES[loss], log_ratio)
+    points = {"square": _of_square_loss, "erf": _of_erf_loss, "hinge": _of_hinge_loss}[loss](cost)
+    tangent, residual = np.zeros_like(points), np.zeros(len(points))
+    # Where w = 0 the hinge loss has no derivatives, and its minimum stays.
+    smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
+    there = cost.only(smooth)
+    tangent[smooth], residual[smooth] = there.tangent(points[smooth]), there.residual(points[smooth])
+    w, dw = points[:, :-1] @ matrix, tangent[:, :-1] @ matrix
+    return Minimisers(w, points[:, -1] - w @ centre, dw, tangent[:, -1] - dw @ centre, residual)
+
+
+def least_cost_ratio(population: Population) -> float:
+    """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all is called negative.
+
+    Away from there, along ``g(x) = v'x + c``, the expected loss grows at the rate ``E[max(0, g) | y = -1]`` less
+    the cost ratio times ``E[g | y = 1]``. So the ratio is the least of the former where the latter is 1::
+
+        min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1].
+
+    For one Gaussian of negatives it is the ratio r with ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the
+    Mahalanobis distance of the positives' mean. From the other end, see :meth:`Population.swapped`.
+
+    Examples
+    --------
+    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
+    >>> round(least_cost_ratio(Population(one, other)), 4)
+    0.058
+    """
+    return _least_cost_ratio(population.standardised()[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Rate:
+    """``E[max(0, 1 + v'x) | y = -1]`` as a function of v: the hinge loss where b = 0."""
+
+    negative: GaussianMixture
+    loss: ExpectedLoss
+
+    def value(self, v: Array) -> Array:
+        return class_value(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
+
+    def derivatives(self, v: Array) -> tuple[Array, Array]:
+        gradient, hessian = class_derivatives(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
+        return gradient[:, :-1], hessian[:, :-1, :-1]
+
+
+def _least_cost_ratio(standard: Population) -> float:
+    m = standard.difference
+    if m @ m < SAME_MEAN:
+        return 1.0
+    seen = standard.negative.affine(np.eye(len(m)), standard.positive.mean)
+    v = _sharpened(lambda loss: _Rate(seen, loss), np.zeros((1, len(m))))
+    return float(_Rate(seen, HINGE).value(v)[0])
+
+
+def _of_square_loss(cost: AsymmetricCost) -> Array:
+    """Solve the normal equations of appendix A.1, divided by 1 + the cost ratio."""
+    positive, negative, m = cost.population.positive, cost.population.negative, cost.population.difference
+    s, rest = expit(cost.log_ratio)[:, np.newaxis], expit(-cost.log_ratio)[:, np.newaxis]
+    within = s[..., np.newaxis] * positive.covariance + rest[..., np.newaxis] * negative.covariance
+    total = within + (s * rest)[..., np.newaxis] * np.outer(m, m)
+    w = np.linalg.solve(total, (2 * s * rest * m)[..., np.newaxis])[..., 0]
+    b = s - rest - s * (w @ positive.mean)[:, np.newaxis] - rest * (w @ negative.mean)[:, np.newaxis]
+    return np.hstack([w, b])
+
+
+def _of_erf_loss(cost: AsymmetricCost) -> Array:
+    smaller = ndtri(expit(-np.abs(cost.log_ratio)))
+    start = np.zeros((len(smaller), cost.population.positive.n_features + 1))
+    start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum among those of w = 0
+    return minimise(cost, start).points
+
+
+def _of_hinge_loss(cost: AsymmetricCost) -> Array:
+    few = cost.log_ratio <= 0
+    points = np.zeros((len(few), cost.population.positive.n_features + 1))
+    points[:, -1] = np.where(few, -1.0, 1.0)
+    least, least_swapped = _least_cost_ratio(cost.population), _least_cost_ratio(cost.population.swapped())
+    sloped = np.exp(-np.abs(cost.log_ratio)) > np.where(few, least, least_swapped)
+    points[sloped] = _sharpened(lambda loss: replace(cost.only(sloped), loss=loss), points[sloped])
+    return points
+
+
+def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Array:
+    """Minimise for hinges less and less blurred: Newton's method is slow around sharp bends, unless it starts near."""
+    for width in WIDTHS:
+        start = minimise(problem(BlurredHinge(HINGE.kink, width)), start).points
+    return start
+
+
+def _checked_log_ratio(population: Population, gamma: Array) -> Array:
+    if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
+        raise ValueError(f"gamma must be an array of shape (n,) with values in ]0, 1[; it is {gamma}.")
+    log_ratio = population.log_cost_ratio(gamma)
+    if np.abs(log_ratio).max(initial=0.0) > LARGEST_LOG_RATIO:
+        raise ValueError("one class outweighs the other by more than 1e290: take gamma less extreme.")
+    return log_ratio

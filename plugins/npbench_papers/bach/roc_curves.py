@@ -1,0 +1,116 @@
+"""ROC curves by intercept, by asymmetry and by both, from classifiers measured on test parts.
+
+Figure 4, top, of Bach, Heckerman and Horvitz (2006). Records are of a solver whose stages are the points of the curves
+(``svm_path`` with ``solver.stages=roc``), with ``execution.trace=true`` and the metrics p_fa and p_nd.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from npbench.report.sheet import Sheet, spread
+from npbench_papers.bach.asymmetry_figures import CURVES, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}  # and the number of their stages
+GRID = np.linspace(0, 1, 201)
+WIDTH = 3.5  # inches, a column of a paper
+
+
+def table(
+    records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.5)
+) -> list[Sheet]:
+    """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As the module says; those without a trace are left out.
+    printed : sequence of mapping
+        Not used.
+    at : sequence of float
+        False-alarm rates.
+    """
+    sheets = []
+    for (dataset,), group in records.group_by("dataset", maintain_order=True):
+        curves = averaged(group, np.asarray(at, dtype=float))
+        means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
+        rows = [
+            [kind, *(spread(column.tolist()) for column in found.T), _verdict(kind, means)]
+            for kind, found in curves.items()
+        ]
+        n_splits = len(curves["by both"])
+        title = f"{dataset}: P_nd where P_fa is what the column says, on test parts; {n_splits} of {len(group)} splits"
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in at), "verdict"], rows))
+    return sheets
+
+
+def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> str:
+    """Return at how many rates no curve misses less."""
+    if kind not in means:
+        return "not measured"
+    lowest = means[kind] <= np.min(list(means.values()), axis=0)
+    return f"lowest at {lowest.sum()} of {len(lowest)}"
+
+
+def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: Sequence[float] = ()) -> Figure:
+    """Draw the mean curves of each data set, a panel each.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As for :func:`table`.
+    printed : sequence of mapping
+        Not used.
+    at : sequence of float
+        Not used; the table's.
+    """
+    from matplotlib.figure import Figure
+
+    groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
+    drawing = Figure(figsize=(WIDTH * max(len(groups), 1), WIDTH), layout="constrained")
+    panels = drawing.subplots(1, max(len(groups), 1), squeeze=False)[0]
+    for axes, ((dataset,), group) in zip(panels, groups.items(), strict=False):
+        curves = averaged(group, GRID)
+        drawn = {kind: 1 - found.mean(axis=0) for kind, found in curves.items() if len(found)}
+        for kind, detected in drawn.items():
+            axes.plot(GRID, detected, label=kind, **CURVES[kind])
+        if drawn:
+            axes.legend(fontsize=SMALL, loc="lower right")
+        axes.set(aspect="equal", xlim=(-0.01, 1), ylim=(0, 1.01), xlabel="$P_{fa}$", ylabel="$1 - P_{nd}$")
+        axes.set_title(f"{dataset}, mean of {len(curves['by both'])} splits", size=SMALL)
+        axes.tick_params(labelsize=SMALL)
+    return drawing
+
+
+def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the miss rates of each curve at false-alarm rates, of shape (n_splits, len(at)).
+
+    Between the points of a curve, and to the trivial ones (0, 1) and (1, 0), it is straight: what a random choice of
+    two neighbours attains. Of points with one false-alarm rate, that with the fewest misses counts.
+    """
+    traces = [json.loads(trace) for trace in records.filter(status="ok")["trace"].drop_nulls()]
+    usable = [
+        np.array([trace[name] for name in ("kind", "test_p_fa", "test_p_nd")], dtype=float)
+        for trace in traces
+        if trace.get("test_p_fa")
+    ]
+    found: dict[str, np.ndarray] = {}
+    for kind, number in KINDS.items():
+        curves = [_interpolated(p_fa[kinds == number], p_nd[kinds == number], at) for kinds, p_fa, p_nd in usable]
+        found[kind] = np.array(curves).reshape(len(usable), len(at))
+    return found
+
+
+def _interpolated(p_fa: np.ndarray, p_nd: np.ndarray, at: np.ndarray) -> np.ndarray:
+    order = np.lexsort((np.append(p_nd, [1, 0]), np.append(p_fa, [0, 1])))
+    alarms, misses = np.append(p_fa, [0, 1])[order], np.append(p_nd, [1, 0])[order]
+    first = np.append(True, np.diff(alarms) > 0)
+    return np.interp(at, alarms[first], misses[first])

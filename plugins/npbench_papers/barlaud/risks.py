@@ -1,0 +1,126 @@
+"""Errors, surrogate risks and accuracies per iteration of a fit: Figures 5 to 10 of Barlaud et al. (2015).
+
+Read from the traces that records keep of estimators with stages, when ``execution.trace`` asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.report.render.palette import BLUE, VERMILION
+from npbench.report.select.traces import traces
+from npbench.report.sheet import NONE, Sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PARTS = {"train": "training", "test": "test"}
+RISKS = {"p_fa": "type I, 0/1", "risk_fa": "type I, surrogate", "p_nd": "type II, 0/1", "risk_nd": "type II, surrogate"}
+ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy"}
+MEASURED = {**RISKS, **ACCURACIES}
+KEPT = 1e-6  # what a surrogate risk may exceed its bound by
+
+LOOKS = {
+    "p_fa": (VERMILION, "-"),
+    "risk_fa": (VERMILION, "--"),
+    "p_nd": (BLUE, "-"),
+    "risk_nd": (BLUE, "--"),
+    "accuracy": ("black", "-"),
+    "balanced_accuracy": ("0.5", "-"),
+}
+WIDTH, ROW = 9.0, 3.1  # inches
+SMALL = 8  # points
+
+
+def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+    """Return for each record its errors, risks and accuracies after the last iteration, on both parts.
+
+    Parameters
+    ----------
+    records : DataFrame
+        For the problem np, with traces of stages.
+    printed : sequence of mapping
+        Not used: the paper draws its figures.
+    """
+    return [_sheet(record, course) for record, course in courses(records)]
+
+
+def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw the risks on the training part, those on the test part, and the accuracies on both, in a row by record.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As for :func:`table`; those without a trace are left out.
+    printed : sequence of mapping
+        Not used.
+    """
+    from matplotlib.figure import Figure
+
+    found = [(record, course) for record, course in courses(records) if len(course)]
+    drawing = Figure(figsize=(WIDTH, ROW * max(len(found), 1)), layout="constrained")
+    if not found:
+        drawing.text(0.5, 0.5, "No record has stages: run with execution.trace=true", size=SMALL, ha="center")
+        return drawing
+    for (record, course), row in zip(found, drawing.subplots(len(found), 3, squeeze=False), strict=True):
+        for part, axes in zip(PARTS, row, strict=False):
+            _curves(axes, course, [part], RISKS)
+            axes.axhline(record["rho"], color="black", linestyle=":", linewidth=1, label=r"bound $\rho$")
+            axes.set_title(f"{record['dataset']}: risks, {PARTS[part]} part", size=SMALL)
+        _curves(row[2], course, PARTS, ACCURACIES)
+        row[2].set_title(f"{record['dataset']}: accuracies", size=SMALL)
+        for axes in row[::2]:
+            axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+    return drawing
+
+
+def courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """Return each record with the iterations at which its stages were measured; none where it has no stages."""
+    found = traces(records)
+    measured = [f"{part}_{name}" for part in PARTS for name in MEASURED]
+    if not set(measured) <= set(found.columns):
+        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in measured)
+    ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
+    return [(record, found.filter(key=record["key"]).drop_nulls(measured)) for record in ordered]
+
+
+def _sheet(record: Mapping[str, Any], course: pl.DataFrame) -> Sheet:
+    title = f"{record['dataset']}, rho={record['rho']:g}, repeat {record['repeat']}"
+    if course.is_empty():
+        return Sheet(title, ["part", "measured"], [[name, NONE] for name in PARTS.values()])
+    last = course.row(-1, named=True)
+    rows = [
+        [name, *(f"{last[f'{part}_{figure}']:.4f}" for figure in MEASURED), _verdict(last, part, record["rho"])]
+        for part, name in PARTS.items()
+    ]
+    ending = f"after {last['step']} iterations, {record['solver_status']}"
+    excess = f"On the training part the surrogate type I risk less rho is {last['train_risk_fa'] - record['rho']:.1e}."
+    return Sheet(f"{title}, {ending}", ["part", *MEASURED.values(), "type I at most rho"], rows, [excess])
+
+
+def _verdict(last: Mapping[str, float], part: str, rho: float) -> str:
+    kept = {"0/1": last[f"{part}_p_fa"] <= rho, "surrogate": last[f"{part}_risk_fa"] <= rho + KEPT}
+    return " and ".join(name for name, holds in kept.items() if holds) or "neither"
+
+
+def _curves(
+    axes: Axes, course: pl.DataFrame, parts: Sequence[str] | Mapping[str, str], names: Mapping[str, str]
+) -> None:
+    iterates = course.filter(pl.col("step") > 0)  # without the start
+    for part in parts:
+        for name, label in names.items():
+            colour, line = LOOKS[name]
+            if len(parts) > 1:
+                label, line = f"{label}, {PARTS[part]}", "-" if part == "test" else ":"  # noqa: PLW2901 - told apart
+            axes.plot(
+                iterates["step"], iterates[f"{part}_{name}"], color=colour, linestyle=line, linewidth=1.3, label=label
+            )
+    axes.set_xscale("log")
+    axes.set_xlabel("iteration", size=SMALL)
+    axes.tick_params(labelsize=SMALL)
+    axes.grid(color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,1 @@
+"""Davenport, Baraniuk and Scott (2006): Controlling false alarms with support vector machines."""

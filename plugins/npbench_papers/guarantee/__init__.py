@@ -1,0 +1,1 @@
+"""How often thresholds exceed their bound, and NP-ROC bands."""

@@ -1,0 +1,139 @@
+"""How often thresholds exceed the bound on false alarms, by the number of negatives that they were set on.
+
+Records are of the solver ``scorer`` with ``protocol=cv``, each repeat with a training part of its own, and a test part
+so large that the rate on it is as good as the true one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
+from npbench.report.chart import Chart, Panel, Series
+from npbench.report.render.palette import Palette
+from npbench.report.sheet import Sheet, figure, printed_for, spread
+from npbench.report.stats.intervals import rate_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RANKS = {"umbrella": umbrella_rank, "empirical": lambda n, rho, _: empirical_rank(n, rho)}
+SETTING = ["dataset", "rho", "delta", "left_out", "rule"]
+COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]
+
+
+def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+    """Return for each data set and bound the share of repeats in which P_fa > rho, for each n and threshold rule.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As the module says.
+    printed : sequence of mapping
+        By ``n`` and ``threshold``: what others miss there, a column for each other key.
+    """
+    shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
+    groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
+    return [
+        Sheet(
+            f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}",
+            [*COLUMNS, *shown, "verdict"],
+            [_row(same, printed, shown) for same in group.partition_by("left_out", "rule", maintain_order=True)],
+            ["By formula: the probability for scores without ties; that of a majority has none."],
+        )
+        for (dataset, rho, delta), group in groups
+    ]
+
+
+def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw :func:`chart`."""
+    from npbench.report.render.print_figures import draw
+
+    drawn = chart(records)
+    return draw(drawn, Palette(series.label for row in drawn.rows for panel in row for series in panel.series))
+
+
+def chart(records: pl.DataFrame) -> Chart:
+    """Return the share of repeats in which P_fa > rho, and the mean of P_nd, against n: a row for each data set.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As the module says.
+    """
+    groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
+    rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
+    return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])
+
+
+def ruled(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the good records in order, with the columns ``delta``, ``left_out``, ``splits`` and ``rule``.
+
+    ``left_out`` is the number of negatives left out of each fit, of as many as ``protocol.test_size`` leaves.
+    """
+    good = records.filter(status="ok")
+    params, shares = (list(map(json.loads, good[name])) for name in ("params", "protocol_params"))
+    negatives = (good["n_samples"] - good["n_positive"]).to_list()
+    asked = [
+        {
+            "delta": float(one["delta"]),
+            "left_out": math.ceil(one["calibration_size"] * round(n_neg * (1 - share["test_size"]))),
+            "splits": one["n_splits"],
+            "rule": one["threshold"] + (f", {one['n_splits']} splits" if one["n_splits"] > 1 else ""),
+        }
+        for one, share, n_neg in zip(params, shares, negatives, strict=True)
+    ]
+    columns = {"delta": pl.Float64, "left_out": pl.Int64, "splits": pl.Int64, "rule": pl.String}
+    return good.hstack(pl.DataFrame(asked, columns)).sort(*SETTING, "repeat")
+
+
+def _row(same: pl.DataFrame, printed: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
+    n, rule, rho, delta = (same[name][0] for name in ("left_out", "rule", "rho", "delta"))
+    above, low, high = _share(same)
+    exact = violation(n, RANKS[rule](n, rho, delta), rho) if rule in RANKS else None
+    theirs = printed_for(printed, n=n, threshold=rule)
+    return [
+        str(n),
+        rule,
+        f"{above} of {len(same)}",
+        f"{above / len(same):.3f}",
+        f"[{low:.3f}, {high:.3f}]",
+        figure(exact),
+        spread(same["p_fa"].to_list()),
+        spread(same["p_nd"].to_list()),
+        *(figure(theirs.get(name)) for name in shown),
+        _verdict(above / len(same), low, delta),
+    ]
+
+
+def _share(same: pl.DataFrame) -> tuple[int, float, float]:
+    above = int((same["p_fa"] > same["rho"]).sum())
+    return above, *rate_limits(above, len(same))
+
+
+def _verdict(share: float, low: float, delta: float) -> str:
+    if share <= delta:
+        return "kept"
+    return "kept within noise" if low <= delta else "exceeded"
+
+
+def _panels(title: str, delta: float, group: pl.DataFrame) -> list[Panel]:
+    shares, misses = [], []
+    for (rule,), of_rule in group.group_by("rule", maintain_order=True):
+        parts = of_rule.partition_by("left_out", maintain_order=True)
+        n = [part["left_out"][0] for part in parts]
+        above, low, high = zip(*map(_share, parts), strict=True)
+        share = [count / len(part) for count, part in zip(above, parts, strict=True)]
+        shares.append(Series(str(rule), n, share, low, high))
+        misses.append(Series(str(rule), n, [fmean(part["p_nd"]) for part in parts]))
+    x_title = "negatives left out"
+    return [
+        Panel(title, x_title, "share of P_fa > ρ", shares, x_log=True, level=("δ", delta)),
+        Panel(title, x_title, "P_nd, mean", misses, x_log=True),
+    ]

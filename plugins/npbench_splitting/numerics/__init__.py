@@ -1,0 +1,1 @@
+"""Outer-approximation splitting: losses, constraint sets, projections and the iteration."""

@@ -1,0 +1,1 @@
+"""The SVM path over cost asymmetry, and ROC points of its classifiers."""

@@ -1,0 +1,82 @@
+"""The asv suite: every benchmark at its smallest size, and that what it tells can be trusted."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import sys
+import warnings
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks" / "asv"
+HOT = {"smo", "pauc", "sgd", "path", "splitting", "thresholds", "reduced_hulls", "np_svm"}
+
+
+def suite():
+    """Import the suite under a name that is not that of asv itself, as asv does for its own processes."""
+    spec = spec_from_file_location("npbench_asv", FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)])
+    package = sys.modules["npbench_asv"] = module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return {name: importlib.import_module(f"npbench_asv.{name}") for name in sorted(HOT)}
+
+
+MODULES = suite()
+BENCHMARKS = [
+    found
+    for module in MODULES.values()
+    for _, found in inspect.getmembers(module, inspect.isclass)
+    if found.__module__ == module.__name__
+]
+
+
+def sizes(task):
+    return task.params if len(task.param_names) == 1 else task.params[0]
+
+
+def smallest(task):
+    others = itertools.product(*task.params[1:]) if len(task.param_names) > 1 else [()]
+    return [(sizes(task)[0], *rest) for rest in others]
+
+
+def test_every_file_has_benchmarks_and_compiles_them_beforehand():
+    assert {path.stem for path in FOLDER.glob("*.py")} == HOT | {"__init__", "benchmark", "problems"}
+    for name, module in MODULES.items():
+        assert module.setup_cache.__module__ == f"npbench_asv.{name}"
+        listed = inspect.getsource(module.setup_cache)
+        assert all(found.__name__ in listed for found in BENCHMARKS if found.__module__ == module.__name__)
+
+
+@pytest.mark.parametrize("task", BENCHMARKS, ids=lambda found: found.__name__)
+def test_several_sizes_and_what_bounds_it(task):
+    ratios = np.divide(sizes(task)[1:], sizes(task)[:-1])
+    assert len(ratios) >= 2
+    assert np.all((ratios >= 3) & (ratios <= 10))
+    assert task.__doc__ is not None
+    assert any(word in task.__doc__.lower() for word in ("bound", "annealed"))
+    assert task.unit
+
+
+@pytest.mark.parametrize("task", BENCHMARKS, ids=lambda found: found.__name__)
+def test_quality_is_repeatable_and_never_negative(task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for params in smallest(task):
+            found = []
+            for _ in range(2 if params == smallest(task)[0] else 1):
+                run = task()
+                run.setup(*params)
+                run.time_task(*params)
+                found.append(run.track_quality(*params))
+            assert len(set(found)) == 1
+            assert 0 <= found[0] < np.inf
+
+
+def test_a_change_of_a_task_is_another_version():
+    smo = MODULES["smo"]
+    assert len({found.version for found in BENCHMARKS}) == len(BENCHMARKS)
+    assert smo.HighCost.version != smo.Ordinary.version

@@ -1,0 +1,102 @@
+"""A commit that makes a kernel slower, or its answers worse, is flagged by ``asv continuous``; others are not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("npbench", "plugins", "conf", "tests/benchmarks/asv", "tests/kernel_cache.py")
+FILES = ("pyproject.toml", "README.md", "LICENSE", "asv.conf.json")
+RANK = "return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))"
+TWICE = "_above_rank(negatives.copy(), len(negatives) // 2)"
+LINK = """
+import sysconfig
+from pathlib import Path
+
+Path(sysconfig.get_path("purelib"), "installed.pth").write_text({folder!r})
+"""
+
+
+def of_this_environment(folder):
+    """Make a folder of links to what is installed here, but for npbench and what installs: no index is needed then."""
+    folder.mkdir()
+    for found in Path(sysconfig.get_path("purelib")).iterdir():
+        if not found.name.startswith(("npbench", "_npbench", "__editable__", "pip", "setuptools")):
+            (folder / found.name).symlink_to(found)
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Return a repository of its own with what is here on main, and a function that runs a command in it."""
+    pytest.importorskip("asv", reason="asv is not installed")
+    pytest.importorskip("hatchling", reason="without hatchling, wheels are built with one from an index")
+    if not shutil.which("git"):
+        pytest.skip("needs git")
+    repo = tmp_path / "npbench"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        (repo / part).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / part, repo / part, **({"ignore": ignored} if copy is shutil.copytree else {}))
+    for file in FILES:
+        shutil.copy(ROOT / file, repo / file)
+    conf = json.loads((repo / "asv.conf.json").read_text())
+    conf["build_command"] = [
+        command.replace("wheel", "wheel --no-build-isolation") for command in conf["build_command"]
+    ]
+    link = tmp_path / "link.py"
+    link.write_text(LINK.format(folder=str(of_this_environment(tmp_path / "installed"))))
+    install = "python -m pip install --no-deps --no-index {wheel_file}"
+    conf["install_command"] = [f"in-dir={{env_dir}} {command}" for command in (install, f"python {link}")]
+    (repo / "asv.conf.json").write_text(json.dumps(conf))
+    home = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    home |= {f"GIT_{who}_{what}": "npbench@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def run(*command):
+        return subprocess.run(command, cwd=repo, env=home, capture_output=True, text=True, check=False)
+
+    for command in ("git init -qb main", "git add .", "git commit -qm start", "asv machine --yes"):
+        assert run(*command.split()).returncode == 0
+    return repo, run
+
+
+def commit(repo, run, branch, file, old, new):
+    run("git", "checkout", "-qb", branch, "main")
+    text = (repo / file).read_text()
+    assert text.count(old) == 1
+    (repo / file).write_text(text.replace(old, new))
+    assert run("git", "commit", "-qam", branch).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_slower_and_worse_is_flagged_and_another_text_is_not(repository):
+    repo, run = repository
+    broken = f"{TWICE}\n    {RANK.replace('delta))', '1e-6 * delta))')}"
+    commit(repo, run, "slower", "npbench/numerics/thresholds.py", RANK, broken)
+    commit(repo, run, "same", "README.md", "# npbench\n", "# npbench, again\n")
+    largest = r"Umbrella\.t.*\(1000000\)"
+    told = {
+        branch: run("asv", "continuous", "-f", "2", "-a", "rounds=1", "--bench", largest, "main", branch)
+        for branch in ("same", "slower")
+    }
+    assert told["same"].returncode == 0, told["same"]
+    assert "BENCHMARKS NOT SIGNIFICANTLY CHANGED" in told["same"].stdout
+    assert told["slower"].returncode == 1, told["slower"]
+    flagged = told["slower"].stdout.partition("Change")[2]
+    assert "time_task(1000000)" in flagged
+    assert "track_quality(1000000)" in flagged
+    assert "PERFORMANCE DECREASED" in flagged

@@ -1,0 +1,107 @@
+"""``npbench check`` as it is typed, and the checks of all that npbench ships."""
+
+import contextlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from npbench import cli, registry
+from npbench.testing import check_dataset, check_metric, check_solver
+from npbench.testing.check import Skipped
+
+# Read through a library that would download it, and stand-ins of several 100 MB that tests of their own draw.
+LEFT_OUT = {"rcv1", "rcv1_like", "covertype_like"}
+
+
+def checked(capsys, *arguments):
+    """Return the exit code of ``npbench check``, and what it prints on stdout and stderr."""
+    with pytest.raises(SystemExit) as end:
+        cli.main(["check", *arguments])
+    captured = capsys.readouterr()
+    return end.value.code, captured.out, captured.err
+
+
+def test_each_check_has_a_line_and_the_exit_code_tells(capsys):
+    code, out, err = checked(capsys, "metric", "auc", "n_support")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "metric auc"
+    assert re.fullmatch(r"  ok      row_order +\d+\.\d s  The order of the samples does not matter\.", lines[5])
+    assert "skipped figure" in out
+    assert lines[-1] == "11 ok, 0 failed, 1 skipped"
+
+
+def test_a_failed_check_is_a_sentence_and_no_traceback(capsys, stranger):
+    code, out, err = checked(capsys, "solver", "centroid")
+    assert (code, err) == (1, "")
+    assert re.search(r"^  failed  one_class .*\n {10}\w+", out, re.MULTILINE)
+    assert "Traceback" not in out
+    code, out, _ = checked(capsys, "solver", "centroid", "--traceback")
+    assert code == 1
+    assert "Traceback" in out
+    assert "npbench_stranger_code.py" in out
+
+
+def test_a_plugin_is_checked_with_all_that_it_provides(capsys, stranger):
+    code, out, _ = checked(capsys, "plugin", "npbench-stranger", "npbench_stranger")
+    assert code == 1
+    first, *lines = out.splitlines()
+    assert "npbench_broken" in first
+    assert "is unavailable: ModuleNotFoundError: No module named 'no_such_library'" in first
+    assert sorted(line for line in lines if not line.startswith(" "))[1:] == ["dataset blobs", "solver centroid"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["solvers", "np_svm"], "Unknown kind to check 'solvers': did you mean 'solver'?"),
+        (["metric", "auc", "aux"], "Unknown metric 'aux': did you mean 'auc'?"),
+        (["plugin", "npbench-strange"], "Unknown plugin 'npbench-strange': did you mean 'npbench-stranger'?"),
+    ],
+)
+def test_a_wrong_request_is_one_line_before_any_check(capsys, stranger, arguments, expected):
+    code, out, err = checked(capsys, *arguments)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert expected in line
+
+
+def test_asking_for_help_imports_no_numerics():
+    code = (
+        "import sys, npbench.commands.check as c\n"
+        "try:\n    c.run([])\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'sklearn', 'numba', 'polars', 'scipy'} & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(registry.installed().metrics))
+def test_shipped_metrics_pass(name):
+    for check in check_metric(name):
+        if check.name != "light":
+            passes(check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(registry.installed().datasets) - LEFT_OUT))
+def test_shipped_data_sets_pass(name):
+    dataset = registry.installed().dataset(name)
+    for check in check_dataset(name):
+        if not dataset.files or check.name in ("description", "settings"):
+            passes(check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(registry.installed().solvers))
+def test_shipped_solvers_pass(name):
+    for check in check_solver(name):
+        if check.name != "scikit_learn":  # which the tests of each solver go through with several settings
+            passes(check)
+
+
+def passes(check):
+    with contextlib.suppress(Skipped):
+        check()

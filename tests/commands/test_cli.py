@@ -1,0 +1,200 @@
+"""The command as a user meets it: a few whole runs in processes of their own, the rest through functions."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import npbench
+from npbench import cli
+from npbench.records.store import RecordStore
+
+BLOBS = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1")
+
+
+def command(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "100", **environment},
+    )
+
+
+def refused(capsys, *arguments):
+    """Return the lines with which a bad command line is refused."""
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+    captured = capsys.readouterr()
+    assert end.value.code == 2
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return captured.err.splitlines()
+
+
+def records():
+    return RecordStore(Path("results/records")).frame()
+
+
+def test_a_run_leaves_records_a_description_and_nothing_else(stranger):
+    first = command(*BLOBS, "repeats=2")
+    assert first.returncode == 0, first.stderr
+    assert first.stderr == ""
+    assert "centroid" in first.stdout
+    assert "2/2" in first.stdout
+    assert sorted(path.name for path in Path().iterdir()) == ["results"]
+    assert sorted(path.name for path in Path("results").iterdir()) == ["records", "runs"]
+    frame = records()
+    assert frame["status"].to_list() == ["ok", "ok"]
+    (description,) = Path("results/runs").glob("*.json")
+    run = json.loads(description.read_text())
+    assert set(frame["run_id"]) == {run["run_id"]} == {description.stem}
+    assert run["configs"][0]["solver"]["name"] == "centroid"
+
+    again = command(*BLOBS, "repeats=2")
+    assert again.returncode == 0
+    assert "2 of them from before" in again.stdout
+    assert records().equals(frame)
+    assert list(Path("results/runs").glob("*.json")) == [description]
+
+    forced = command(*BLOBS, "repeats=2", "execution.force=true")
+    assert forced.returncode == 0
+    assert set(records()["run_id"]).isdisjoint({run["run_id"]})
+
+
+def test_a_sweep_is_one_run_with_one_table_and_counts_its_failures(stranger):
+    ended = command("-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail", "repeats=1")
+    assert ended.returncode == 1, ended.stderr
+    assert "2 of 4 jobs failed" in ended.stdout
+    assert "no centroid today" in ended.stdout
+    assert ended.stdout.count("np_score") == 1
+    assert sorted(records()["status"]) == ["failed", "failed", "ok", "ok"]
+    assert len(list(Path("results/runs").glob("*.json"))) == 1
+    assert sorted(path.name for path in Path().iterdir()) == ["results"]
+
+    plan = command("plan", "-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail", "repeats=2")
+    assert plan.returncode == 0, plan.stderr
+    assert "6 of 8 jobs would run; 2 already in results." in plan.stdout
+    assert "failed before: failed: no centroid today" in plan.stdout
+    assert "new" in plan.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("end", [lambda pid: os.killpg(pid, signal.SIGINT), lambda pid: os.kill(pid, signal.SIGTERM)])
+def test_an_interrupted_run_says_what_is_stored(stranger, end):
+    arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        deadline = time.monotonic() + 30
+        while not list(Path().glob("results/runs/*.json")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        end(process.pid)
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not list(Path().glob("results/records/.*.unfinished"))
+    assert "Interrupted: 0 of 5 jobs are stored in results; the same command goes on from there." in stderr
+
+
+def test_the_main_job_on_the_default_data():
+    pytest.importorskip("npbench_np_svm.estimator")
+    ended = command("repeats=1", "solver.search.C=[1]", "solver.search.gamma=[0.01]")
+    assert ended.returncode == 0, ended.stderr
+    assert records()["solver"].to_list() == ["np_svm"]
+
+
+def test_completion_knows_groups_names_and_keys(stranger):
+    def completed(line):
+        return command("-sc", "query=bash", COMP_LINE=f"npbench {line}", COMP_POINT="99").stdout.split()
+
+    assert "solver=centroid" in completed("solver=c")
+    assert {"solver.shrinkage=", "solver.search."} <= set(completed("solver=centroid solver.s"))
+
+
+def test_help_is_for_newcomers():
+    text = command("--help").stdout
+    for expected in ("npbench list", "npbench plan", "solver: ", "np_svm", "problem.rho=0.05", "-m ", "Exit code"):
+        assert expected in text
+    ours = [line for line in text.splitlines() if not re.match(r"\w+: \w+, ", line)]  # Hydra lists names in one line
+    assert max(map(len, ours)) <= 120
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"npbench {npbench.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["lst"], "Unknown command 'lst': did you mean 'list'?"),
+        (["list", "solver"], "Unknown kind to list 'solver': did you mean 'solvers'?"),
+        (["plan", "rho=1", "solver=centroid"], "did you mean 'problem.rho'?"),
+        (["--help", "solver=zzz"], "Unknown solver 'zzz'"),
+        (["--cfg", "job", "seeed=1", "solver=centroid"], "did you mean 'seed'?"),
+        (["--config-dir", "nowhere"], "--config-dir nowhere is no folder"),
+        (["--config-name", "nothing"], "cannot be composed"),
+        (["-m", "--cfg", "job", "solver=centroid"], "Only one of"),
+        (["results=afile", "solver=centroid"], "is a file"),
+        (["-m", "results=a,b", "solver=centroid"], "settings of the whole run"),
+        (["dataset=blobs,breast", "solver=centroid"], "add -m"),
+        (["dataset.n=1", "solver=centroid"], "There is no setting 'dataset.n'"),
+    ],
+)
+def test_one_fault_is_one_line(capsys, stranger, arguments, expected):
+    Path("afile").touch()
+    (line,) = refused(capsys, *arguments)
+    assert expected in line
+    assert not Path("results").exists()
+
+
+def test_data_that_the_protocol_cannot_divide_are_refused_before_any_work(capsys, stranger):
+    lines = refused(capsys, "-m", *BLOBS, "dataset.n=6,120", "protocol.folds=4")
+    assert lines
+    assert all("too few" in line for line in lines)
+    assert not Path("results").exists()
+
+
+def test_all_faults_of_settings_and_values_are_told_at_once(capsys, stranger):
+    arguments = [
+        "solver=centriod",
+        "solver.shrinkge=1",
+        "problem.rho=2",
+        "repeats=0",
+        "dataset=blob",
+        "execution.n_jobs=0",
+    ]
+    lines = refused(capsys, *arguments)
+    assert len(lines) == 6
+    for place in (0, 3, 6):  # people put -m anywhere
+        assert len(refused(capsys, *arguments[:place], "-m", *arguments[place:])) == 6
+
+
+def test_a_folder_of_ones_own_configuration(capsys, stranger):
+    Path("mine/problem").mkdir(parents=True)
+    Path("mine/problem/strict.yaml").write_text("name: np\nrho: 1.5\n")
+    (line,) = refused(capsys, "--config-dir", "mine", *BLOBS, "problem=strict")
+    assert line.startswith("npbench: problem.rho is 1.5")
+
+    Path("mine/problem/strict.yaml").write_text("name: [np\n")
+    (line,) = refused(capsys, "--config-dir", "mine", *BLOBS, "problem=strict")
+    assert "cannot be composed" in line
+    assert "strict.yaml" in line
+
+
+def test_an_interrupt_while_preparing_is_no_traceback(capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as end:
+        cli.leave(interrupted)
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "Interrupted.\n"

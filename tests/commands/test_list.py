@@ -1,0 +1,52 @@
+import subprocess
+import sys
+import time
+
+import pytest
+from rich.console import Console
+
+from npbench.commands.list import KINDS, show
+
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "polars", "pyarrow", "hydra")
+
+
+def listed(*kinds, width=80):
+    console = Console(width=width, record=True)
+    show(kinds, console)
+    return console.export_text()
+
+
+def test_each_kind_is_listed_with_what_it_is_and_who_provides_it(stranger):
+    text = listed(*KINDS)
+    for expected in ("np_svm", "centroid", "Nearest centroid", "npbench-stranger 1.2", "blobs", "p_fa", "qvalue"):
+        assert expected in text
+
+
+def test_unavailable_plugins_are_told_with_the_reason(stranger):
+    assert "No module named 'no_such_library'" in " ".join(listed("solvers").split())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal(stranger, width):
+    assert max(map(len, listed(*KINDS, width=width).splitlines())) <= width
+
+
+def test_listing_imports_no_numerics_and_is_quick():
+    code = (
+        "import sys, npbench.cli\n"
+        "try: npbench.cli.main(['list'])\n"
+        f"except SystemExit as end: sys.exit(end.code or ', '.join(m for m in {HEAVY} if m in sys.modules) or None)"
+    )
+    start = time.perf_counter()
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "np_svm" in ended.stdout
+    assert seconds < 5  # half a second on an idle machine
+
+
+def test_an_experiment_that_inherits_is_listed_with_the_paper_of_the_other():
+    lines = [line.strip() for line in listed("experiments", width=160).splitlines()]
+    place = next(number for number, line in enumerate(lines) if line.startswith("davenport_table1_full"))
+    assert lines[place].endswith("in full")
+    assert lines[place + 1] == "Davenport, Baraniuk and Scott (2006), Table 1"

@@ -1,0 +1,113 @@
+"""New packages: what is written passes its own checks at once, and nothing is overwritten."""
+
+import errno
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from npbench import cli
+from npbench.commands import new as scaffold
+from npbench.errors import RequestError
+
+KINDS = ("solver", "dataset", "metric")
+
+
+@pytest.fixture
+def installed(install):
+    """Return a function that writes a package and installs it as pip would, from its pyproject.toml."""
+
+    def write(kind, name):
+        folder = scaffold.write(kind, name, Path("made"))
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        ((point, module),) = project["entry-points"]["npbench"].items()
+        assert (point, module) == (name, f"npbench_{name}")
+        site = install(project["name"], **{module: ""})
+        (site / f"{module}.py").unlink()
+        (site / module).symlink_to((folder / module).absolute())
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_passes_its_tests(kind, installed):
+    folder = installed(kind, "new_thing")
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "tests")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
+    assert re.search(r"^\d+ passed", tested.stdout, re.MULTILINE), tested.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_line_is_too_long_and_no_word_is_left_open(kind):
+    folder = scaffold.write(kind, "quite_a_long_name_for_it", Path())
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "py.typed"]
+    assert len(files) >= 4
+    for path in files:
+        text = path.read_text()
+        assert "$" not in text
+        assert max(map(len, text.splitlines())) <= 120
+        if path.suffix == ".py":
+            compile(text, path, "exec")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["solvers", "mine"], "Unknown kind of plugin 'solvers': did you mean 'solver'?"),
+        (["solver", "Mine"], "'Mine' is no name for a solver"),
+        (["solver", "lambda"], "'lambda' is no name for a solver"),
+        (["solver", "np_svm"], "There is a solver 'np_svm' already, from npbench_np_svm (npbench "),
+        (["metric", "np_svm"], "There is a package npbench_np_svm already"),
+        (["solver", "taken"], "npbench-taken exists"),
+    ],
+)
+def test_names_that_will_not_do_are_one_sentence(capsys, arguments, expected):
+    Path("npbench-taken").mkdir()
+    with pytest.raises(SystemExit) as end:
+        cli.main(["new", *arguments])
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line
+    assert [path.name for path in Path().iterdir()] == ["npbench-taken"]
+
+
+def test_the_command_says_what_to_do_next(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["new", "metric", "gain", "--into", "plugins"])
+    assert end.value.code == 0
+    assert "npbench check metric gain" in capsys.readouterr().out
+    assert Path("plugins/npbench-gain/npbench_gain/figure.py").is_file()
+
+
+def test_a_name_is_refused_before_anything_is_written():
+    with pytest.raises(RequestError, match="no name"):
+        scaffold.write("solver", "../up", Path())
+    assert not list(Path().iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence():
+    Path("file").touch()
+    with pytest.raises(RequestError, match=r"npbench-mine cannot be written: .*--into"):
+        scaffold.write("solver", "mine", Path("file"))
+
+
+def test_a_disk_that_is_full_leaves_no_half_package(monkeypatch):
+    def full(path, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(RequestError, match="No space left on device"):
+            scaffold.write("solver", "mine", Path())
+    assert not Path("npbench-mine").exists()
+    scaffold.write("solver", "mine", Path())

@@ -1,0 +1,200 @@
+"""``npbench report`` as a user meets it: what it prints, writes, refuses, and with which code it ends."""
+
+import base64
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from npbench import cli
+from npbench.records.reading import conformed
+from npbench.report.render import latex
+
+FORMS = ("report.html", "report.md", "records.parquet", "tables", "figures")
+
+
+def record(solver="gen", repeat=0, **columns):
+    return {
+        "key": f"{solver} {repeat}",
+        "status": "ok",
+        "stored_at": "2026-01-01T00:00:00Z",
+        "solver": solver,
+        "params": "{}",
+        "search": "{}",
+        "dataset": "pima",
+        "dataset_params": "{}",
+        "problem": "np",
+        "problem_params": '{"rho":0.1}',
+        "protocol": "cv",
+        "protocol_params": '{"folds":4,"name":"cv"}',
+        "preprocess": "none",
+        "seed": 0,
+        "repeat": repeat,
+        "rho": 0.1,
+        "select_seconds": 1.0,
+        "fit_seconds": 0.5,
+        "p_fa": 0.05,
+    } | columns
+
+
+@pytest.fixture
+def results():
+    """A results folder with three jobs, one of which failed."""
+    return stored(record(), record("uzawa", p_fa=0.2), record("uzawa", 1, status="failed", error="<b>no</b> & never"))
+
+
+def stored(*records, place="results"):
+    folder = Path(place) / "records"
+    folder.mkdir(parents=True, exist_ok=True)
+    conformed(pl.DataFrame(list(records), infer_schema_length=None)).write_parquet(folder / "a.parquet")
+    return Path(place)
+
+
+@pytest.fixture
+def answer(capsys, monkeypatch):
+    """Return a function that carries out ``npbench report``: its exit code, what it printed, and its errors."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def answer(*arguments):
+        with pytest.raises(SystemExit) as end:
+            cli.main(["report", *arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return end.value.code, captured.out, captured.err
+
+    return answer
+
+
+def test_the_tables_are_printed_and_every_form_is_written(answer, results):
+    before = (results / "records" / "a.parquet").read_bytes()
+    code, text, errors = answer()
+    assert (code, errors) == (0, "")
+    for expected in ("3 jobs, 2 of them good", "Problem np: ", "0.200*", "<b>no</b> & never", "How it was run"):
+        assert expected in text
+    output = results / "report"
+    assert f"In {output}:" in text
+    assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
+    assert "uzawa" in (output / "tables" / "np-pima.csv").read_text()
+    assert latex.escaped("<b>no</b> & never") in (output / "tables" / "failures.tex").read_text()
+    assert pl.read_parquet(output / "records.parquet")["label"].to_list() == ["gen", "uzawa", "uzawa"]
+    figures = {path.stem for path in (output / "figures").iterdir()}
+    assert figures
+    for stem in figures:
+        assert {path.suffix for path in (output / "figures").glob(f"{stem}.*")} == {".pdf", ".svg", ".png"}
+    assert (results / "records" / "a.parquet").read_bytes() == before
+    assert [path.name for path in (results / "records").iterdir()] == ["a.parquet"]
+    # What was written is no source of the next report.
+    assert "3 jobs" in answer()[1]
+
+
+def test_a_report_replaces_an_earlier_one_and_nothing_else(answer, results):
+    tables = Path("out/tables")
+    tables.mkdir(parents=True)
+    (tables / "mine.csv").write_text("a")
+    assert answer("--output", "out")[0] == 0
+    assert (tables / "mine.csv").exists()  # there was no report before
+    assert (tables / "failures.csv").exists()
+    assert answer("--output", "out", "solver=gen")[0] == 0
+    assert not (tables / "failures.csv").exists()
+    assert (tables / "np-pima.csv").exists()
+
+
+def test_filters_choose_records(answer, results):
+    code, text, _ = answer("solver=uzawa", "problem.rho=0.1")
+    assert code == 0
+    assert "2 jobs" in text
+    assert "gen" not in text.partition("How it was run")[0]
+
+
+def test_what_cannot_be_read_is_said_and_ends_with_1(answer, results):
+    (results / "records" / "b.parquet").write_bytes(b"PAR1")
+    code, text, _ = answer("results", "nowhere")
+    assert code == 1
+    assert "b.parquet cannot be read" in text
+    assert "There is no nowhere" in text
+    assert "0.200*" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["nowhere"], "There is no nowhere"),
+        (["empty"], "There are no records in empty"),
+        (["solvr=gen"], "did you mean 'solver'?"),
+        (["solver=nobody"], "No record has solver=nobody: there are gen, uzawa."),
+        (["--ouput", "x"], "did you mean '--output'?"),
+        (["--output"], "argument --output: expected one argument"),
+        (["--output", "file/report"], "The report cannot be written to file/report"),
+        (["--experiment", "gasso_tabel2"], "did you mean 'gasso_table2'?"),
+        (["--anyway"], "--against FOLDER --anyway"),
+        (["--experiment", "gasso_table2", "--against", "results"], "compares no folders"),
+    ],
+)
+def test_what_is_wrong_is_refused_in_a_sentence(answer, results, words, expected):
+    Path("empty").mkdir()
+    Path("file").write_text("")
+    code, _, errors = answer(*words)
+    assert code == 2
+    assert len(errors.splitlines()) == 1
+    assert expected in errors
+
+
+def test_help_tells_of_every_flag(answer):
+    code, text, _ = answer("--help")
+    assert code == 0
+    for expected in ("FOLDER", "NAME=VALUE", "--against", "--experiment", "--output", "exit code"):
+        assert expected in text
+
+
+def test_without_what_draws_the_rest_still_comes(answer, results, monkeypatch):
+    find = importlib.util.find_spec
+    absent = ("matplotlib", "plotly")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name in absent else find(name, *more))
+    code, text, _ = answer()
+    assert code == 0
+    assert "figures: none. Figures are drawn by matplotlib: pip install 'npbench[report]'" in text
+    assert list((results / "report" / "figures").iterdir()) == []
+    assert "plotly" in (results / "report" / "report.html").read_text()
+
+
+def test_the_report_of_an_experiment_is_written_in_every_form(answer, results, stranger):
+    Path("mine/experiment").mkdir(parents=True)
+    node = {
+        "title": "Centroids",
+        "paper": "Nobody (2026), Table 0",
+        "sweeps": {"few": {"solver": "centroid", "dataset": "blobs", "problem.rho": 0.1}},
+        "settings": {"repeats": 2},
+        "table": "npbench_papers.gasso.rates:table",
+        "figure": "npbench_papers.gasso.rates:plot",
+    }
+    Path("mine/experiment/demo.yaml").write_text(yaml.safe_dump(node))
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--config-dir", "mine", "+experiment=demo", "repeats=1", "execution.n_jobs=1"])
+    assert end.value.code == 0
+    code, text, _ = answer("--config-dir", "mine", "--experiment", "demo")
+    assert code == 0
+    for expected in ("Centroids", "Nobody (2026)", "1 of 2 jobs have no record yet: npbench +experiment=demo"):
+        assert expected in text
+    output = results / "report" / "demo"
+    assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
+    assert "verdict" in (output / "tables" / "demo-blobs.csv").read_text()
+    assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
+    picture = base64.b64encode((output / "figures" / "demo.svg").read_bytes()).decode()
+    assert (output / "report.html").read_text().count(f"data:image/svg+xml;base64,{picture}") == 1
+    assert answer("--config-dir", "mine", "+experiment=demo", "--output", "other")[0] == 0
+    assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize("arguments", [["report"], ["--help"]])
+def test_who_reads_no_further_ends_the_output_alone(results, arguments):
+    command = [sys.executable, "-m", "npbench", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()  # as `| head` does once it has its lines
+        errors = process.stderr.read()
+    assert (process.returncode, errors) == (0, "")
+    assert arguments == ["--help"] or (results / "report" / "report.html").is_file()

@@ -1,0 +1,189 @@
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from npbench.commands.summary import COLUMNS, print_summary
+
+
+def record(repeat=0, *, status="ok", problem="np", problem_params=None, chosen=None, **columns):
+    return {
+        "status": status,
+        "dataset": "breast",
+        "dataset_params": "{}",
+        "solver": "np_svm",
+        "params": '{"kernel":"rbf"}',
+        "search": '{"C":[0.1,1,10]}',
+        "problem": problem,
+        "problem_params": json.dumps(problem_params or {"rho": 0.05}),
+        "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}',
+        "preprocess": "standardize",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "repeat": repeat,
+        "chosen_params": json.dumps(chosen) if chosen else None,
+        "select_seconds": 1.0,
+        "fit_seconds": 0.25,
+        "error": None if status == "ok" else "Something\nwent wrong",
+        "converged": None,
+        "n_test_duplicates": 0,
+        "p_fa": None,
+        "p_nd": None,
+        "np_score": None,
+        "auc": None,
+    } | columns
+
+
+def printed(records, *, width=80, planned=None, skipped=0):
+    console = Console(width=width, record=True, force_terminal=False)
+    frame = pl.DataFrame(records, infer_schema_length=None)
+    planned = len(records) if planned is None else planned
+    print_summary(frame, planned=planned, skipped=skipped, folder=Path("out/records"), console=console)
+    return console.export_text()
+
+
+def line(text, start):
+    return next(row for row in text.splitlines() if row.startswith(start))
+
+
+def test_means_spread_time_and_count_over_repeats():
+    text = printed([record(0, p_fa=0.02, p_nd=0.1), record(1, p_fa=0.04, p_nd=0.3)])
+    row = line(text, "breast")
+    assert "0.030±0.014 " in row  # sqrt(2 * 0.01^2)
+    assert "0.200±0.141" in row
+    assert "1.25 s" in row
+    assert row.rstrip().endswith("2/2")
+
+
+def test_a_rate_above_its_bound_is_marked():
+    text = printed([record(p_fa=0.051)])
+    assert "0.051*" in text
+    assert "* above rho" in text
+    assert "0.050*" not in printed([record(p_fa=0.05)])
+
+
+def test_chosen_numbers_show_median_and_range_and_names_the_most_frequent():
+    chosen = [{"C": 0.1, "loss": "ramp"}, {"C": 1, "loss": "ramp"}, {"C": 100, "loss": "sigmoid"}]
+    text = printed([record(repeat, chosen=one) for repeat, one in enumerate(chosen)])
+    assert "1 (0.1 to 100)" in text
+    assert "ramp (2 of 3)" in text
+
+
+def test_each_bound_has_its_row():
+    text = printed([record(problem_params={"rho": rho}, p_fa=0.0) for rho in (0.1, 0.01)])
+    assert [row.split()[2] for row in text.splitlines() if row.startswith("breast")] == ["0.01", "0.1"]
+
+
+def test_what_varies_is_shown_and_what_does_not_is_not():
+    params = [{"kernel": "rbf", "degree": 3}, {"kernel": "linear", "degree": 3}]
+    text = printed([record(params=json.dumps(one)) for one in params])
+    assert "kernel" in text
+    assert "linear" in text
+    assert "degree" not in text
+    assert "folds" not in text
+
+
+def test_another_problem_shows_its_own_metric():
+    text = printed([record(problem="pauc", problem_params={"fpr_range": [0, 0.1]}, pauc=0.75)])
+    assert "0.750" in text
+    assert "fpr_range" in text
+    assert "np_score" not in text
+    assert "above" not in text
+
+
+def test_failures_are_counted_and_the_first_told_in_a_line_each():
+    text = printed([record(repeat, status="failed") for repeat in range(5)] + [record(5, p_fa=0.01)], planned=7)
+    assert "6 of 7 jobs failed:" in text
+    assert "np_svm on breast, repeat 0: failed: Something" in text
+    assert "went wrong" not in text
+    assert "and 2 more" in text
+    assert "1 left no record." in text
+    assert line(text, "breast").rstrip().endswith("1/6")
+
+
+def test_where_the_records_lie_and_how_to_read_them():
+    text = " ".join(printed([record(p_fa=0.0)], skipped=1).split())
+    assert "1 record, 1 of them from before, in out/records." in text
+    assert 'npbench.records.store.RecordStore("out/records").frame()' in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_fits_the_terminal(width):
+    metrics = {"p_fa": 0.123, "p_nd": 0.123, "np_score": 1.123, "auc": 0.999}
+    text = printed([record(r, dataset=d, **metrics) for r in (0, 1) for d in ("breast", "spambase")], width=width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert ("auc" in text) == (width == 120)
+
+
+def test_classifiers_that_did_not_converge_are_counted():
+    records = [record(0, converged=True), record(1, converged=False), record(2, converged=None)]
+    assert "1 of 3 classifiers did not converge (np_svm on breast)" in printed(records)
+    assert "converge" not in printed(records[::2])
+
+
+def scorer(estimator, params, search=None, **columns):
+    parameters = {"estimator": estimator} | ({} if search else {"params": params})
+    grids = {"params": search} if search else {}
+    return record(solver="scorer", params=json.dumps(parameters), search=json.dumps(grids), p_fa=0.0, **columns)
+
+
+FOREST = "sklearn.ensemble.RandomForestClassifier"
+SVM = "sklearn.svm.LinearSVC"
+
+
+def test_variants_are_told_apart_by_the_class_that_their_import_path_names():
+    text = printed([scorer(FOREST, {"n_estimators": 300}), scorer(SVM, {"C": 1, "dual": "auto"})])
+    assert [row.split()[:4] for row in text.splitlines() if row.startswith("breast")] == [
+        ["breast", "scorer", "0.05", "RandomForest"],
+        ["breast", "scorer", "0.05", "LinearSVC"],
+    ]
+    assert "n_estimators" not in text
+    assert "dual" not in text
+
+
+def test_parts_of_parameters_are_shown_where_nothing_else_tells_rows_apart():
+    params = [{"C": 1, "dual": "auto"}, {"C": 10, "dual": "auto"}]
+    text = printed([scorer(SVM, one) for one in params] + [scorer(FOREST, {"depth": 3})])
+    assert "dual" not in text
+    assert "depth" not in text
+    assert [row.split()[3:5] for row in text.splitlines() if row.startswith("breast")] == [
+        ["RandomForest", "-"],
+        ["LinearSVC", "1"],
+        ["LinearSVC", "10"],
+    ]
+
+
+def test_of_chosen_mappings_the_parts_that_were_searched_are_shown():
+    grid = [{"C": C, "dual": "auto"} for C in (1, 10, 100)]
+    text = printed([scorer(SVM, {}, grid, repeat=i, chosen={"params": one}) for i, one in enumerate(grid)])
+    assert "chosen C" in text
+    assert "10 (1 to 100)" in text
+    assert "dual" not in text
+    assert "{" not in text
+
+
+def test_duplicates_are_told_once_for_each_data_set():
+    counts = {"breast": [0, 0], "pima": [3, 3], "thyroid": [5, 2, None], "heart": [0, 4]}
+    records = [
+        record(repeat, dataset=dataset, n_test_duplicates=count)
+        for dataset, of_repeats in counts.items()
+        for repeat, count in enumerate(of_repeats)
+    ]
+    told = [row for row in printed(records, width=120).splitlines() if "test rows of a split" in row]
+    assert [row.split(" equal")[0] for row in told] == [
+        "In heart, 0 to 4 test rows of a split",
+        "In pima, 3 test rows of a split",
+        "In thyroid, 2 to 5 test rows of a split",
+    ]
+
+
+def test_the_columns_that_are_read_for_it_suffice():
+    further = {"status": "failed", "repeat": 1, "unread": 7}
+    records = [record(p_fa=0.1, chosen={"C": 1}, converged=False, n_test_duplicates=2), record(**further)]
+    of_pauc = record(problem="pauc", problem_params={"fpr_range": [0, 0.1]}, pauc=0.75, tpr=0.5)
+    read = [{name: value for name, value in one.items() if name in COLUMNS} for one in (*records, of_pauc)]
+    assert len(read[1]) < len(records[1])
+    assert printed(read) == printed([*records, of_pauc])

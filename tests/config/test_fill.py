@@ -1,0 +1,205 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbench.config.fill import check, check_all
+from npbench.errors import RequestError
+from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
+
+CONFIG = {
+    "solver": {"name": "centroid", "shrinkage": None, "mode": "ok", "search": {"shrinkage": [0.0, 0.5]}},
+    "dataset": {"name": "blobs", "n": 60},
+    "problem": {"name": "np", "rho": 0.1},
+    "protocol": {"name": "cv", "test_size": 0.25, "folds": 3},
+    "execution": {
+        "name": "local",
+        "n_jobs": 1,
+        "time_limit": None,
+        "memory_limit": None,
+        "force": False,
+        "trace": False,
+    },
+    "seed": 0,
+    "repeats": 2,
+    "preprocess": "standardize",
+    "missing": "refuse",
+    "categories": "one_hot",
+    "metrics": None,
+    "results": "results",
+}
+values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just([]) | st.just({})
+
+
+@pytest.fixture(autouse=True)
+def _installed(stranger):
+    pass
+
+
+def changed(**settings):
+    """Return CONFIG with ``section__key`` replaced; two underscores stand for a dot."""
+    config = {key: dict(value) if isinstance(value, dict) else value for key, value in CONFIG.items()}
+    for path, value in settings.items():
+        section, _, key = path.partition("__")
+        if key:
+            config[section][key] = value
+        else:
+            config[section] = value
+    return config
+
+
+def faults_of(**settings):
+    with pytest.raises(RequestError) as refusal:
+        check(changed(**settings))
+    return list(refusal.value.faults)
+
+
+def test_a_good_configuration_becomes_a_request():
+    request = check(CONFIG)
+    assert request.solver.name == "centroid"
+    assert request.params == {"mode": "ok"}
+    assert request.search == {"shrinkage": [0.0, 0.5]}
+    assert request.dataset_params == {"n": 60}
+    assert request.problem.parameters() == {"rho": 0.1}
+    assert request.protocol == CrossValidation(0.25, 3)
+    assert (request.seed, request.repeats, request.preprocess) == (0, 2, "standardize")
+
+
+def test_the_official_test_part_is_that_of_the_data_set_unless_rows_are_named():
+    official = {"name": "official", "test_rows": None, "validation_size": 0.5}
+    own = check(changed(dataset={"name": "rcv1"}, protocol=official))
+    assert own.protocol == Official((0, 23149), 0.5)
+    named = check(changed(dataset={"name": "rcv1"}, protocol={**official, "test_rows": [5, 9]}))
+    assert list(named.protocol.test_rows) == [5, 9]
+    (fault,) = faults_of(protocol=official)
+    assert "needs a data set with a test part of its own" in fault
+
+
+def test_rows_that_a_protocol_counts_are_not_left_out():
+    official = {"name": "official", "test_rows": [0, 9], "validation_size": 0.5}
+    assert check(changed(protocol=official, missing="impute")).missing == "impute"
+    (fault,) = faults_of(protocol=official, missing="drop")
+    assert fault.endswith("use missing=impute or protocol=holdout.")
+
+
+def test_a_parameter_with_a_value_is_fixed_and_its_grid_ignored():
+    request = check(changed(solver__shrinkage=0.25))
+    assert request.params["shrinkage"] == 0.25
+    assert request.search == {}
+
+
+def test_a_grid_that_is_null_searches_nothing():
+    request = check(changed(solver__shrinkage=0, solver__search={"shrinkage": None}))
+    assert request.search == {}
+    assert check(changed(solver__search=None, solver__shrinkage=0.5)).params["shrinkage"] == 0.5
+
+
+def test_geomspace_is_expanded():
+    request = check(changed(solver__search={"shrinkage": ["geomspace", 0.01, 1, 3]}))
+    assert request.search["shrinkage"] == pytest.approx([0.01, 0.1, 1.0])
+
+
+def test_metrics_follow_the_problem_unless_named():
+    names = {metric.name for metric in check(CONFIG).metrics}
+    assert {"p_fa", "p_nd", "np_score", "auc"} <= names
+    assert not {"cost", "pauc", "accepted"} & names
+    assert [metric.name for metric in check(changed(metrics=["p_nd", "p_fa", "p_nd"])).metrics] == ["p_nd", "p_fa"]
+
+
+def test_the_training_size_is_that_of_the_data_set_unless_one_is_said():
+    permutations = {"name": "permutations", "n_train": None, "folds": None}
+    assert check(changed(dataset={"name": "banana"}, protocol=permutations)).protocol == Permutations(400)
+    said = {**permutations, "n_train": 30, "folds": 3}
+    assert check(changed(dataset={"name": "banana"}, protocol=said)).protocol == Permutations(30, 3)
+    (fault,) = faults_of(protocol=permutations)
+    assert "needs a data set with a training size of its own" in fault
+
+
+def test_another_protocol():
+    assert check(changed(protocol={"name": "holdout", "validation_size": 0.3})).protocol == Holdout(0.25, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"solver__name": "centriod"}, "Unknown solver 'centriod': did you mean 'centroid'?"),
+        ({"solver": None}, "No solver is chosen"),
+        ({"dataset__name": "blob"}, "did you mean 'blobs'?"),
+        ({"problem__name": "nq"}, "Unknown problem 'nq': did you mean 'np'?"),
+        ({"protocol__name": "vc"}, "Unknown protocol 'vc'"),
+        ({"metrics": ["p_fe"]}, "Unknown metric 'p_fe': did you mean 'p_fa'?"),
+        ({"metrics": ["cost"]}, "The metric 'cost' does not apply to problem=np, but to cost"),
+        ({"metrics": []}, "metrics is []"),
+        ({"metrics": [3]}, "metrics is [3]"),
+        ({"solver__shrinkag": 1}, "did you mean 'solver.shrinkage'?"),
+        ({"solver__rho": 0.1}, "set problem.rho instead"),
+        ({"solver__random_state": 1}, "set seed instead"),
+        ({"solver__shrinkage": 2}, "'shrinkage' parameter of Centroid must be"),
+        ({"solver__mode": "okay"}, "'mode' parameter of Centroid must be"),
+        ({"solver__search": {"shrinkage": [0.5, 7]}}, "Got 7 instead"),
+        ({"solver__search": {"shrinkage": ["a"]}}, "'shrinkage' parameter of Centroid must be"),
+        ({"solver__search": {"shrinkage": []}}, "solver.search.shrinkage is []"),
+        ({"solver__search": {"shrinkag": [1]}}, "did you mean 'solver.shrinkage'?"),
+        ({"solver__search": 5}, "solver.search is 5"),
+        ({"dataset__m": 5}, "'m'"),
+        ({"problem__roh": 0.1}, "Unknown setting 'problem.roh': did you mean 'problem.rho'?"),
+        ({"problem__title": "x"}, "Unknown setting 'problem.title'"),
+        ({"problem__rho": 0}, "problem.rho is 0"),
+        ({"problem__rho": "small"}, "problem.rho is 'small'"),
+        ({"protocol__folds": 1}, "protocol.folds is 1"),
+        ({"protocol__folds": 2.5}, "protocol.folds is 2.5"),
+        ({"protocol__test_size": 1.5}, "protocol.test_size is 1.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": "a"}, "seed is 'a'"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"repeats": True}, "repeats is True"),
+        ({"preprocess": "standardise"}, "preprocess is 'standardise'"),
+        ({"preprocess": []}, "preprocess is []: it must be standardize, unit_range, unit_norm or none."),
+        ({"missing": "ignore"}, "missing is 'ignore': it must be refuse, drop or impute."),
+        ({"categories": None}, "categories is None: it must be one_hot or codes."),
+        ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),
+    ],
+)
+def test_one_fault_is_one_sentence(settings, expected):
+    (fault,) = faults_of(**settings)
+    assert expected in fault
+    assert "\n" not in fault
+
+
+def test_a_problem_that_the_solver_does_not_solve_names_those_that_do():
+    (fault,) = faults_of(problem={"name": "qvalue"})
+    assert fault.startswith("solver=centroid does not solve problem=qvalue, but np:")
+
+
+def test_all_faults_are_told_at_once():
+    faults = faults_of(problem__rho=3, solver__shrinkage=2, seed=-1, repeats=0, protocol__folds=0, metrics=["zzzz"])
+    assert len(faults) == 6
+
+
+def test_faults_that_configurations_share_are_told_once():
+    configs = [changed(seed=seed, repeats=0) for seed in (-1, 1)]
+    with pytest.raises(RequestError) as refusal:
+        check_all(configs)
+    assert len(refusal.value.faults) == 2
+
+
+def test_settings_of_the_whole_run_have_one_value():
+    with pytest.raises(RequestError, match="settings of the whole run"):
+        check_all([changed(execution__n_jobs=1), changed(execution__n_jobs=2)])
+
+
+SETTINGS = ["problem__rho", "protocol__folds", "seed", "repeats", "metrics", "preprocess", "missing", "solver"]
+
+
+@given(st.sampled_from(SETTINGS), values)
+def test_any_value_is_accepted_in_range_or_refused_in_sentences(setting, value):
+    request = None
+    with contextlib.suppress(RequestError):  # and nothing else
+        request = check(changed(**{setting: value}))
+    if request:
+        assert 0 < request.problem.rho < 1
+        assert request.protocol.folds >= 2
+        assert request.repeats >= 1
+        assert request.seed >= 0
+        assert request.metrics

@@ -1,0 +1,71 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from npbench.config.run_settings import Settings, check_settings
+from npbench.errors import RequestError
+
+EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "memory_limit": 500, "force": True, "trace": False}
+
+
+def faults_of(results="results", **execution):
+    with pytest.raises(RequestError) as refusal:
+        check_settings([{"execution": EXECUTION | execution, "results": results}])
+    return list(refusal.value.faults)
+
+
+def test_good_settings():
+    found = check_settings([{"execution": EXECUTION, "results": "some/where"}])
+    assert found == Settings(Path("some/where"), n_jobs=2, time_limit=1.5, memory_limit=500, force=True)
+    assert not Path("some").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n_jobs", 0),
+        ("n_jobs", -2),
+        ("n_jobs", 1.5),
+        ("n_jobs", None),
+        ("time_limit", 0),
+        ("time_limit", "1 h"),
+        ("memory_limit", "4 GB"),
+        ("memory_limit", 0),
+        ("time_limit", float("inf")),
+        ("force", "yes"),
+        ("trace", 1),
+        ("name", "cluster"),
+        ("n_job", 1),
+    ],
+)
+def test_a_bad_value_is_named(key, value):
+    (fault,) = faults_of(**{key: value})
+    assert key in fault or repr(value) in fault
+
+
+def test_all_faults_at_once():
+    assert len(faults_of(results="", n_jobs=0, time_limit=-1)) == 3
+
+
+@pytest.mark.parametrize("below", ["", "deeper", "deeper/still"])
+def test_a_file_is_no_folder(tmp_path, below):
+    file = tmp_path / "file"
+    file.touch()
+    (fault,) = faults_of(results=str(file / below))
+    assert f"{file} is a file" in fault
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    tmp_path.chmod(0o500)
+    refuses = tmp_path if not os.access(tmp_path, os.W_OK) else Path("/proc")  # root may write anywhere but there
+    if not refuses.exists():
+        pytest.skip("this system has no folder that refuses root")
+    (fault,) = faults_of(results=str(refuses / "deeper" / "still"))
+    assert f"{refuses} takes no new folder" in fault
+
+
+@pytest.mark.parametrize("results", [None, 5, ""])
+def test_results_must_name_a_folder(results):
+    (fault,) = faults_of(results=results)
+    assert fault.startswith("results is")

@@ -1,0 +1,150 @@
+"""Checks of data sets and metrics: sound ones pass all, and each check finds the fault it is there for."""
+
+import dataclasses
+import unittest
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from npbench import registry
+from npbench.contracts import DataFile, Dataset, Metric
+from npbench.testing import check_dataset, check_metric
+
+FAULTY = Path(__file__).parents[1] / "faulty"
+DATA = Dataset(
+    name="made_up",
+    load="npbench_faulty:blobs",
+    title="Made up",
+    positive="the others",
+    source="drawn",
+    licence="none",
+    citation="none",
+    n_features=2,
+    test_rows=(40, 60),
+    n_train=30,
+)
+FILE = DataFile(path="made_up/a.csv", sha256="0" * 64, size=1, url="https://example.org/a.csv")
+METRIC = Metric(
+    name="made_up",
+    compute="npbench_faulty:accuracy",
+    direction="higher",
+    title="Made up",
+    tags=frozenset({"decisions"}),
+)
+
+
+@pytest.fixture
+def checks_of(monkeypatch):
+    """Return a function from a description to its checks by name, as if a plugin provided it."""
+    monkeypatch.syspath_prepend(FAULTY)
+    installed = registry.installed()
+
+    def by_name(described):
+        kind = type(described).__name__.lower()
+        provider = registry.Provider("npbench_made_up", "npbench-made-up", "1.0")
+        found = dataclasses.replace(
+            installed,
+            **{f"{kind}s": {**getattr(installed, f"{kind}s"), described.name: described}},
+            providers={**installed.providers, (kind, described.name): provider},
+        )
+        monkeypatch.setattr(registry, "installed", lambda: found)
+        yielding = {"dataset": check_dataset, "metric": check_metric}[kind]
+        return {check.name: check for check in yielding(described.name)}
+
+    return by_name
+
+
+def data(load="blobs", **changes):
+    return dataclasses.replace(DATA, load=f"npbench_faulty:{load}", **changes)
+
+
+def metric(compute="accuracy", **changes):
+    return dataclasses.replace(METRIC, compute=f"npbench_faulty:{compute}", **changes)
+
+
+@pytest.mark.parametrize("described", [DATA, METRIC, metric("auc", tags=frozenset({"ranks"}))])
+def test_sound_ones_pass(checks_of, install, described):
+    install("npbench-made-up", npbench_made_up="")
+    found = checks_of(described)
+    assert len(found) == len({check.claim for check in found.values()}) >= 6
+    for check in found.values():
+        check()
+
+
+@pytest.mark.parametrize("described", [DATA, METRIC])
+def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described):
+    install("npbench-made-up", npbench_made_up="import scipy")
+    with pytest.raises(AssertionError, match=r"imports .*scipy"):
+        checks_of(described)["light"]()
+
+
+@pytest.mark.parametrize(
+    ("check", "described", "sentence"),
+    [
+        ("description", data("not_there"), "has no attribute 'not_there'"),
+        ("description", data(licence=""), "It says nothing of its licence"),
+        ("description", data(files=(dataclasses.replace(FILE, sha256="12"),)), "64 hexadecimal digits"),
+        ("description", data(files=(dataclasses.replace(FILE, url="a.csv"),)), "one of http is expected"),
+        ("description", data(files=(dataclasses.replace(FILE, size=0),)), "its length in bytes is expected"),
+        ("settings", data("not_there"), "not_there"),
+        ("content", data(n_samples=61), "n_samples is 60, and 61 in the description"),
+        ("content", data(n_positive=1), "n_positive is 30, and 1"),
+        ("content", data("zero_one"), r"labels other than -1 and \+1"),
+        ("content", data("infinite"), "infinite feature"),
+        ("same_again", data("unseeded"), "draw random numbers from a seed"),
+        ("same_again", data("in_the_order_of_a_set"), "the order of a set"),
+        ("divided", data("one_positive"), "too few|positive"),
+        ("divided", data(test_rows=(40, 61)), "RequestError|61"),
+        ("divided", data(n_train=60), "60"),
+    ],
+)
+def test_each_fault_of_data_is_found_and_told(checks_of, check, described, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        checks_of(described)[check]()
+
+
+def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(checks_of):
+    with pytest.raises(unittest.SkipTest, match="npbench data fetch made_up"):
+        checks_of(data("needs_path", files=(FILE,)))["content"]()
+    with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
+        checks_of(data("needs_path"))["same_again"]()
+    with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
+        checks_of(data("needs_path"))["settings"]()
+    for check in ("content", "same_again", "divided"):
+        with pytest.raises(unittest.SkipTest, match=r"There is no table\.csv: bring it\."):
+            checks_of(data("to_be_brought"))[check]()
+
+
+@pytest.mark.parametrize(
+    ("check", "described", "sentence"),
+    [
+        ("description", metric("not_there"), "has no attribute 'not_there'"),
+        ("description", metric(title=""), "no title"),
+        ("description", metric(direction="up"), "it must be lower, higher or none"),
+        ("description", metric(problems=("nq",)), "Unknown problem: nq"),
+        ("description", metric(tags=frozenset({"rank"})), "Unknown tag: rank"),
+        ("description", metric(name="status"), "status is a column of every record"),
+        ("figure", metric("infinite_figure"), "a finite number is expected"),
+        ("figure", metric("text"), "a float or an npbench.contracts.Estimate is expected"),
+        ("figure", metric("outside"), "low <= value <= high is expected"),
+        ("degenerate_scores", metric("ratio"), "Of scores all 0 it gives nan"),
+        ("degenerate_scores", metric("outside_at_ties"), "Of scores all 0 it gives Estimate"),
+        ("row_order", metric("first"), "in another order"),
+        ("direction", metric(direction="lower"), "correct direction"),
+        ("ranks_alone", metric(tags=frozenset({"ranks"})), "shifted by 3; the same is expected"),
+        ("decisions_alone", metric("auc"), "of the same signs; the same is expected"),
+        ("ranks_alone", metric("margin", tags=frozenset({"ranks"})), "take the tag ranks away"),
+    ],
+)
+def test_each_fault_of_a_metric_is_found_and_told(checks_of, check, described, sentence):
+    with np.errstate(all="ignore"), pytest.raises(AssertionError, match=sentence):
+        checks_of(described)[check]()
+
+
+def test_a_metric_of_what_models_have_is_not_asked_for_figures(checks_of):
+    found = checks_of(metric("nothing", tags=frozenset()))
+    for name in ("figure", "direction"):
+        with pytest.raises(unittest.SkipTest, match="of a model that has not what it measures"):
+            found[name]()
+    found["degenerate_scores"]()

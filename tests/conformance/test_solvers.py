@@ -1,0 +1,178 @@
+"""Checks of solvers: a sound one passes all, and each check finds the fault it is there for."""
+
+import dataclasses
+import unittest
+from pathlib import Path
+
+import pytest
+
+from npbench import registry
+from npbench.contracts import Solver
+from npbench.errors import RequestError
+from npbench.testing import Check, check_solver
+
+FAULTY = Path(__file__).parents[1] / "faulty"
+SOUND = Solver(
+    name="made_up",
+    estimator="npbench_faulty:Sound",
+    solves=("np",),
+    search={"shrinkage": [0.0, 0.5]},
+    title="Made up",
+    tags=frozenset({"linear", "sparse", "convex"}),
+)
+
+
+@pytest.fixture
+def checks_of(monkeypatch):
+    """Return a function from a description to its checks by name, as if a plugin provided it."""
+    monkeypatch.syspath_prepend(FAULTY)
+    installed = registry.installed()
+
+    def by_name(solver):
+        provider = registry.Provider("npbench_made_up", "npbench-made-up", "1.0")
+        found = dataclasses.replace(
+            installed,
+            solvers={**installed.solvers, solver.name: solver},
+            providers={**installed.providers, ("solver", solver.name): provider},
+        )
+        monkeypatch.setattr(registry, "installed", lambda: found)
+        return {check.name: check for check in check_solver(solver.name)}
+
+    return by_name
+
+
+def faulty(name="Sound", **changes):
+    return dataclasses.replace(SOUND, estimator=f"npbench_faulty:{name}", **changes)
+
+
+def test_a_sound_solver_passes(checks_of, install):
+    install("npbench-made-up", npbench_made_up="")
+    found = checks_of(SOUND)
+    assert len(found) == len({check.claim for check in found.values()}) == 19
+    for check in found.values():
+        check()
+
+
+@pytest.mark.parametrize(
+    ("check", "solver", "sentence"),
+    [
+        ("description", faulty("NotThere"), "has no attribute 'NotThere'"),
+        ("description", faulty(title=""), "no title"),
+        ("description", faulty(solves=()), "solves no problem"),
+        ("description", faulty(solves=("np", "nq")), "Unknown problem: nq"),
+        ("description", faulty(tags=frozenset({"sparse_"})), "Unknown tag: sparse_"),
+        ("description", faulty(search={"shrinkag": [0.0]}), "Unknown parameter in search: shrinkag"),
+        ("description", faulty(imports=("kernel",)), "Unknown parameter in imports: kernel"),
+        ("description", faulty(select="npbench_faulty:not_there"), "not_there"),
+        ("description", faulty("Rounding", tags=frozenset({"stochastic"})), "no parameter random_state"),
+        ("parameters", faulty("Positional"), "rho, shrinkage can be given by position"),
+        ("parameters", faulty("Required"), "rho have no default"),
+        ("settings", faulty(search={"shrinkage": ["geomspace", 0, 1]}), "shrinkage"),
+        ("any_two_labels", faulty("OtherLabels"), "the scores differ"),
+        ("any_two_labels", faulty("NoClasses"), r"With labels \(0, 1\), classes_ is \[-1 +1\]"),
+        ("any_two_labels", faulty("WrongPredict"), "does not return the label of the sign"),
+        ("one_class", faulty("OneClassWillDo"), "It fits samples of one class"),
+        ("one_class", faulty("OneClassUnnamed"), "name the class"),
+        ("one_class", faulty("Terse"), "a sentence that says what is wrong"),
+        ("few_samples", faulty("Indexing"), "IndexError was raised where no error was expected"),
+        ("few_samples", faulty("FewGiveNaN"), "With 2 samples it returns NaN"),
+        ("extreme_features", faulty("Dividing"), "With all features constant it returns NaN"),
+        ("non_finite", faulty("TakesNaN"), "fit with a feature that is nan is carried out"),
+        ("non_finite", faulty("ScoresNaN"), "decision_function with a feature that is nan is carried out"),
+        ("sparse_equals_dense", faulty("SparseDiffers"), "differ from those of dense ones"),
+        ("sparse_equals_dense", faulty("Dense"), "TypeError was raised"),
+        ("sparse_is_refused", faulty(tags=frozenset()), "add the tag sparse"),
+        ("direction", faulty("Reversed"), "larger must mean more positive"),
+        ("same_seed", faulty("Unseeded"), "Two fits to the same sample differ"),
+        ("pickling", faulty("Forgetful"), "Pickled and read again, it scores otherwise"),
+        ("pickling", faulty("Rounding"), "RuntimeError"),
+        ("honest_flags", faulty("Boasting"), "With max_iter=1, fit warned .* and converged_ is True"),
+        ("honest_flags", faulty("Silent"), "With max_iter=1, fit did not warn and converged_ is False"),
+        ("honest_flags", faulty("WarningOnly"), "converged_ is absent"),
+        ("honest_flags", faulty("Overcounting"), "n_iter_ is 11 and max_iter 10"),
+        ("row_order", faulty("OrderMinded"), "With the rows in another order, scores differ"),
+        ("one_optimum", faulty("OrderMinded"), "with the rows in another order"),
+        ("one_optimum", faulty("GapBelowZero"), "duality_gap_ is -1"),
+        ("linear_scores", faulty("Bent"), "off the mean"),
+        ("scikit_learn", faulty("Rounding"), "checks of scikit-learn fail: .*check_"),
+        ("job_np", faulty("Columns"), "status failed: ValueError: decision_function returned"),
+        ("job_np", faulty(select="npbench_faulty:no_search"), "ArithmeticError: no search today"),
+    ],
+)
+def test_each_fault_is_found_and_told(checks_of, check, solver, sentence):
+    with pytest.raises(AssertionError, match=sentence) as failed:
+        checks_of(solver)[check]()
+    assert len(str(failed.value).split()) > 5
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("import numpy", "imports numpy, which every command would then load"),
+        ("import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end: pass", "takes 0.6"),
+        ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+    ],
+)
+def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, source, sentence):
+    install("npbench-made-up", npbench_made_up=source)
+    with pytest.raises(AssertionError, match=sentence):
+        checks_of(SOUND)["light"]()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "sentence"),
+    [
+        ("name: other", "The YAML says name: other; expected is made_up"),
+        ("name: made_up\nshrinkage: null\nsearch: {shrinkage: [0.0]}", "does not state max_iter"),
+        ("name: made_up\nshrinkage: 0.5\nmax_iter: 10\nsearch: {}", r"shrinkage: 0.5 \(0.0\)"),
+        ("name: made_up\nshrinkge: 0.0\nmax_iter: 10", "did you mean 'solver.shrinkage'"),
+    ],
+)
+def test_a_yaml_that_says_otherwise_is_found(checks_of, monkeypatch, tmp_path, yaml, sentence):
+    (tmp_path / "made_up_conf" / "solver").mkdir(parents=True)
+    (tmp_path / "made_up_conf" / "solver" / "made_up.yaml").write_text(yaml)
+    monkeypatch.syspath_prepend(tmp_path)
+    check = checks_of(SOUND)["settings"]
+    check()  # generated from the signature
+    found = dataclasses.replace(registry.installed(), config_packages=["made_up_conf"])
+    monkeypatch.setattr(registry, "installed", lambda: found)
+    with pytest.raises(AssertionError, match=sentence):
+        check()
+
+
+def test_tags_choose_the_checks(checks_of):
+    plain = checks_of(faulty(tags=frozenset()))
+    assert {"row_order", "sparse_is_refused"} <= set(plain)
+    assert set(plain).isdisjoint({"one_optimum", "linear_scores", "sparse_equals_dense"})
+    drawn = checks_of(faulty(tags=frozenset({"stochastic", "convex", "sparse"}), solves=("np", "cost")))
+    assert {"sparse_equals_dense", "job_np", "job_cost"} <= set(drawn)
+    assert set(drawn).isdisjoint({"row_order", "one_optimum"})
+    assert "linear_scores" not in checks_of(faulty(tags=frozenset({"linear", "kernel"})))
+
+
+def test_an_expected_failure_is_skipped_with_its_reason_and_must_fail(checks_of):
+    reason = {"direction": "the paper has it so"}
+    with pytest.raises(unittest.SkipTest, match="expected to fail: the paper has it so"):
+        checks_of(faulty("Reversed", expected_failures=reason))["direction"]()
+    with pytest.raises(AssertionError, match="take it out of expected_failures"):
+        checks_of(faulty(expected_failures=reason))["direction"]()
+
+
+def test_expected_failures_may_be_those_of_scikit_learn(checks_of):
+    with pytest.raises(AssertionError, match="check_estimators_pickle are expected to fail"):
+        checks_of(faulty(expected_failures={"check_estimators_pickle": "no"}))["scikit_learn"]()
+
+
+def test_a_check_is_a_frozen_object_that_prints_its_name(checks_of):
+    check = checks_of(SOUND)["direction"]
+    assert str(check) == check.name == "direction"
+    assert check.claim.endswith(".")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        check.name = "other"
+    with pytest.raises(AssertionError, match=r"KeyError was raised .* 'x'"):
+        Check("c", "Claim.", lambda: {}["x"])()
+
+
+def test_an_unknown_solver_is_refused():
+    with pytest.raises(RequestError, match="did you mean 'np_svm'"):
+        check_solver("np_swm")

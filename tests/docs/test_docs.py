@@ -1,0 +1,135 @@
+"""Docs: every solver has a page of the same shape, nothing is left out of lists, and tutorials show what was run."""
+
+import dataclasses
+import json
+import re
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from npbench import contracts, hookspecs, registry
+from npbench.commands import new as scaffold
+from npbench.problem import PROBLEMS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+TUTORIAL = ROOT / "results" / "published" / "tutorial"
+LOGIT = DOCS / "examples" / "npbench-logit"
+SECTIONS = ["Problem", "Algorithm", "Parameters", "Complexity", "When to use it", "References"]
+SOLVERS = sorted(
+    name for name, solver in registry.installed().solvers.items() if solver.estimator.startswith("npbench_")
+)
+
+
+def read(page):
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def sections(page):
+    """Return the text below each heading of the second order."""
+    without_code = re.sub(r"^```.*?^```$", lambda code: code[0].replace("\n#", "\n "), read(page), flags=re.M | re.S)
+    parts = re.split(r"^## (.*)\n", without_code, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def in_table(text):
+    """Return the names in the first column of the tables of a text."""
+    cells = re.findall(r"^\| (`.*?`) \|", text, re.M)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def navigation(entries):
+    """Yield the heading and the file of every page in the navigation."""
+    for entry in entries:
+        (heading, below) = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
+        yield from [(heading, below)] if isinstance(below, str) else ((heading, page) for _, page in navigation(below))
+
+
+def pages():
+    return list(navigation(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_has_a_page_in_the_navigation_with_all_sections(name):
+    page = f"{name.replace('_', '-')}.md"
+    assert ("Methods", page) in pages()
+    found = sections(page)
+    assert [heading for heading in found if heading in SECTIONS] == SECTIONS
+    assert re.search(r"^```text|`[^`]*[=<][^`]*`", found["Problem"], re.M), "a formula"
+    assert re.search(r"https://(doi\.org|arxiv\.org|hal\.|inria\.hal)|\b(19|20)\d\d\b", found["References"])
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_parameter_and_every_attribute_is_on_the_page(name):
+    described = contracts.resolve(registry.installed().solvers[name].estimator)
+    listed = in_table(sections(f"{name.replace('_', '-')}.md")["Parameters"])
+    assert set(described().get_params(deep=False)) - listed == set()
+    from npbench.testing.samples import blobs
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = described().fit(*blobs())
+    public = {attribute for attribute in vars(fitted) if re.fullmatch(r"[a-zA-Z]\w*_", attribute)}
+    assert public - listed == set()
+
+
+def test_every_page_is_in_the_navigation_once():
+    listed = sorted(page for _, page in pages())
+    assert listed == sorted(page.name for page in DOCS.glob("*.md"))
+
+
+def test_every_hook_and_every_field_of_a_description_is_told():
+    told = read("plugins.md")
+    for name, hook in vars(hookspecs).items():
+        if name.startswith("npbench_"):
+            (row,) = re.findall(rf"^\| `{name}\((.*)\)` \| `(.*)` \| (.+) \|$", told, re.M)
+            assert row[0].split(", ") == [*hook.__code__.co_varnames[: hook.__code__.co_argcount]] or not row[0]
+    for description in (contracts.Solver, contracts.Dataset, contracts.Metric):
+        table = told.partition(f"\n### {description.__name__}\n")[2].partition("\n### ")[0]
+        assert {field.name for field in dataclasses.fields(description)} == in_table(table)
+
+
+def test_the_glossary_has_the_words_of_the_problems_and_of_records_once_each():
+    table = read("glossary.md")
+    words = re.findall(r"^\| (.+?) \| .+ \|$", table, re.M)[1:]
+    assert len(words) == len(set(words))
+    told = set(re.findall(r"[\w-]+", " ".join([*words, *re.findall(r"^\| (?:status|tag) \| (.*) \|$", table, re.M)])))
+    fields = {field.name for problem in PROBLEMS.values() for field in dataclasses.fields(problem)}
+    headline = {name for problem in PROBLEMS.values() for name in problem.headline}
+    statuses = {"ok", "failed", "timeout", "out_of_memory", "crashed"}
+    tags = {tag for name in SOLVERS for tag in registry.installed().solvers[name].tags}
+    assert (fields | headline | set(PROBLEMS) | statuses | tags) - told == set()
+
+
+@pytest.mark.parametrize("page", ["tutorial-comparison.md", "tutorial-method.md"])
+def test_the_tables_of_a_tutorial_are_those_of_its_command(page):
+    frame = pl.read_parquet(TUTORIAL / "records" / f"{page[:-3].replace('-', '_')}.parquet")
+    assert set(frame["status"]) == {"ok"}
+    assert set(frame["git_dirty"]) == {False}
+    (run_id,) = set(frame["run_id"])
+    told = (TUTORIAL / "runs" / f"{run_id}.json").read_text(encoding="utf-8")
+    *command, results = json.loads(told)["command"]
+    assert results.startswith("results=")
+    assert f"\nnpbench {' '.join(command)}\n" in read(page)
+    assert f"\n{len(frame)} records, in results/records." in read(page)
+    for folder in ("/home/", "/root", "/Users/", "/tmp", "/work", "C:\\"):
+        assert folder not in told + frame.write_csv()
+
+
+def test_the_tutorial_shows_every_file_that_a_new_package_does_not_have():
+    made = scaffold.write("solver", "logit", Path())
+    shown = read("tutorial-method.md")
+    for path in [path for path in LOGIT.rglob("*") if path.is_file() and "__pycache__" not in path.parts]:
+        name, text = path.relative_to(LOGIT), path.read_text(encoding="utf-8")
+        assert text == (made / name).read_text(encoding="utf-8") or f"`npbench-logit/{name}`:" in shown
+        assert text == (made / name).read_text(encoding="utf-8") or text.strip() in shown
+    assert {path.relative_to(made) for path in made.rglob("*.*")} <= {
+        path.relative_to(LOGIT) for path in LOGIT.rglob("*.*")
+    }
+
+
+def test_the_front_page_fits_on_about_two_hundred_lines():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 210

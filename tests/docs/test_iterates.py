@@ -1,0 +1,37 @@
+"""What a page says of iterates: which one a fit stops at, and that the stored ones are as the script measures them."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def iterates(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import iterates
+
+    return iterates
+
+
+def test_a_fit_stops_at_the_first_iterate_with_a_small_slack_or_at_its_last(iterates):
+    slacks = {1.0: [0.5, 0.09, 0.2, 0.01], 10.0: [0.5, 0.4]}
+    rows = [
+        {"split": 0, "C": C, "iteration": number, "slack": slack, "pauc": 10 * C + number}
+        for C, column in slacks.items()
+        for number, slack in enumerate(column, start=1)
+    ]
+    found = iterates.at_slack(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0), 0.1)
+    assert found.sort("C").select("C", "iteration", "pauc").rows() == [(1.0, 2, 12.0), (10.0, 2, 102.0)]
+
+
+@pytest.mark.slow
+def test_the_stored_iterates_are_those_that_are_measured_now(iterates, raw_dataset, monkeypatch):
+    raw_dataset("ijcnn1")
+    monkeypatch.setattr(iterates, "COSTS", (0.1,))
+    monkeypatch.setattr(iterates, "SPLITS", 1)
+    early = pl.col("iteration") <= 10  # rounding makes what follows another path
+    stored = pl.read_parquet(iterates.TABLE).filter(early, split=0, C=0.1)["pauc"]
+    assert iterates.measure().filter(early)["pauc"].to_list() == pytest.approx(stored.to_list(), abs=0.01)

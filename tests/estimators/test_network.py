@@ -1,0 +1,286 @@
+"""The network classifiers: conventions, what their attributes say, and what they do with data that resist."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench.evaluation.preprocess import standardize
+from npbench.evaluation.protocols import Holdout
+from npbench.numerics.rates import share_accepted
+from npbench_q_nn.estimator import QValueNetwork
+from npbench_sgd_nn.estimator import StochasticNPNetwork
+
+BOTH = [StochasticNPNetwork, QValueNetwork]
+LEVEL = {StochasticNPNetwork: "rho", QValueNetwork: "q"}
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def gaussians(n=4000, share=0.4, d=3, shift=2.0, seed=0):
+    """Return two normal classes, the means ``shift`` apart along (1, ..., 1)."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+def four_clusters(n=4000, seed=0):
+    """Return classes that no line separates."""
+    rng = np.random.default_rng(seed)
+    y, side = np.where(rng.random(n) < 0.5, 1, -1), rng.choice([-1, 1], n)
+    return np.column_stack([3 * side, 3 * side * y]) + rng.normal(size=(n, 2)), y
+
+
+X, Y = gaussians()
+
+
+def sigmoid_rates(model, X=X, y=Y):
+    f = model.eta * model.decision_function(X)
+    return np.mean(1 / (1 + np.exp(f[y > 0]))), np.mean(1 / (1 + np.exp(-f[y < 0])))
+
+
+@quiet
+@parametrize_with_checks([make(max_iter=30, **o) for make in BOTH for o in ({}, {"hidden": 0}, {"loss": "ramp"})])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
+@pytest.mark.parametrize("hidden", [0, 5])
+@pytest.mark.parametrize("make", BOTH)
+def test_the_constraint_is_met_on_the_training_sample(make, hidden, loss):
+    model = make(**{LEVEL[make]: 0.1}, hidden=hidden, loss=loss, random_state=0).fit(X, Y)
+    p_nd, p_fa = model.surrogate_rates_
+    limit, epsilon = (0.1, 0.01) if make is StochasticNPNetwork else (0.1 * (1 - p_nd), 0.02 * (1 - p_nd))
+    assert model.converged_
+    assert model.status_ == "converged"
+    assert abs(p_fa - limit) <= epsilon
+    assert model.imbalance_ <= model.tol
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_attributes_are_what_they_say(make):
+    model = make(**{LEVEL[make]: 0.1}, random_state=0, eta=1.5).fit(X, Y)
+    (W, v), (c, b) = model.coefs_, model.intercepts_
+    np.testing.assert_allclose(model.decision_function(X), np.tanh(X @ W + c) @ v[:, 0] + b[0], rtol=1e-12)
+    assert [W.shape, v.shape, c.shape, b.shape] == [(3, 5), (5, 1), (5,), (1,)]
+    assert model.surrogate_rates_ == pytest.approx(sigmoid_rates(model), abs=1e-12)
+    penalty = 0.5 * model.lambda_c * (np.sum(W**2) + np.sum(v**2))
+    assert model.objective_ == pytest.approx(penalty + model.surrogate_rates_[0])
+    assert model.n_iter_ == len(model.trace_) == model.max_iter
+    assert [entry.iteration for entry in model.trace_] == list(range(model.max_iter))
+    last = make(**{LEVEL[make]: 0.1}, random_state=0, average=False).fit(X, Y)
+    assert last.trace_[-1].multiplier == last.multiplier_
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_linear_scores_have_one_layer(make):
+    model = make(hidden=0, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(
+        model.decision_function(X), X @ model.coefs_[0][:, 0] + model.intercepts_[0][0], rtol=1e-12
+    )
+    assert len(model.coefs_) == len(model.intercepts_) == 1
+
+
+@pytest.mark.parametrize("hidden", [0, 5])
+@pytest.mark.parametrize("make", BOTH)
+def test_the_lagrangian_has_little_left_to_gain_at_its_multiplier(make, hidden):
+    model = make(**{LEVEL[make]: 0.1}, hidden=hidden, random_state=0).fit(X, Y)
+    shapes = [part.shape for part in (*model.coefs_, *model.intercepts_)]
+    start = np.concatenate([part.ravel() for part in (*model.coefs_, *model.intercepts_)])
+    n_weights = sum(part.size for part in model.coefs_)
+
+    def lagrangian(theta):
+        parts = np.split(theta, np.cumsum([np.prod(shape) for shape in shapes])[:-1])
+        parts = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        model.coefs_, model.intercepts_ = parts[: len(shapes) // 2], parts[len(shapes) // 2 :]
+        p_nd, p_fa = sigmoid_rates(model)
+        limit = 0.1 if make is StochasticNPNetwork else 0.1 * (1 - p_nd)
+        return 0.5 * model.lambda_c * np.sum(theta[:n_weights] ** 2) + p_nd + model.multiplier_ * (p_fa - limit)
+
+    reached = lagrangian(start)
+    assert reached - minimize(lagrangian, start, method="BFGS", options={"maxiter": 60}).fun <= 0.02 * abs(reached)
+
+
+@pytest.mark.parametrize("hidden", [0, 5])
+def test_misses_are_as_few_as_the_best_classifier_has(hidden):
+    test_X, test_y = gaussians(100_000, seed=1)
+    model = StochasticNPNetwork(rho=0.1, hidden=hidden, lambda_c=1e-4, random_state=0).fit(X, Y)
+    f = model.decision_function(test_X)
+    best = norm.cdf(norm.ppf(0.9) - 2.0)
+    threshold = np.quantile(f[test_y < 0], 0.9)
+    assert best - 0.01 <= np.mean(f[test_y > 0] <= threshold) <= best + 0.02
+    assert np.mean(f[test_y < 0] >= 0) == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_hidden_units_learn_what_no_line_can(make):
+    clusters, y = four_clusters()
+
+    def accepted(**options):
+        model = make(**{LEVEL[make]: 0.05}, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return share_accepted(y, model.fit(clusters, y).decision_function(clusters), 0.05)
+
+    assert min(accepted(random_state=seed) for seed in range(5)) > 0.95
+    assert accepted(hidden=0, random_state=0) < 0.55
+    # What the warm-up is for: without it, one of the two clusters of positives is given up.
+    assert min(accepted(warm_up=0, random_state=seed) for seed in range(3)) < 0.55
+
+
+def test_positives_that_are_false_do_not_keep_the_true_ones_out():
+    rng = np.random.default_rng(0)
+    n, share = 6000, 0.3
+    y = np.repeat([1, -1], n // 2)
+    true = (y > 0) & (rng.random(n) < share)
+    sample = rng.normal(size=(n, 4)) + 2.5 * true[:, None] * np.array([1, 1, 0, 0])
+    oracle = share_accepted(y, sample[:, 0] + sample[:, 1], 0.02)
+    model = QValueNetwork(q=0.02, hidden=0, lambda_c=1e-4, random_state=0).fit(sample, y)
+    assert share_accepted(y, model.decision_function(sample), 0.02) >= 0.95 * oracle > 0.2
+
+
+def test_the_proteomics_data_are_ranked_better_than_by_a_linear_svm(raw_dataset):
+    data = npbench.load_dataset(raw_dataset("proteomics").name)
+    ours, theirs = [], []
+    for repeat in range(4):
+        split = Holdout().split(data, 0, repeat)
+        transform = standardize(data.X[split.train])
+        train, test, y = transform(data.X[split.train]), transform(data.X[split.test]), data.y[split.test]
+        network = QValueNetwork(q=0.01, max_iter=50, random_state=repeat).fit(train, data.y[split.train])
+        svm = LinearSVC(C=0.01).fit(train, data.y[split.train])
+        ours.append(share_accepted(y, network.decision_function(test), 0.01))
+        theirs.append(share_accepted(y, svm.decision_function(test), 0.01))
+    assert np.mean(ours) > 1.05 * np.mean(theirs)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_the_seed_decides(make):
+    first, again, other = (make(random_state=seed, max_iter=5, tol=1.0, epsilon=1.0).fit(X, Y) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.decision_function(X), again.decision_function(X))
+    assert not np.array_equal(first.decision_function(X), other.decision_function(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), first.decision_function(X))
+    assert not hasattr(clone(first), "coefs_")
+
+
+@quiet
+def test_balanced_draws_solve_the_same_problem():
+    imbalanced, y = gaussians(6000, share=0.05)
+    models = [
+        StochasticNPNetwork(rho=0.1, hidden=0, sampling=sampling, random_state=0).fit(imbalanced, y)
+        for sampling in ("shuffle", "balanced")
+    ]
+    assert models[0].surrogate_rates_ == pytest.approx(models[1].surrogate_rates_, abs=0.03)
+    assert models[0].multiplier_ == pytest.approx(models[1].multiplier_, rel=0.3)
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.coo_matrix])
+def test_sparse_samples_are_refused_with_a_way_out(make, storage):
+    with pytest.raises(TypeError, match=r"Sparse data was passed.*takes arrays.*Use X.toarray\(\)"):
+        make().fit(storage(X), Y)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_numbers_that_overflow_are_refused_with_a_way_out(make):
+    for scale in (1e160, 1e300):
+        with pytest.raises(ValueError, match="Scale them to unit variance"):
+            make(random_state=0).fit(scale * X, Y)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_what_was_missed_is_said(make):
+    with pytest.warns(ConvergenceWarning, match=r"the tolerances were missed. After 2 epochs .*gamma_0, here"):
+        model = make(**{LEVEL[make]: 0.001}, max_iter=2, warm_up=2, random_state=0).fit(X, Y)
+    assert not model.converged_
+    assert model.status_ == "max_iter"
+
+
+@quiet
+def test_hopeless_constraints_end_capped_or_empty_and_say_so():
+    same = np.ones((200, 2))
+    with pytest.warns(ConvergenceWarning, match="no training sample has a positive score|too high even at the largest"):
+        model = QValueNetwork(q=0.01, random_state=0).fit(same, np.repeat([1, -1], 100))
+    assert model.status_ in {"empty", "capped"}
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, v) for name in ("lambda_c", "eta", "gamma_0", "tau", "epsilon") for v in (0.0, -1.0, np.nan, "1")],
+        *[("hidden", v) for v in (-1, 2.5, None)],
+        *[("max_iter", v) for v in (0, 2.5)],
+        *[("warm_up", v) for v in (-1, 2.5)],
+        *[("tol", v) for v in (0.0, 1.5)],
+        ("loss", "hinge"),
+        ("average", "yes"),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(make, name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of {make.__name__} must be"):
+        make(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan, None])
+def test_a_level_outside_of_the_unit_interval_is_refused(make, level):
+    with pytest.raises(InvalidParameterError, match=f"The '{LEVEL[make]}' parameter"):
+        make(**{LEVEL[make]: level}).fit(X, Y)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_a_step_that_would_turn_the_weights_round_is_refused(make):
+    with pytest.raises(ValueError, match="Choose gamma_0 below 1 / lambda_c"):
+        make(gamma_0=10.0, lambda_c=0.1).fit(X, Y)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_parameters_and_constraints_have_the_same_names(make):
+    assert set(make().get_params()) == set(make._parameter_constraints)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    make=st.sampled_from(BOTH),
+    level=st.sampled_from([0.001, 0.05, 0.9]),
+    hidden=st.sampled_from([0, 1, 5]),
+    loss=st.sampled_from(["sigmoid", "ramp"]),
+    n_negative=st.sampled_from([1, 20, 200]),
+    scale=st.sampled_from([1e-9, 1.0, 1e6, 1e12]),
+    kind=st.sampled_from(["plain", "unscaled", "constant", "duplicates", "wide"]),
+    lambda_c=st.sampled_from([1e-9, 1e-3, 1e3]),
+    tau=st.sampled_from([None, 1e-6, 1e9]),
+    seed=st.integers(0, 5),
+)
+def test_any_data_end_with_finite_scores(make, level, hidden, loss, n_negative, scale, kind, lambda_c, tau, seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, -1], [60, n_negative])
+    sample = rng.normal(size=(len(y), 300 if kind == "wide" else 4)) + (y > 0)[:, None]
+    if kind == "unscaled":
+        sample = sample * np.array([1.0, 1e-8, 1e8, 1e3]) + np.array([0, 0, 1e9, -1e5])
+    if kind == "constant":
+        sample[:] = 3.0
+    if kind == "duplicates":
+        sample[:] = sample[rng.integers(3, size=len(y))]
+    model = make(
+        **{LEVEL[make]: level}, hidden=hidden, loss=loss, lambda_c=lambda_c, tau=tau, max_iter=8, random_state=seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(scale * sample, y)
+    assert np.all(np.isfinite(model.decision_function(scale * sample)))
+    assert np.all(np.isfinite([model.objective_, model.multiplier_, model.imbalance_, *model.surrogate_rates_]))
+    assert 0 < model.multiplier_ <= (1 if make is StochasticNPNetwork else 10) / level
+    assert 0 <= model.imbalance_ <= 1 + 1e-12

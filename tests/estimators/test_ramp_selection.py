@@ -1,0 +1,164 @@
+"""The selection that shares work against one fit after another."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
+
+from npbench.data import BinaryData
+from npbench.estimators import kernel_sample
+from npbench.estimators import ramp_selection as selection
+from npbench.estimators.ramp_selection import select
+from npbench.evaluation.protocols import CrossValidation, Holdout
+from npbench.evaluation.selection import grid_search
+from npbench.numerics.gram import Kernel
+from npbench.problem import NeymanPearson
+from npbench_np_svm.estimator import NPSVM
+
+PROBLEM = NeymanPearson(rho=0.1)
+COSTS = [0.01, 0.1, 1.0, 10.0]
+GAMMAS = [0.01, 0.3, 10.0]
+
+
+def sample(n=160, share=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
+    X = rng.normal(size=(n, 2)) + 1.2 * (y > 0)[:, None] * rng.choice([-1, 1], n)[:, None]
+    return X, y
+
+
+X, Y = sample()
+CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
+HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
+precise = partial(NPSVM, rho=0.1, tol=1e-8)
+
+
+def assert_same_choice(one, other):
+    """Equal losses for all candidates but one, where rounding may send the nonconvex search another way."""
+    changed = ~np.isclose(one.losses, other.losses, rtol=0, atol=1e-12)
+    assert changed.sum() <= 1
+    assert one.n_candidates == other.n_candidates == len(one.losses)
+    assert one.loss == min(one.losses)
+    if not changed.any():
+        assert (one.params, one.n_unconverged) == (other.params, other.n_unconverged)
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Fail where the selection falls back on independent fits."""
+
+    def refuse(*_, **__):
+        raise AssertionError("fell back")
+
+    monkeypatch.setattr(selection, "grid_search", refuse)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["cv", "holdout"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_losses_are_those_of_independent_fits(folds, storage):
+    search = {"C": COSTS, "gamma": GAMMAS}
+    one = select(precise, storage(X), Y, folds, PROBLEM, search)
+    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
+    assert_same_choice(one, other)
+    assert len(set(one.losses)) > 4
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(
+    ("fixed", "search"),
+    [
+        ({"kernel": "linear"}, {"C": COSTS}),
+        ({"kernel": "poly", "gamma": 0.5}, {"degree": [2, 3], "coef0": [0.5, 2.0], "C": COSTS}),
+        ({"gamma": 0.3}, {"C": COSTS, "eta": [0.5, 1.0]}),
+        ({"gamma": "auto"}, {"C": COSTS}),
+        ({"gamma": 0.3}, {"kernel": ["linear", "rbf"], "C": COSTS}),
+        ({"kernel": partial(rbf_kernel, gamma=0.3)}, {"C": COSTS}),
+        ({"gamma": 0.3, "max_iter": 3}, {"C": COSTS}),
+    ],
+    ids=["linear", "poly", "eta", "auto", "two kernels", "callable", "max_iter"],
+)
+def test_other_parameters_are_searched_alike(fixed, search):
+    make = partial(precise, **fixed)
+    assert_same_choice(select(make, X, Y, CV, PROBLEM, search), grid_search(make, X, Y, CV, PROBLEM, search))
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_order_of_the_grid_is_kept():
+    search = {"C": [1.0, 0.01, 100.0, 0.1], "gamma": [1.0, 0.1]}
+    shuffled = select(precise, X, Y, CV, PROBLEM, search)
+    by_gamma_first = select(precise, X, Y, CV, PROBLEM, {"gamma": [0.1, 1.0], "C": sorted(search["C"])})
+    table = dict(zip([(g, C) for g in (0.1, 1.0) for C in sorted(search["C"])], by_gamma_first.losses, strict=True))
+    assert shuffled.losses == [table[g, C] for C in search["C"] for g in search["gamma"]]
+
+
+@pytest.mark.usefixtures("shared")
+def test_threads_change_no_bit():
+    search = {"C": COSTS, "gamma": GAMMAS}
+    make = partial(NPSVM, rho=0.1)
+    one, two = (select(make, X, Y, CV, PROBLEM, search, n_threads=n) for n in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("make", "search"),
+    [
+        (precise, {"gamma": GAMMAS}),
+        (partial(precise, C=0.1), {"gamma": GAMMAS, "C": [1.0]}),
+        (partial(precise, cache_size=1e-3), {"C": COSTS, "gamma": [0.3]}),
+        (precise, {"C": COSTS}),
+        (partial(precise, gamma=0.3), {"C": [0.1, 1.0], "gamma": ["scale", 0.3]}),
+        (partial(precise, kernel="poly", coef0=1.0), {"C": [0.1, 1.0]}),
+    ],
+    ids=["no C", "one C", "small cache", "scale", "scale among others", "scale of poly"],
+)
+def test_where_nothing_is_shared_every_candidate_is_fitted(make, search):
+    assert select(make, X, Y, CV, PROBLEM, search) == grid_search(make, X, Y, CV, PROBLEM, search)
+
+
+@pytest.mark.usefixtures("shared")
+def test_rows_outside_the_folds_are_not_looked_at():
+    search = {"C": COSTS, "gamma": GAMMAS}
+    used = np.unique(np.concatenate([part for fold in CV for part in fold]))
+    spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
+    spoilt[used], y[used] = X[used], Y[used]
+    assert select(precise, spoilt, y, CV, PROBLEM, search) == select(precise, X, Y, CV, PROBLEM, search)
+
+
+@pytest.mark.usefixtures("shared")
+def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
+    products, exponentials = [], []
+    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
+    monkeypatch.setattr(
+        kernel_sample, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
+    )
+    monkeypatch.setattr(
+        Kernel,
+        "of_squared_distances",
+        lambda self, *given: (exponentials.append(self.gamma), exponential(self, *given))[1],
+    )
+    select(precise, X, Y, CV, PROBLEM, {"C": COSTS, "gamma": GAMMAS})
+    assert products == [120]
+    assert sorted(exponentials) == GAMMAS
+
+
+@pytest.mark.usefixtures("shared")
+def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
+    starts = []
+    inner = selection.RampSVM.start
+    monkeypatch.setattr(selection.RampSVM, "start", lambda self, *given: (starts.append(given), inner(self, *given))[1])
+    select(precise, X, Y, HOLDOUT, PROBLEM, {"C": COSTS, "gamma": [0.3]})
+    assert len(starts) == len(COSTS) - 1
+    K = rbf_kernel(X[HOLDOUT[0][0]], gamma=0.3)
+    for x, f_0 in starts:
+        np.testing.assert_allclose(f_0, K @ x, atol=1e-9)
+    sizes = [np.abs(x).sum() for x, _ in starts]
+    assert all(one < other for one, other in pairwise(sizes))
+
+
+def test_a_precomputed_matrix_is_refused_as_in_independent_fits():
+    with pytest.raises(ValueError, match="square Gram matrix"):
+        select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C": COSTS})

@@ -1,0 +1,288 @@
+"""What identifies a job: everything that can change its answer, in any spelling, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbench import registry
+from npbench.contracts import Dataset, Metric, Solver
+from npbench.data import BinaryData
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
+from npbench.evaluation.request import Request
+from npbench.problem import NeymanPearson, PartialAUC
+from npbench.runner.plan import check_split, jobs_of
+from npbench.values import canonical
+
+P_FA = Metric(name="p_fa", compute="npbench_metrics:p_fa", direction="lower")
+P_ND = Metric(name="p_nd", compute="npbench_metrics:p_nd", direction="lower")
+JOB = Job(
+    solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
+    params={"C": 1, "kernel": "rbf"},
+    search={"gamma": [0.1, 1.0]},
+    dataset="toy",
+    dataset_params={"seed": 1},
+    data_sha256="d" * 64,
+    n_samples=10,
+    n_features=2,
+    n_positive=5,
+    problem=NeymanPearson(0.1),
+    protocol=CrossValidation(),
+    preprocess="standardize",
+    metrics=(P_FA, P_ND),
+    distribution="npbench-gen",
+    code={"npbench": "a", "gen": "b"},
+    versions={"numpy": "2.3.1"},
+)
+REQUEST = Request(
+    solver=registry.installed().solver("np_svm"),
+    params={},
+    search={"gamma": (1.0, 2.0), "C": [1]},
+    dataset=Dataset(name="toy", load="toys:load"),
+    dataset_params={},
+    problem=NeymanPearson(0.1),
+    protocol=CrossValidation(folds=4),
+    preprocess="none",
+    metrics=(P_FA,),
+    seed=3,
+    repeats=2,
+)
+
+scalars = (
+    st.none() | st.booleans() | st.text(max_size=5) | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False)
+)  # infinite, subnormal and huge numbers included
+values = st.recursive(scalars, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3))
+
+
+def respelt(value, draw):
+    """The same value, written in another of the ways that Python, NumPy and YAML allow."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and abs(value) <= 2**53:
+        return draw(st.sampled_from([value, float(value), np.int64(value), np.float64(value)]))
+    if isinstance(value, float):
+        return draw(st.sampled_from([value, np.float64(value), int(value) if value.is_integer() else value]))
+    if isinstance(value, dict):
+        shuffled = draw(st.permutations(list(value.items())))
+        return {name: respelt(part, draw) for name, part in shuffled}
+    if isinstance(value, list):
+        return draw(st.sampled_from([list, tuple]))(respelt(part, draw) for part in value)
+    return value
+
+
+@given(st.dictionaries(st.text(), values), st.data())
+def test_all_spellings_of_the_same_parameters_give_one_key(params, data):
+    again = respelt(params, data.draw)
+    first, second = (dataclasses.replace(JOB, params=spelling) for spelling in (params, again))
+    assert first.key == second.key
+
+
+@given(values, values)
+def test_different_values_have_different_texts(a, b):
+    # Python's own equality, except that True == 1 there: they are different settings.
+    same = repr(json.loads(canonical([a]))) == repr(json.loads(canonical([b])))
+    assert (canonical(a) == canonical(b)) == same
+    if a != b:
+        assert canonical(a) != canonical(b)
+
+
+def test_numpy_arrays_are_lists_and_other_objects_are_refused():
+    assert canonical(np.array([1.0, 2.5])) == "[1,2.5]"
+    assert canonical(True) != canonical(1)
+    with pytest.raises(TypeError, match="neither a number"):
+        canonical({"kernel": object()})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data_sha256": "e" * 64},
+        {"solver": Solver(name="gen2", estimator="gen:Gen", solves=("np",))},
+        {"distribution": "gen2"},
+        {"code": {"npbench": "a", "gen": "c"}},
+        {"code": {"npbench": "b", "gen": "a"}},
+        {"versions": {"numpy": "2.4"}},
+        {"params": {"C": 2, "kernel": "rbf"}},
+        {"params": {"C": "1", "kernel": "rbf"}},
+        {"search": {"gamma": [0.1]}},
+        {"search": {"gamma": [1.0, 0.1]}},
+        {"problem": NeymanPearson(0.2)},
+        {"problem": PartialAUC()},
+        {"protocol": CrossValidation(folds=3)},
+        {"protocol": Holdout()},
+        {"protocol": Permutations(10)},
+        {"protocol": Permutations(10, 4)},
+        {"preprocess": "none"},
+        {"missing": "impute"},
+        {"categories": "codes"},
+        {"metrics": (P_FA,)},
+        {"seed": 1},
+        {"repeat": 1},
+    ],
+)
+def test_whatever_can_change_the_answer_changes_the_key(change):
+    assert dataclasses.replace(JOB, **change).key != JOB.key
+
+
+@pytest.mark.parametrize("change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}])
+def test_nothing_else_does(change):
+    assert dataclasses.replace(JOB, **change).key == JOB.key
+
+
+def test_every_field_of_a_job_is_accounted_for():
+    # A new field must be put into one of the two tests above.
+    changing = (
+        "data_sha256 solver distribution code versions params search problem protocol preprocess missing categories "
+        "metrics seed repeat"
+    )
+    split, naming = "seed repeat", "dataset dataset_params n_samples n_features n_positive"
+    assert {f.name for f in dataclasses.fields(Job)} == set(f"{changing} {split} {naming}".split())
+
+
+def test_the_key_is_the_same_in_every_process():
+    script = (
+        "import dataclasses, pickle, sys; job = dataclasses.replace(pickle.load(sys.stdin.buffer)); "
+        "print(job.key, job.columns['code_sha256'])"
+    )
+    expected = f"{JOB.key} {JOB.code_sha256}"
+    told = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(JOB), capture_output=True, check=True)
+    assert told.stdout.decode().strip() == expected
+
+
+def test_the_numbers_of_the_problem_have_columns():
+    assert JOB.columns["rho"] == 0.1
+    assert json.loads(JOB.columns["problem_params"]) == {"rho": 0.1}
+    pauc = dataclasses.replace(JOB, problem=PartialAUC((0, 0.1))).columns
+    assert json.loads(pauc["problem_params"]) == {"fpr_range": [0, 0.1]}
+    assert all(value is None or isinstance(value, (str, int, float)) for value in pauc.values())
+
+
+def toy(n_negative: int = 20) -> BinaryData:
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), [n_negative, 20])
+    return BinaryData(np.arange(len(y), dtype=float)[:, None], y, "toy")
+
+
+def test_a_request_makes_one_job_for_each_repeat():
+    jobs = jobs_of(REQUEST, toy())
+    assert [(job.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
+    assert len({job.key for job in jobs}) == 2
+    assert jobs[0].distribution == "npbench"
+    assert set(jobs[0].code) == {"npbench", "npbench_np_svm", "npbench_metrics"}
+    assert {"npbench", "numpy", "scipy", "numba", "scikit-learn"} <= set(jobs[0].versions)
+    assert (jobs[0].n_samples, jobs[0].n_positive, jobs[0].data_sha256) == (40, 20, toy().sha256)
+
+
+def test_the_order_in_which_grids_are_written_changes_neither_key_nor_candidates():
+    swapped = dataclasses.replace(REQUEST, search=dict(reversed(REQUEST.search.items())))
+    one, other = jobs_of(REQUEST, toy())[0], jobs_of(swapped, toy())[0]
+    assert one.key == other.key
+    assert list(one.search.items()) == list(other.search.items())
+
+
+def test_jobs_are_small_enough_to_send():
+    job = jobs_of(REQUEST, toy())[0]
+    assert pickle.loads(pickle.dumps(job)) == job
+    assert len(pickle.dumps(job)) < 10_000
+
+
+def test_a_metric_named_like_a_column_is_refused():
+    request = dataclasses.replace(REQUEST, metrics=(dataclasses.replace(P_FA, name="seconds"), P_ND))
+    with pytest.raises(RequestError, match="The metrics seconds are named like columns"):
+        jobs_of(request, toy())
+
+
+def test_too_few_samples_are_refused_before_any_work():
+    check_split(REQUEST, toy())
+    with pytest.raises(RequestError, match=r"Data set 'toy': .*too few negative samples"):
+        check_split(REQUEST, toy(n_negative=4))
+
+
+def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
+    request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
+    check_split(request, toy(n_negative=800))
+    refused = r"^Data set 'toy': problem=pauc with fpr_range=\(0.02, 0.05\) cannot be measured on {}.* fewer folds"
+    with pytest.raises(RequestError, match=refused.format("the test part, which has .* 9 negatives")):
+        check_split(request, toy(n_negative=36))
+    with pytest.raises(RequestError, match=refused.format("a validation part")):
+        check_split(request, toy(n_negative=200))
+    check_split(dataclasses.replace(request, search={"C": [1.0]}), toy(n_negative=200))
+
+
+def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_before_any_work():
+    request = dataclasses.replace(
+        REQUEST, problem=PartialAUC((0.0, 0.05)), protocol=Nested(outer=10, folds=2), search={"C": [1.0]}
+    )
+    check_split(dataclasses.replace(request, repeats=9), toy(n_negative=199))
+    with pytest.raises(RequestError, match=r"the test part, which has 2 positives and 19 negatives"):
+        check_split(dataclasses.replace(request, repeats=10), toy(n_negative=199))
+
+
+def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
+    divided = []
+    split = CrossValidation.split
+    monkeypatch.setattr(CrossValidation, "split", lambda *args: divided.append(args[3]) or split(*args))
+    request = dataclasses.replace(REQUEST, problem=PartialAUC((0.0, 0.05)), repeats=3, search={"C": [1.0]})
+    check_split(request, toy(n_negative=88))
+    assert divided == [0]
+    divided.clear()
+    check_split(request, toy(n_negative=80))
+    assert divided == [0, 1, 2]
+
+
+def test_more_repeats_than_published_divisions_are_refused_before_any_work():
+    plain = toy()
+    data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))
+    request = dataclasses.replace(REQUEST, protocol=Permutations(20, 4), repeats=2)
+    check_split(request, data)
+    with pytest.raises(RequestError, match=r"^Data set 'toy': There are 2 published divisions, .* repeats=2 or fewer"):
+        check_split(dataclasses.replace(request, repeats=3), data)
+
+
+def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
+    groups = [7, 7, 7, 1, 0, 3, 2, 7, 6, 3, 4, 4, 7, 0, 3, 5]
+    y = [-1, -1, -1, -1, 1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, 1]
+    data = BinaryData.checked(np.zeros((16, 1)), y, "toy", groups=groups)
+    protocol = CrossValidation(test_size=0.5, folds=2)
+    assert [divides(protocol, data, 0, repeat) for repeat in range(3)] == [True, False, True]
+    request = dataclasses.replace(REQUEST, protocol=protocol, seed=0)
+    check_split(dataclasses.replace(request, repeats=1), data)
+    with pytest.raises(RequestError, match=r"^Data set 'toy': As rows of one group stay together"):
+        check_split(dataclasses.replace(request, repeats=3), data)
+
+
+def divides(protocol, data, seed, repeat):
+    try:
+        protocol.split(data, seed, repeat)
+    except RequestError:
+        return False
+    return True
+
+
+@given(
+    st.integers(2, 30),
+    st.integers(2, 30),
+    st.builds(CrossValidation, folds=st.integers(2, 6))
+    | st.builds(Permutations, st.integers(4, 40), st.none() | st.integers(2, 4)),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+def test_what_passes_the_check_can_be_split_in_every_repeat(n_negative, n_positive, protocol, seed, repeat):
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), [n_negative, n_positive])
+    request = dataclasses.replace(REQUEST, protocol=protocol, seed=seed, repeats=6)
+    data = BinaryData(y[:, None].astype(float), y, "toy")
+    try:
+        check_split(request, data)
+    except RequestError:
+        assert not all(divides(protocol, data, seed, any_repeat) for any_repeat in range(6))
+    else:
+        assert divides(protocol, data, seed, repeat)

@@ -1,0 +1,484 @@
+"""One job, run and measured: what the solver is given, what is recorded of it, and what when it fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+import types
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_curve
+from sklearn.utils.metaestimators import available_if
+
+from npbench.contracts import Estimate, Metric, Selection, Solver
+from npbench.data import BinaryData
+from npbench.evaluation import measure as measurement
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
+from npbench.numerics.roc_grid import FPR_GRID
+from npbench.problem import NeymanPearson
+from npbench.records.schema import SCHEMA
+
+
+class Step(NamedTuple):
+    """What a solver may note of an iteration."""
+
+    iteration: int
+    objective: float
+
+
+class Point(NamedTuple):
+    """What a search may note of a candidate."""
+
+    threshold: float
+    p_fa: float
+
+
+# Thresholds of the stages by what is wrong with them.
+STAGES = {"stages": (3.0, 0.5), "too few stages": (3.0,), "unscored stage": (3.0, np.nan)}
+
+
+class Threshold(ClassifierMixin, BaseEstimator):
+    """Scores by the first feature minus a threshold; notes what it is given."""
+
+    seen: list = []  # noqa: RUF012 -- shared by all instances on purpose
+
+    def __init__(self, *, threshold=0.0, rho=None, random_state=None, fault=None):
+        self.threshold, self.rho, self.random_state, self.fault = threshold, rho, random_state, fault
+
+    def fit(self, X, y):
+        Threshold.seen.append((self, X, y))
+        time.sleep(0.02)
+        self.n_iter_, self.converged_, self.objective_ = np.array([3, 7]), np.bool_(False), np.float64(0.5)
+        self.status_ = "gave in"
+        if self.fault in ("trace", *STAGES):
+            self.trace_ = [Step(0, np.float64(2.5)), Step(1, np.inf)]
+        if self.fault == "odd trace":
+            self.trace_ = [0.5]
+        if self.fault == "raise":
+            raise ValueError("cannot go on")
+        if self.fault == "memory":
+            raise MemoryError
+        if self.fault == "warn":
+            for number in range(10):
+                warnings.warn(f"warning {number // 2}", ConvergenceWarning, stacklevel=1)
+        return self
+
+    @available_if(lambda self: self.fault in STAGES)
+    def staged_decision_function(self, X):
+        for threshold in STAGES[self.fault]:
+            yield self.decision_function(X) + self.threshold - threshold
+
+    def decision_function(self, X):
+        column = X[:, [0]].toarray().ravel() if sparse.issparse(X) else X[:, 0]
+        scores = column - self.threshold
+        if self.fault == "nan":
+            scores[:2] = [np.nan, np.inf]
+        return scores[:, None] if self.fault == "shape" else scores
+
+
+def select(make, X, y, folds, problem, search, n_threads=1):
+    select.given = {"X": X, "y": y, "folds": folds, "problem": problem, "search": search, "n_threads": n_threads}
+    time.sleep(0.1)
+    sum(number * number for number in range(10**6))
+    return Selection({"threshold": 0.25}, 0.125, n_candidates=9, n_unconverged=2)
+
+
+def looking_select(make, X, y, folds, problem, search, n_threads=1):
+    return Selection(search, 0.125, trace=[Point(0.5, 0.0), Point(0.25, np.nan)])
+
+
+def accuracy(y, scores, problem, estimator):
+    return np.mean(y * scores > 0)
+
+
+def bounded(y, scores, problem, estimator):
+    return Estimate(problem.rho, 0.0, 1.0)
+
+
+@pytest.fixture(autouse=True)
+def _module(monkeypatch):
+    """Make this file importable under a name, as a plugin's module is."""
+    module = types.ModuleType("threshold_solver")
+    module.__dict__.update(
+        Threshold=Threshold, select=select, looking_select=looking_select, accuracy=accuracy, bounded=bounded
+    )
+    monkeypatch.setitem(sys.modules, "threshold_solver", module)
+    Threshold.seen.clear()
+
+
+def samples(kind=np.asarray) -> BinaryData:
+    y = np.repeat(np.array([-1, 1], dtype=np.int8), [30, 50])
+    X = np.column_stack([y + np.linspace(-2, 2, 80), np.arange(1.0, 81.0)])  # the second feature numbers the rows
+    return BinaryData(kind(X), y, "numbered")
+
+
+def planned(data: BinaryData, **fields) -> Job:
+    metrics = ("accuracy", "bounded")
+    given = {
+        "solver": Solver(name="threshold", estimator="threshold_solver:Threshold", solves=("np",)),
+        "params": {},
+        "search": {},
+        "problem": NeymanPearson(0.125),
+        "protocol": CrossValidation(),
+        "preprocess": "none",
+        "metrics": tuple(Metric(name=n, compute=f"threshold_solver:{n}", direction="none") for n in metrics),
+        **fields,
+    }
+    return Job(
+        dataset=data.name,
+        dataset_params={},
+        data_sha256=data.sha256,
+        n_samples=data.n_samples,
+        n_features=data.n_features,
+        n_positive=data.n_positive,
+        distribution="unknown",
+        code={},
+        versions={},
+        **given,
+    )
+
+
+def rows(X) -> set[int]:
+    return set(np.asarray(X[:, [1]].todense() if sparse.issparse(X) else X[:, 1]).ravel().astype(int) - 1)
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout(), Permutations(n_train=50)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protocol, kind):
+    data = samples(kind)
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
+    job = planned(data, protocol=protocol, solver=solver, search={"threshold": [0.0]}, seed=5, repeat=2)
+    record = measurement.run(job, data, n_threads=3)
+    assert record["status"] == "ok", record["traceback"]
+    split = protocol.split(data, 5, 2)
+    given = select.given
+    assert not rows(given["X"]) & set(split.test)
+    for (fit, validate), expected in zip(given["folds"], split.folds, strict=True):
+        assert rows(given["X"][fit]) == set(expected[0])
+        assert rows(given["X"][validate]) == set(expected[1])
+        assert np.array_equal(np.sort(given["y"][fit]), np.sort(data.y[expected[0]]))
+    assert given["n_threads"] == 3
+    assert given["problem"] == job.problem
+    ((_, X, y),) = Threshold.seen
+    assert rows(X) == set(split.train)
+    assert np.array_equal(np.sort(y), np.sort(data.y[split.train]))
+    column = data.X[:, [0]].toarray().ravel() if sparse.issparse(data.X) else data.X[:, 0]
+    expected_accuracy = np.mean(data.y[split.test] * (column[split.test] - 0.25) > 0)
+    assert record["accuracy"] == pytest.approx(expected_accuracy)
+
+
+def test_the_choice_is_that_of_a_search_by_hand():
+    data, values = samples(), [3.0, 0.5, -3.0, 0.25]
+    job = planned(data, search={"threshold": values})
+    record = measurement.run(job, data)
+    split = job.protocol.split(data, 0, 0)
+    losses = []
+    for value in values:
+        validated = np.concatenate([fold[1] for fold in split.folds])
+        scores, y = data.X[validated, 0] - value, data.y[validated]
+        p_nd, p_fa = np.mean(scores[y > 0] <= 0), np.mean(scores[y < 0] >= 0)
+        losses.append(p_nd + max(0, p_fa - 0.125) / 0.125)
+    assert record["chosen_params"] == f'{{"threshold":{values[int(np.argmin(losses))]:g}}}'
+    assert record["selection_loss"] == pytest.approx(min(losses))
+    assert (record["n_candidates"], record["n_unconverged"]) == (4, 16)
+
+
+def test_standardising_uses_the_training_part_alone():
+    data = samples()
+    job = planned(data, preprocess="standardize", protocol=Holdout())
+    measurement.run(job, data)
+    train = data.X[job.protocol.split(data, 0, 0).train]
+    ((_, X, _),) = Threshold.seen
+    np.testing.assert_allclose(np.sort(X, axis=0), np.sort((train - train.mean(axis=0)) / train.std(axis=0), axis=0))
+
+
+def of_all_kinds() -> BinaryData:
+    """Numbers, some of them missing, and words for a third of the rows each."""
+    plain = samples()
+    X = np.column_stack([plain.X, np.arange(80) % 3])
+    X[::7, 0] = np.nan
+    return BinaryData.checked(X, plain.y, "kinds", categorical=[2])
+
+
+@pytest.mark.parametrize("preprocess", ["standardize", "unit_range", "unit_norm", "none"])
+def test_the_rows_of_the_test_part_change_nothing_that_the_solver_sees(preprocess):
+    data = of_all_kinds()
+    test = CrossValidation().split(data, 0, 0).test
+    altered = data.X.copy()
+    altered[test] = [1e9, -1e9, 7.0]
+    for X in (data.X, altered):
+        changed = BinaryData.checked(X, data.y, "kinds", categorical=[2])
+        record = measurement.run(planned(changed, preprocess=preprocess, missing="impute"), changed)
+        assert record["status"] == "ok", record["traceback"]
+    (_, one, y), (_, other, same) = Threshold.seen
+    assert one.shape == (60, 5)
+    assert np.isfinite(one).all()
+    assert np.array_equal(one, other)
+    assert np.array_equal(y, same)
+
+
+def test_categories_may_be_left_as_codes():
+    data = of_all_kinds()
+    measurement.run(planned(data, missing="impute", categories="codes"), data)
+    ((_, X, _),) = Threshold.seen
+    assert set(X[:, 2]) == {0.0, 1.0, 2.0}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Permutations(n_train=30, folds=2)])
+def test_test_rows_that_the_solver_knows_are_counted(protocol, kind):
+    plain = samples()
+    features = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
+    data = BinaryData.checked(kind(features), plain.y, "alike")
+    split = protocol.split(data, 3, 1)
+    record = measurement.run(planned(data, protocol=protocol, seed=3, repeat=1), data)
+    others = {tuple(features[row]) for row in set(range(80)) - set(split.test)}
+    expected = sum(tuple(features[row]) in others for row in split.test)
+    assert 0 < expected < len(split.test) or len(others) == 27
+    assert record["n_test_duplicates"] == expected
+    assert record["split_sha256"] == split.sha256
+    assert measurement.run(planned(plain), plain)["n_test_duplicates"] == 0
+
+
+def test_what_the_solver_left_is_recorded():
+    record = measurement.run(planned(samples()), samples())
+    expected = {
+        "status": "ok",
+        "n_iter": 7,
+        "converged": False,
+        "objective": 0.5,
+        "duality_gap": None,
+        "solver_status": "gave in",
+        "chosen_params": "{}",
+        "selection_loss": None,
+        "bounded": 0.125,
+        "bounded_low": 0.0,
+        "bounded_high": 1.0,
+        "rho": 0.125,
+    }
+    assert {name: record[name] for name in expected} == expected
+    assert set(record) - set(SCHEMA) == {"rho", "accuracy", "bounded", "bounded_low", "bounded_high"}
+    assert {type(value) for value in record.values()} <= {str, int, float, bool, type(None)}
+
+
+def test_times_are_told_apart():
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
+    record = measurement.run(planned(samples(), solver=solver, search={"threshold": [0]}), samples())
+    assert record["select_seconds"] >= 0.1
+    assert 0 < record["select_cpu_seconds"] <= record["select_seconds"] - 0.05  # it slept, which takes no CPU
+    assert record["fit_seconds"] >= 0.02
+    assert record["fit_cpu_seconds"] < 0.02
+    parts = [record[f"{stage}_seconds"] for stage in ("select", "fit", "predict")]
+    assert 0 < sum(parts) <= record["seconds"]
+
+
+def test_the_problem_and_a_seed_are_filled_in():
+    data = samples()
+    first, again, other = (planned(data, repeat=repeat) for repeat in (0, 0, 1))
+    for job in (first, again, other, dataclasses.replace(first, params={"random_state": 11, "threshold": 2.0})):
+        measurement.run(job, data)
+    estimators = [estimator for estimator, *_ in Threshold.seen]
+    assert [estimator.rho for estimator in estimators] == [0.125] * 4
+    seeds = [estimator.random_state for estimator in estimators]
+    assert isinstance(seeds[0], int)
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert (seeds[3], estimators[3].threshold) == (11, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "message"),
+    [
+        ("raise", "failed", "cannot go on"),
+        ("memory", "out_of_memory", "MemoryError"),
+        ("nan", "failed", "decision_function returned NaN or infinite scores for 2 of 20 samples."),
+        ("shape", "failed", "shape (20, 1); one score for each of the 20 samples was expected, shape (20,)."),
+    ],
+)
+def test_a_failure_is_a_record(fault, status, message):
+    record = measurement.run(planned(samples(), params={"fault": fault}), samples())
+    assert record["status"] == status
+    assert record["error"].endswith(message)
+    assert "Traceback" in record["traceback"]
+    assert record["error_type"] in record["traceback"]
+    assert record["fit_seconds"] >= 0.02
+    assert "accuracy" not in record
+
+
+def test_an_unknown_parameter_is_a_record_too():
+    record = measurement.run(planned(samples(), params={"treshold": 1}), samples())
+    assert (record["status"], record["error_type"]) == ("failed", "TypeError")
+    assert "treshold" in record["error"]
+
+
+def test_warnings_are_counted_and_the_first_are_kept():
+    record = measurement.run(planned(samples(), params={"fault": "warn"}), samples())
+    assert (record["status"], record["n_warnings"]) == ("ok", 10)
+    assert record["warnings"].splitlines() == [f"ConvergenceWarning: warning {number}" for number in range(3)]
+    assert measurement.run(planned(samples()), samples())["n_warnings"] == 0
+
+
+def test_running_leaves_the_data_as_they_were():
+    data = samples()
+    before = BinaryData(data.X.copy(), data.y.copy(), data.name).sha256
+    for array in (data.X, data.y):
+        array.flags.writeable = False
+    measurement.run(planned(data, preprocess="standardize"), data)
+    assert BinaryData(data.X, data.y, data.name).sha256 == before
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
+    job = planned(samples(), search={"threshold": list(range(50)), "rho": [0.1, 0.2]}, params={"fault": "warn"})
+    seconds = measurement.warm_up(job, n_features=2, is_sparse=is_sparse)
+    assert len(Threshold.seen) == 2 * 2 + 1  # two candidates on two folds, and the final fit
+    assert {estimator.fault for estimator, *_ in Threshold.seen} == {"warn"}
+    assert {sparse.issparse(X) for _, X, _ in Threshold.seen} == {is_sparse}
+    assert all(len(y) < 50 and X.shape[1] == 2 for _, X, y in Threshold.seen)
+    assert seconds >= 5 * 0.02
+
+
+@pytest.mark.parametrize("fault", ["raise", "memory", "nan", "shape"])
+def test_a_failure_to_warm_up_does_not_matter(fault):
+    measurement.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)
+
+
+@pytest.mark.parametrize(
+    ("fault", "trace", "kept"),
+    [
+        ("trace", True, '{"iteration":[0,1],"objective":[2.5,null]}'),
+        ("trace", False, None),
+        (None, True, "{}"),
+        (None, False, None),
+    ],
+)
+def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
+    data = samples()
+    record = measurement.run(planned(data, params={"fault": fault}), data, trace=trace)
+    assert record["status"] == "ok"
+    assert record.get("trace") == kept
+
+
+@pytest.mark.parametrize(
+    ("trace", "kept"), [(True, '{"p_fa":[0,null],"threshold":[0.5,0.25]}'), (False, None)], ids=["asked", "not asked"]
+)
+def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
+    data, of_search = samples(), "threshold_solver:looking_select"
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select=of_search)
+    record = measurement.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
+    assert record["status"] == "ok", record["traceback"]
+    assert record.get("trace") == kept
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_stages_are_measured_on_both_parts(kind):
+    data = samples(kind)
+    job = planned(data, params={"fault": "stages"})
+    record = measurement.run(job, data, trace=True)
+    split, column = job.protocol.split(data, 0, 0), samples().X[:, 0]
+    expected = {}
+    for part, rows_ in (("train", split.train), ("test", split.test)):
+        y, scores = data.y[rows_], column[rows_]
+        expected[f"{part}_accuracy"] = [float(np.mean(y * (scores - threshold) > 0)) for threshold in (3.0, 0.5)]
+        expected[f"{part}_bounded"] = [0.125, 0.125]
+    assert expected["train_accuracy"] != expected["test_accuracy"]
+    assert json.loads(record["trace"]) == {"iteration": [0, 1], "objective": [2.5, None], **expected}
+    untraced = measurement.run(job, data)
+    assert {name: record[name] for name in ("accuracy", "bounded", "bounded_low")} == {
+        name: untraced[name] for name in ("accuracy", "bounded", "bounded_low")
+    }
+    assert "trace" not in untraced
+
+
+def test_stages_of_an_estimator_without_trace_are_measured(monkeypatch):
+    data = samples()
+    monkeypatch.setattr(Threshold, "trace_", property(lambda _: [], lambda *_: None), raising=False)
+    record = measurement.run(planned(data, params={"fault": "stages"}), data, trace=True)
+    expected = {f"{part}_{metric}" for part in ("train", "test") for metric in ("accuracy", "bounded")}
+    assert set(json.loads(record["trace"])) == expected
+
+
+def test_stages_are_not_measured_where_the_search_left_the_trace():
+    data = samples()
+    solver = Solver(
+        name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:looking_select"
+    )
+    record = measurement.run(planned(data, solver=solver, params={"fault": "stages"}), data, trace=True)
+    assert set(json.loads(record["trace"])) == {"threshold", "p_fa"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (
+            "too few stages",
+            "gave the scores of 1 stages, and trace_ has 2 steps; one stage for each step was expected.",
+        ),
+        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 60 of 60 samples."),
+    ],
+)
+def test_stages_that_do_not_fit_fail_by_a_sentence(fault, message):
+    data = samples()
+    record = measurement.run(planned(data, params={"fault": fault}), data, trace=True)
+    assert (record["status"], record["error_type"]) == ("failed", "ValueError")
+    assert message in record["error"]
+
+
+def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
+    data = samples()
+    job = planned(data, params={"fault": "odd trace"})
+    assert measurement.run(job, data)["status"] == "ok"
+    assert "a list of NamedTuples of numbers was expected" in measurement.run(job, data, trace=True)["error"]
+
+
+def test_the_positives_of_the_test_part_are_counted():
+    data = samples()
+    assert measurement.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
+
+
+def test_the_curve_of_the_test_part_is_kept():
+    data, protocol = samples(), CrossValidation(test_size=0.2)
+    job = planned(data, protocol=protocol)
+    record = measurement.run(job, data)
+    test = protocol.split(data, job.seed, job.repeat).test
+    scores, positive = data.X[test, 0], data.y[test] > 0
+    fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
+    kept = dict(zip(FPR_GRID, json.loads(record["roc"]), strict=True))
+    assert kept[0.5] == max(tpr[fpr <= 0.5])
+    assert kept[1.0] == 1
+
+
+def test_no_curve_is_kept_where_nothing_was_scored():
+    data = samples()
+    assert "roc" not in measurement.run(planned(data, params={"fault": "raise"}), data)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "test_part"),
+    [
+        (CrossValidation(), "drawn"),
+        (Official((20, 40)), "fixed"),
+        (Permutations(n_train=40, folds=2), "published"),
+        (Permutations(n_train=41, folds=2), "drawn"),
+    ],
+)
+def test_records_say_where_the_test_part_comes_from(protocol, test_part):
+    plain = samples()
+    data = BinaryData.checked(plain.X, plain.y, "numbered", published=np.arange(80).reshape(40, 2).T)
+    assert measurement.run(planned(data, protocol=protocol), data)["test_part"] == test_part
+
+
+@pytest.mark.parametrize(("protocol", "n_folds"), [(CrossValidation(), 2), (Permutations(n_train=40), 16)])
+def test_warming_up_leaves_out_one_row_at_a_time_where_the_job_does(protocol, n_folds):
+    data = samples()
+    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
+    measurement.warm_up(planned(data, solver=solver, protocol=protocol), n_features=2, is_sparse=False)
+    assert len(select.given["folds"]) == n_folds

@@ -1,0 +1,368 @@
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.data import BinaryData
+from npbench.errors import RequestError
+from npbench.evaluation.grids import combinations, grid_values
+from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations, describe
+from npbench.evaluation.selection import grid_search
+from npbench.problem import NeymanPearson
+
+SHARES = st.floats(0.01, 0.6)
+PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
+    st.builds(Holdout, SHARES, SHARES).filter(lambda p: not p.faults())
+)
+
+
+def labels(n_pos, n_neg, order_seed=0):
+    return np.random.default_rng(order_seed).permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
+
+
+def of(y, published=None):
+    return BinaryData(np.zeros((len(y), 1)), y, "toy", published)
+
+
+def assert_stratified(part, whole):
+    """Each class has its exact share of the part, rounded up or down."""
+    for label in (1, -1):
+        assert abs(np.sum(part == label) - len(part) * np.mean(whole == label)) < 1
+
+
+def same(one, other):
+    return all(
+        np.array_equal(a, b)
+        for a, b in [(one.train, other.train), (one.test, other.test)]
+        + [pair for f, g in zip(one.folds, other.folds, strict=True) for pair in zip(f, g, strict=True)]
+    )
+
+
+@given(PROTOCOLS_DRAWN, st.integers(1, 60), st.integers(1, 60), st.integers(0, 2**32), st.integers(0, 30))
+def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n_neg, seed, repeat):
+    y = labels(n_pos, n_neg)
+    try:
+        split = protocol.split(of(y), seed, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(":")[1][:20])
+        return
+    rows = set(range(len(y)))
+    assert len(split.test) == math.ceil(protocol.test_size * len(y))
+    assert_stratified(y[split.test], y)
+    for part in (split.test, split.train, *(part for fold in split.folds for part in fold)):
+        assert len(set(part)) == len(part)
+        assert set(y[part]) == {-1, 1}
+    for fit, validate in split.folds:
+        assert not set(fit) & set(validate)
+        assert not (set(fit) | set(validate)) & set(split.test)
+    assert not set(split.train) & set(split.test)
+    assert rows == set(split.test).union(split.train, *(validate for _, validate in split.folds))
+
+
+@given(st.integers(10, 80), st.integers(10, 80), st.integers(2, 5))
+def test_folds_partition_the_training_part_evenly(n_pos, n_neg, folds):
+    y = labels(n_pos, n_neg)
+    split = CrossValidation(folds=folds).split(of(y), 0, 0)
+    assert len(split.folds) == folds
+    assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), np.sort(split.train))
+    for fit, validate in split.folds:
+        assert np.array_equal(np.sort(np.concatenate([fit, validate])), np.sort(split.train))
+    for label in (1, -1):
+        counts = [np.sum(y[validate] == label) for _, validate in split.folds]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_holdout_is_half_a_quarter_and_a_quarter():
+    split = Holdout().split(of(labels(2788, 1813)), 0, 0)
+    assert [len(split.train), len(split.folds[0][1]), len(split.test)] == [2300, 1150, 1151]
+    assert np.array_equal(split.folds[0][0], split.train)
+
+
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(0, 20), st.integers(1, 100), st.integers(0, 3))
+def test_official_test_rows_are_kept_apart_and_the_rest_is_divided(n_pos, n_neg, first, count, repeat):
+    y = labels(n_pos, n_neg)
+    end = first + count
+    try:
+        split = Official((first, end)).split(of(y), 0, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(":")[0][:20])
+        rest = np.delete(y, slice(first, end))
+        few = [np.sum(part == label) < least for part, least in ((y[first:end], 1), (rest, 5)) for label in (1, -1)]
+        assert end > len(y) or any(few)
+        return
+    assert np.array_equal(split.test, np.arange(first, end))
+    ((fit, validate),) = split.folds
+    assert np.array_equal(fit, split.train)
+    assert np.array_equal(np.sort(np.concatenate([split.test, fit, validate])), np.arange(len(y)))
+    rest = np.delete(y, slice(first, end))
+    assert len(validate) == math.ceil(len(rest) / 4)
+    assert_stratified(y[validate], rest)
+
+
+@given(st.integers(2, 60), st.integers(2, 60), st.integers(2, 5), st.integers(2, 4), st.integers(0, 3))
+def test_nested_folds_test_each_row_once_or_are_refused(n_pos, n_neg, outer, folds, seed):
+    y = labels(n_pos, n_neg)
+    protocol = Nested(outer, folds)
+    few = min(n_pos, n_neg)
+    if few < outer or few - math.ceil(few / outer) < folds:
+        with pytest.raises(RequestError, match=r"protocol\.outer"):
+            protocol.split(of(y), seed, 0)
+        return
+    splits = [protocol.split(of(y), seed, repeat) for repeat in range(outer)]
+    for split in splits:
+        assert np.array_equal(np.union1d(split.train, split.test), np.arange(len(y)))
+        assert not np.intersect1d(split.train, split.test).size
+        assert len(split.folds) == folds
+        assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), split.train)
+        for fit, validate in split.folds:
+            assert np.array_equal(np.union1d(fit, validate), split.train)
+            assert set(y[fit]) == set(y[validate]) == {-1, 1}
+    assert np.array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(len(y)))
+    assert not any(same(protocol.split(of(y), seed, outer), split) for split in splits)
+
+
+def test_nested_folds_are_whole_groups():
+    groups = np.repeat(np.arange(40), 3)
+    data = BinaryData(np.zeros((120, 1)), np.repeat(np.array([1, -1] * 20, dtype=np.int8), 3), "toy", groups=groups)
+    for repeat in range(5):
+        split = Nested(5, 4).split(data, 0, repeat)
+        assert not np.intersect1d(groups[split.train], groups[split.test]).size
+        assert all(not np.intersect1d(groups[fit], groups[validate]).size for fit, validate in split.folds)
+
+
+def test_repeats_of_the_official_split_validate_on_other_rows():
+    y = labels(60, 40)
+    one, two = (Official((0, 20)).split(of(y), 0, repeat) for repeat in (0, 1))
+    assert np.array_equal(one.test, two.test)
+    assert not np.array_equal(one.train, two.train)
+
+
+def test_an_official_part_that_does_not_fit_the_data_is_told():
+    with pytest.raises(RequestError, match=r"There are 100 rows, but protocol.test_rows is \[50, 101\]"):
+        Official((50, 101)).split(of(labels(60, 40)), 0, 0)
+    with pytest.raises(RequestError, match="too few negative samples, 0 of 20: the test part may be left with 0"):
+        Official((0, 20)).split(of(np.repeat([1, -1], [60, 40])), 0, 0)
+
+
+@given(
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.integers(4, 50),
+    st.none() | st.integers(2, 6),
+    st.integers(0, 2**32),
+    st.integers(0, 200),
+)
+def test_permutations_train_on_so_many_rows_test_on_the_rest_or_say_why_not(n_pos, n_neg, n_train, folds, seed, repeat):
+    y = labels(n_pos, n_neg)
+    try:
+        split = Permutations(n_train, folds).split(of(y), seed, repeat)
+    except RequestError as error:
+        event(error.faults[0].split(",")[0][:30])
+        return
+    assert split.test_part == "drawn"
+    assert len(split.train) == n_train
+    assert np.array_equal(np.sort(np.concatenate([split.train, split.test])), np.arange(len(y)))
+    for label in (1, -1):
+        assert np.sum(y[split.train] == label) >= max(2, folds or 2)
+        assert np.sum(y[split.test] == label) >= 1
+    assert np.array_equal(np.sort(np.concatenate([validate for _, validate in split.folds])), split.train)
+    for fit, validate in split.folds:
+        assert np.array_equal(np.sort(np.concatenate([fit, validate])), split.train)
+    if folds is None:
+        assert [validate.tolist() for _, validate in split.folds] == [[row] for row in split.train]
+    else:
+        assert len(split.folds) == folds
+
+
+def test_rows_are_drawn_without_regard_to_their_class():
+    one, other = (of(labels(60, 40, order_seed)) for order_seed in (0, 1))
+    protocol = Permutations(50)
+    assert np.array_equal(protocol.split(one, 3, 1).train, protocol.split(other, 3, 1).train)
+    counts = {int(np.sum(one.y[protocol.split(one, 0, repeat).train] > 0)) for repeat in range(20)}
+    assert len(counts) > 1
+
+
+def test_every_row_is_as_likely_to_be_trained_on():
+    data = of(labels(60, 60))
+    chosen = np.concatenate([Permutations(30).split(data, 0, repeat).train for repeat in range(2000)])
+    # Each count is binomial (2000, 1/4), of standard deviation 19.4.
+    assert np.abs(np.bincount(chosen, minlength=120) - 500).max() < 5 * 19.4
+
+
+def test_published_divisions_come_in_turn_whatever_the_seed():
+    y = labels(6, 6)
+    published = np.array([np.sort(np.random.default_rng(k).permutation(12)[:7]) for k in range(3)])
+    for repeat in range(3):
+        splits = [Permutations(7).split(of(y, published), seed, repeat) for seed in (0, 1)]
+        for split in splits:
+            assert np.array_equal(split.train, published[repeat])
+            assert set(split.test) == set(range(12)) - set(published[repeat])
+            assert split.test_part == "published"
+    drawn = Permutations(8).split(of(y, published), 0, 3)
+    assert (len(drawn.train), drawn.test_part) == (8, "drawn")
+    with pytest.raises(RequestError, match=r"There are 3 published divisions, .* no repeat 3: use repeats=3 or fewer"):
+        Permutations(7).split(of(y, published), 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "n_train", "folds", "words"),
+    [
+        ([1, 1, 1, -1, -1, -1], 6, None, "There are 6 rows, but protocol.n_train is 6: leave some to test on."),
+        ([1, 1, 1, -1, -1, -1], 4, 3, "too few .* samples, 2 of 4: the 3 folds may be left with 2"),
+        ([1] + [-1] * 20, 15, None, "too few positive samples, .*Use another seed or another size"),
+        ([1] * 40 + [-1], 30, None, "too few negative samples"),
+    ],
+)
+def test_parts_without_enough_of_a_class_are_told(y, n_train, folds, words):
+    with pytest.raises(RequestError, match=words):
+        Permutations(n_train, folds).split(of(np.array(y)), 0, 0)
+
+
+def test_leaving_out_one_row_at_a_time_of_400_makes_one_array():
+    folds = Permutations(400).split(of(labels(300, 300)), 0, 0).folds
+    assert len(folds) == 400
+    assert len({id(fit.base) for fit, _ in folds}) == 1
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(50, 4)])
+def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
+    y = labels(60, 40)
+    first = protocol.split(of(y), 3, 1)
+    np.random.seed(99)  # noqa: NPY002 - the state that must not matter
+    assert same(first, dataclasses.replace(protocol).split(of(y.astype(float)), 3, 1))
+    others = [protocol.split(of(y), 3, 2), protocol.split(of(y), 4, 1), protocol.split(of(labels(60, 40, 1)), 3, 1)]
+    assert not any(same(first, other) for other in others)
+
+
+def test_seed_and_repeat_do_not_add_up():
+    y = labels(60, 40)
+    tests = [tuple(CrossValidation().split(of(y), seed, repeat).test) for seed in range(5) for repeat in range(5)]
+    assert len(set(tests)) == 25
+
+
+def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
+    with pytest.raises(RequestError) as caught:
+        CrossValidation(folds=4).split(of(labels(4, 4)), 0, 0)
+    assert caught.value.faults == tuple(
+        f"There are too few {name} samples, 4 of 8: the 4 folds may be left with 3 of them and must have at least 4. "
+        "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
+        for name in ("positive", "negative")
+    )
+
+
+def test_a_test_part_without_negatives_is_refused():
+    with pytest.raises(RequestError, match="too few negative samples, 8 of 508: the test part may be left with 0"):
+        CrossValidation(test_size=0.02).split(of(labels(500, 8)), 0, 0)
+
+
+def outcome(protocol, y, repeat):
+    try:
+        protocol.split(of(y), 0, repeat)
+    except RequestError as error:
+        return str(error)
+    return "divided"
+
+
+@given(PROTOCOLS_DRAWN, st.integers(1, 15), st.integers(1, 40))
+@example(CrossValidation(folds=5), 6, 30)  # 9 in the test part, 1.5 and 7.5 of the classes: which is rounded up?
+@example(Holdout(), 3, 3)
+def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg):
+    assert len({outcome(protocol, labels(n_pos, n_neg), repeat) for repeat in range(8)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        (CrossValidation(test_size=0.0), ["protocol.test_size is 0.0"]),
+        (CrossValidation(test_size=math.nan, folds=1), ["protocol.test_size is nan", "protocol.folds is 1"]),
+        (CrossValidation(test_size=1, folds=2.5), ["protocol.test_size is 1", "protocol.folds is 2.5"]),
+        (Holdout(test_size="a", validation_size=-1.0), ["protocol.test_size is 'a'", "protocol.validation_size is -1"]),
+        (Holdout(test_size=0.5, validation_size=0.5), ["protocol.test_size + protocol.validation_size is 1"]),
+        (Nested(1, 2.5), ["protocol.outer is 1", "protocol.folds is 2.5"]),
+        (Official(), ["needs a data set with a test part of its own"]),
+        (Official((3, 3), 1.5), ["protocol.validation_size is 1.5", "protocol.test_rows is (3, 3)"]),
+        (Official([-1, 3]), ["protocol.test_rows is [-1, 3]"]),
+        (Official([0, 2.5]), ["protocol.test_rows is [0, 2.5]"]),
+        (Official(7), ["protocol.test_rows is 7"]),
+        (Permutations(), ["needs a data set with a training size of its own"]),
+        (Permutations(3, 1), ["protocol.n_train is 3", "protocol.folds is 1"]),
+        (Permutations(10.0, "all"), ["protocol.n_train is 10.0", "protocol.folds is 'all'"]),
+        (Permutations(True, True), ["protocol.n_train is True", "protocol.folds is True"]),
+    ],
+)
+def test_every_parameter_out_of_range_is_told(protocol, words):
+    faults = protocol.faults()
+    assert len(faults) == len(words)
+    assert all(word in fault for word, fault in zip(words, faults, strict=True))
+
+
+@pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(10)])
+def test_defaults_have_no_faults_and_describe_themselves(protocol):
+    assert protocol.faults() == []
+    assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
+
+
+def test_grids_are_expanded_and_combined_with_the_last_parameter_fastest():
+    search = {"C": grid_values(["geomspace", 1, 100, 3]), "gamma": grid_values((0.5, 2.0))}
+    assert search["C"] == [1.0, 10.0, 100.0]
+    assert combinations(search)[:3] == [
+        {"C": 1.0, "gamma": 0.5},
+        {"C": 1.0, "gamma": 2.0},
+        {"C": 10.0, "gamma": 0.5},
+    ]
+    assert combinations({}) == [{}]
+
+
+class Shifted(ClassifierMixin, BaseEstimator):
+    """Scores the only feature above ``shift``; does not converge for negative ones."""
+
+    fits = 0
+
+    def __init__(self, *, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.converged_ = self.shift >= 0
+        if not self.converged_:
+            warnings.warn("not there yet", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] - self.shift
+
+
+@pytest.fixture
+def shifted():
+    Shifted.fits = 0
+    return Shifted
+
+
+def test_grid_search_finds_the_smallest_validation_loss(shifted):
+    y = labels(40, 40)
+    X = np.random.default_rng(1).normal(size=(80, 1)) + 2 * y[:, None]
+    folds = CrossValidation().split(of(y), 0, 0).folds
+    shifts = [-5.0, -1.0, 0.0, 1.0, 2.0, 9.0]
+    problem = NeymanPearson(0.1)
+    selection = grid_search(shifted, X, y, folds, problem, {"shift": shifts})
+    # Independently: rates over all validation rows, which the folds partition.
+    rows = np.concatenate([validate for _, validate in folds])
+    x, t = X[rows, 0], y[rows]
+    losses = [np.mean(x[t > 0] <= s) + max(0, np.mean(x[t < 0] >= s) - 0.1) / 0.1 for s in shifts]
+    assert selection.losses == pytest.approx(losses)
+    assert selection.params == {"shift": shifts[int(np.argmin(losses))]}
+    assert selection.loss == min(selection.losses)
+    assert (selection.n_candidates, selection.n_unconverged, shifted.fits) == (6, 8, 24)
+
+
+def test_nothing_is_fitted_when_there_is_nothing_to_choose(shifted):
+    y = labels(10, 10)
+    folds = CrossValidation().split(of(y), 0, 0).folds
+    selection = grid_search(shifted, np.ones((20, 1)), y, folds, NeymanPearson(), {})
+    assert (selection.params, shifted.fits) == ({}, 0)

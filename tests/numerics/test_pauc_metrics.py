@@ -1,0 +1,332 @@
+"""Areas under the ROC curve in exact arithmetic, beside scikit-learn and pROC, and their limits resampled."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from npbench.numerics.pauc_metrics import (
+    Area,
+    bootstrap_limits,
+    fractional,
+    interpolated,
+    mcclish,
+    pairwise,
+    rank_range,
+    strict,
+    tpr_at,
+    tpr_limits,
+)
+
+# Few distinct values, so that ties are the rule; infinities, signed zeros and tiny numbers among them.
+SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
+DEFINITIONS = [pairwise, fractional, interpolated]
+
+
+@st.composite
+def scored(draw, scores=SCORES):
+    positives = draw(st.lists(scores, min_size=1, max_size=12))
+    negatives = draw(st.lists(scores, min_size=1, max_size=12))
+    y = np.repeat(np.array([1, -1], dtype=np.int8), [len(positives), len(negatives)])
+    order = draw(st.permutations(range(len(y))))
+    return y[list(order)], np.array(positives + negatives)[list(order)]
+
+
+@st.composite
+def ranges(draw):
+    lo, hi = sorted(draw(st.lists(st.fractions(0, 1, max_denominator=20), min_size=2, max_size=2, unique=True)))
+    return lo, hi
+
+
+def by_class(y, scores):
+    return scores[y > 0].tolist(), sorted(scores[y < 0].tolist(), reverse=True)
+
+
+def exact_pairwise(positives, negatives, lo, hi):
+    chosen = negatives[math.ceil(len(negatives) * lo) : math.floor(len(negatives) * hi)]
+    pairs = [Fraction(int(p > n) + int(p >= n), 2) for p in positives for n in chosen]
+    return sum(pairs) / len(pairs) if pairs else None
+
+
+def exact_fractional(positives, negatives, lo, hi):
+    n = len(negatives)
+    total = Fraction(0)
+    for j, negative in enumerate(negatives):
+        inside = max(Fraction(0), min(Fraction(j + 1), n * hi) - max(Fraction(j), n * lo))
+        total += inside * sum(Fraction(int(p > negative) + int(p >= negative), 2) for p in positives)
+    return total / (len(positives) * n * (hi - lo))
+
+
+def exact_interpolated(positives, negatives, lo, hi):
+    def share(values, level):
+        return Fraction(sum(v >= level for v in values), len(values))
+
+    levels = sorted(set(positives + negatives), reverse=True)
+    points = [(Fraction(0), Fraction(0))] + [(share(negatives, t), share(positives, t)) for t in levels]
+    area = Fraction(0)
+    for (f0, t0), (f1, t1) in itertools.pairwise(points):
+        begin, end = max(f0, lo), min(f1, hi)
+        if begin < end:
+            at_begin, at_end = (t0 + (t1 - t0) * (f - f0) / (f1 - f0) for f in (begin, end))
+            area += (end - begin) * (at_begin + at_end) / 2
+    return area / (hi - lo)
+
+
+@given(scored(), ranges())
+def test_the_pairwise_area_is_the_share_of_ordered_pairs(sample, fpr_range):
+    exact = exact_pairwise(*by_class(*sample), *fpr_range)
+    if exact is None:
+        with pytest.raises(ValueError, match=r"No negative is ranked in the false-positive range .* Widen the range"):
+            pairwise(*sample, *map(float, fpr_range))
+    else:
+        assert pairwise(*sample, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(scored(), ranges())
+def test_the_fractional_area_counts_the_part_of_each_rank_inside(sample, fpr_range):
+    exact = exact_fractional(*by_class(*sample), *fpr_range)
+    assert fractional(*sample, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
+
+
+@given(scored(), ranges())
+def test_the_interpolated_area_is_that_of_trapezoids(sample, fpr_range):
+    exact = exact_interpolated(*by_class(*sample), *fpr_range)
+    assert interpolated(*sample, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
+
+
+@given(scored(SCORES.filter(math.isfinite)), st.fractions(Fraction(1, 50), 1, max_denominator=50))
+def test_standardised_it_is_that_of_scikit_learn(sample, hi):
+    y, scores = sample
+    ours = mcclish(interpolated(y, scores, 0.0, float(hi)).value, 0.0, float(hi))
+    assert ours == pytest.approx(roc_auc_score(y, scores, max_fpr=float(hi)), abs=1e-12)
+
+
+@given(scored(SCORES.filter(math.isfinite)))
+def test_over_the_full_range_all_are_the_auc_of_scikit_learn(sample):
+    y, scores = sample
+    for area in DEFINITIONS:
+        assert area(y, scores, 0.0, 1.0).value == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    assert mcclish(interpolated(y, scores, 0.0, 1.0).value, 0.0, 1.0) == pytest.approx(roc_auc_score(y, scores))
+
+
+@pytest.mark.parametrize("hi", [0.07, 0.29, 0.57])
+def test_range_ends_are_rounded_before_they_are_cut(hi):
+    # 100 * 0.29 is 28.999..., 100 * 0.07 is 7.000...01; the range holds 29 and 7 negatives all the same.
+    expected = round(100 * hi)
+    y = np.repeat([1, -1], [1, 100])
+    scores = np.concatenate([[99.5 - expected], np.arange(100.0)])  # below exactly `expected` negatives
+    assert pairwise(y, scores, 0, hi).value == tpr_at(y, scores, np.nextafter(hi - 0.01, 0)) == 0.0
+    assert pairwise(y, scores, hi, 1).value == tpr_at(y, scores, hi) == 1.0
+    assert rank_range(100, 0.0, hi) == (0, expected)
+
+
+Y = np.repeat([1, -1], [8, 12])
+TWENTY = np.array(
+    [2.1, 1.7, 1.7, 1.2, 0.9, 0.4, 0.4, -0.3, 1.7, 1.0, 0.9, 0.4, 0.2, 0.1, 0.1, -0.2, -0.3, -0.5, -0.9, -1.4]
+)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "raw", "standardised", "half_ties"),
+    [
+        (0.0, 0.1, 0.029166666667, 0.627192982456, 0.291666666667),
+        (0.0, 0.2, 0.08, 0.666666666667, 0.40625),
+        (0.0, 0.25, 0.109375, 0.678571428571, 0.4375),
+        (0.05, 0.2, 0.07, 0.695238095238, 0.458333333333),
+        (0.1, 0.4, 0.201041666667, 0.780092592593, 0.670138888889),
+        (0.5, 1.0, 0.473958333333, 0.895833333333, 0.947916666667),
+    ],
+)
+def test_twenty_scores_have_the_areas_that_proc_gives(lo, hi, raw, standardised, half_ties):
+    mean = interpolated(Y, TWENTY, lo, hi).value
+    assert (hi - lo) * mean == pytest.approx(raw, abs=1e-11)
+    assert mcclish(mean, lo, hi) == pytest.approx(standardised, abs=1e-11)
+    assert fractional(Y, TWENTY, lo, hi).value == pytest.approx(half_ties, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "raw"),
+    [
+        (0.0, 0.1, 0.028333333333),
+        (0.0, 0.2, 0.087395833333),
+        (0.0, 0.25, 0.122395833333),
+        (0.05, 0.2, 0.0740625),
+        (0.1, 0.4, 0.204166666667),
+        (0.5, 1.0, 0.479166666667),
+    ],
+)
+def test_with_classes_and_scores_reversed_the_range_is_one_of_true_positive_rates(lo, hi, raw):
+    """pROC's areas beside sensitivities from 1 - hi to 1 - lo, with partial.auc.focus="sensitivity"."""
+    assert (hi - lo) * interpolated(-Y, -TWENTY, lo, hi).value == pytest.approx(raw, abs=1e-11)
+
+
+def test_twenty_scores_have_the_limits_that_proc_gives():
+    area = pairwise(Y, TWENTY, 0.0, 1.0)
+    assert area.value == pytest.approx(0.791666666667, abs=1e-11)
+    assert area.error**2 == pytest.approx(0.0113946383478, abs=1e-12)
+    assert area.limits(scale="identity") == pytest.approx((0.582448995354, 1.0), abs=1e-11)
+
+
+@given(scored())
+def test_of_the_full_range_the_error_is_that_of_delong(sample):
+    positives, negatives = (np.array(part) for part in by_class(*sample))
+    kernel = (positives[:, None] > negatives) * 0.5 + (positives[:, None] >= negatives) * 0.5
+    error = fractional(*sample, 0.0, 1.0).error
+    if min(kernel.shape) == 1:
+        assert math.isnan(error)
+    else:
+        variance = sum(np.var(kernel.mean(axis), ddof=1) / kernel.shape[1 - axis] for axis in (0, 1))
+        assert error == pytest.approx(math.sqrt(variance), rel=1e-9, abs=1e-12)
+
+
+def gaussian(n_pos, n_neg, rng, shift=1.0):
+    scores = rng.normal(size=n_pos + n_neg)
+    scores[:n_pos] += shift
+    return np.repeat([1, -1], [n_pos, n_neg]), scores
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.2, 1.0)])
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_errors_are_those_of_the_stratified_bootstrap(definition, fpr_range):
+    rng = np.random.default_rng(0)
+    y, scores = gaussian(300, 600, rng)
+    areas = []
+    for _ in range(600):
+        rows = np.concatenate([rng.integers(0, 300, 300), rng.integers(300, 900, 600)])
+        areas.append(definition(y, scores[rows], *fpr_range).value)
+    assert definition(y, scores, *fpr_range).error == pytest.approx(np.std(areas), rel=0.12)
+
+
+def test_limits_hold_the_value_and_widen_with_confidence():
+    y, scores = gaussian(40, 200, np.random.default_rng(1))
+    area = fractional(y, scores, 0.0, 0.2)
+    for scale in ("logit", "identity"):
+        (low, high), (lower, higher) = area.limits(0.8, scale), area.limits(0.99, scale)
+        assert 0 <= lower < low < area.value < high < higher <= 1
+    low, high = area.limits(scale="identity")
+    assert high - low == pytest.approx(2 * norm.ppf(0.975) * area.error)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_perfect_scores_are_no_proof_of_perfection(definition):
+    y = np.repeat([1, -1], [10, 200])
+    low, high = definition(y, y.astype(float), 0.0, 0.1).limits()
+    assert (low, high) == (pytest.approx(0.025 ** (1 / 10)), 1.0)  # ten disjoint pairs, all in order
+    low, high = definition(y, -y.astype(float), 0.0, 0.02).limits()
+    assert (low, high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 4)))  # four negatives in the range
+
+
+def test_one_sample_of_a_class_leaves_everything_open():
+    assert pairwise(np.array([1, -1, -1]), np.array([1.0, 0.0, -1.0]), 0.0, 1.0).limits() == (0.0, 1.0)
+
+
+def test_constant_scores_have_no_spread():
+    y = np.repeat([1, -1], [5, 50])
+    assert fractional(y, np.zeros(55), 0.0, 0.1) == Area(0.5, 0.0, 5)
+    assert fractional(y, np.zeros(55), 0.0, 0.1).limits() == (0.5, 0.5)
+
+
+def test_scores_that_are_not_numbers_never_help():
+    y, nan = np.array([1, 1, -1, -1]), np.full(4, np.nan)
+    assert [area(y, nan, 0.0, 0.5).value for area in DEFINITIONS] == [0.0, 0.0, 0.0]
+    assert tpr_at(y, nan, 0.5) == 0.0
+
+
+@given(scored(), st.fractions(0, 1, max_denominator=24))
+def test_the_rate_at_a_false_alarm_rate_is_the_best_of_all_thresholds(sample, fpr):
+    positives, negatives = by_class(*sample)
+    thresholds = [-math.inf, *positives, *negatives]
+    rates = [
+        Fraction(sum(p > t for p in positives), len(positives))
+        for t in thresholds
+        if Fraction(sum(n > t for n in negatives), len(negatives)) <= fpr
+    ]
+    accept_all = [Fraction(1)] if fpr == 1 else []  # below the lowest score, be it -inf
+    assert tpr_at(*sample, float(fpr)) == pytest.approx(float(max(rates + accept_all)))
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg", "fpr"), [(30, 100, 0.05), (200, 1000, 0.1), (20, 20, 0.5), (50, 40, 0.001)])
+def test_limits_of_the_rate_are_quantiles_of_threshold_and_rate_drawn_in_turn(n_pos, n_neg, fpr):
+    rng = np.random.default_rng(2)
+    y, scores = gaussian(n_pos, n_neg, rng)
+    above = np.append(np.sort(scores[y < 0])[::-1], -np.inf)[rng.binomial(n_neg, fpr, size=200_000)]
+    counts = n_pos - np.searchsorted(np.sort(scores[y > 0]), above, "right")
+    drawn = np.quantile(rng.beta(counts + 0.5, n_pos - counts + 0.5), [0.025, 0.975])
+    np.testing.assert_allclose(tpr_limits(y, scores, fpr), drawn, atol=0.01)
+
+
+@pytest.mark.parametrize("n_pos", [1, 3])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_limits_of_a_rate_of_one_or_none_do_not_collapse(n_pos, sign):
+    y = np.repeat([1, -1], [n_pos, 40])
+    low, high = tpr_limits(y, sign * y.astype(float), 0.05)
+    low, high = (low, high) if sign > 0 else (1 - high, 1 - low)
+    assert 0.1 < low < 0.6
+    assert 0.99 < high <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(30, 100), (30, 1000), (1000, 200)])
+@pytest.mark.parametrize("shift", [1.0, 2.5])
+def test_limits_cover_the_population_about_as_often_as_they_promise(n_pos, n_neg, shift):
+    rng = np.random.default_rng(3)
+    lo, hi = 0.02, 0.05
+    grid = np.linspace(lo, hi, 2001)
+    mean, rate = (norm.sf(norm.isf(fpr) - shift) for fpr in (grid, hi))
+    mean = np.mean(mean)
+    covered = np.zeros(2)
+    for _ in range(500):
+        y, scores = gaussian(n_pos, n_neg, rng, shift)
+        limits = fractional(y, scores, lo, hi).limits(), tpr_limits(y, scores, hi)
+        covered += [low <= truth <= high for (low, high), truth in zip(limits, (mean, rate), strict=True)]
+    assert np.all(covered / 500 > 0.9)
+
+
+def test_no_pairs_are_formed():
+    # 10^5 x 10^5 pairs would take 80 GB.
+    y = np.repeat([1, -1], 10**5)
+    assert pairwise(y, np.arange(2e5), 0, 1).value == 0.0
+
+
+@given(scored(), ranges())
+def test_strictly_a_tie_is_an_error(sample, fpr_range):
+    positives, negatives = by_class(*sample)
+    first, last = rank_range(len(negatives), *map(float, fpr_range))
+    if first < last:
+        chosen = negatives[first:last]
+        share = sum(p > n for p in positives for n in chosen) / (len(positives) * len(chosen))
+        assert strict(np.array(positives), np.array(negatives), first, last) == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize(("ranks", "share"), [((0, 3), 0.375), ((6, 12), 0.9375)])
+def test_twenty_scores_have_the_strict_shares_of_all_pairs(ranks, share):
+    assert strict(TWENTY[Y > 0], TWENTY[Y < 0], *ranks) == share
+
+
+def test_bootstrap_limits_are_those_of_delong_on_many_samples():
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, -1], [300, 700])
+    scores = rng.normal(size=1000) + 1.2 * (y > 0)
+    for lo, hi in [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)]:
+        theirs = fractional(y, scores, lo, hi).limits(scale="identity")
+        ours = bootstrap_limits(y, scores, lambda y, scores, lo=lo, hi=hi: fractional(y, scores, lo, hi).value)
+        assert ours == pytest.approx(theirs, abs=0.25 * (theirs[1] - theirs[0]))
+        assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], rel=0.2)
+
+
+def test_the_bootstrap_keeps_the_size_of_each_class_and_its_seed():
+    y, scores, seen = np.repeat([1, -1], [3, 5]), np.arange(8.0), []
+
+    def note(labels, values):
+        seen.append((int(np.sum(labels > 0)), set(values[labels > 0]) <= {0.0, 1.0, 2.0}, len(values)))
+        return float(values.mean())
+
+    first, again, other = (bootstrap_limits(y, scores, note, n_resamples=50, random_state=r) for r in (3, 3, 4))
+    assert set(seen) == {(3, True, 8)}
+    assert first == again != other

@@ -1,0 +1,157 @@
+"""The selection that shares work against one fit after another."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from npbench.data import BinaryData
+from npbench.estimators import kernel_sample
+from npbench.evaluation.protocols import CrossValidation, Holdout
+from npbench.evaluation.selection import grid_search
+from npbench.numerics.gram import Kernel
+from npbench.problem import NeymanPearson
+from npbench_ac_svm import selection
+from npbench_ac_svm.estimator import ACSVM
+from npbench_ac_svm.selection import select
+
+PROBLEM = NeymanPearson(rho=0.1)
+COSTS = [0.01, 0.3, 10.0]
+GAMMAS = [0.01, 0.3, 10.0]
+GRID = {"C_pos": COSTS, "C_neg": COSTS, "gamma": GAMMAS}
+
+
+def sample(n=160, share=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
+    X = rng.normal(size=(n, 2)) + 1.2 * (y > 0)[:, None] * rng.choice([-1, 1], n)[:, None]
+    return X, y
+
+
+X, Y = sample()
+CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
+HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
+precise = partial(ACSVM, tol=1e-5)
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Fail where the selection falls back on independent fits."""
+
+    def refuse(*_, **__):
+        raise AssertionError("fell back")
+
+    monkeypatch.setattr(selection, "grid_search", refuse)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["cv", "holdout"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("make", [precise, ACSVM], ids=["precise", "default"])
+def test_choice_and_losses_are_those_of_independent_fits(make, folds, storage):
+    one = select(make, storage(X), Y, folds, PROBLEM, GRID)
+    assert one == grid_search(make, storage(X), Y, folds, PROBLEM, GRID)
+    assert len(set(one.losses)) > 5
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(
+    ("fixed", "search"),
+    [
+        ({"gamma": 0.3}, {"C_pos": COSTS, "C_neg": COSTS}),
+        ({"C_pos": 1.0}, {"gamma": GAMMAS, "C_neg": COSTS}),
+        ({"kernel": "poly", "gamma": 0.5}, {"degree": [2, 3], "coef0": [0.5, 2.0], "C_neg": COSTS}),
+        ({"gamma": "auto"}, {"C_neg": COSTS}),
+        ({"gamma": 0.3}, {"kernel": ["poly", "rbf"], "C_neg": COSTS}),
+        ({"kernel": partial(rbf_kernel, gamma=0.3)}, {"C_neg": COSTS}),
+        ({"gamma": 0.3, "max_iter": 10}, {"C_pos": COSTS, "C_neg": COSTS}),
+        ({}, {"gamma": GAMMAS[::-1], "C_neg": [1.0, 0.01, 100.0], "C_pos": [10.0, 0.1]}),
+    ],
+    ids=["costs", "one cost", "poly", "auto", "two kernels", "callable", "max_iter", "order"],
+)
+def test_other_parameters_are_searched_alike(fixed, search):
+    make = partial(precise, **fixed)
+    one = select(make, X, Y, CV, PROBLEM, search)
+    assert one == grid_search(make, X, Y, CV, PROBLEM, search)
+    if "max_iter" in fixed:
+        assert one.n_unconverged > 10
+
+
+@pytest.mark.usefixtures("shared")
+def test_threads_change_nothing():
+    one, two = (select(ACSVM, X, Y, CV, PROBLEM, GRID, n_threads=n) for n in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("make", "search"),
+    [
+        (precise, {"gamma": GAMMAS}),
+        (partial(precise, cache_size=1e-2), GRID),
+        (precise, {"C_neg": COSTS}),
+        (partial(precise, gamma=0.3), {"C_neg": [0.1, 1.0], "gamma": ["scale", 0.3]}),
+        (partial(ACSVM, kernel="linear", random_state=0), {"C_pos": COSTS, "C_neg": COSTS}),
+        (partial(ACSVM, gamma=0.3, random_state=0), {"C_neg": COSTS, "kernel": ["linear", "rbf"]}),
+    ],
+    ids=["no cost", "small cache", "scale", "scale among others", "linear", "linear among others"],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_where_nothing_is_shared_every_candidate_is_fitted(make, search, monkeypatch):
+    calls = []
+    monkeypatch.setattr(selection, "grid_search", lambda *given: (calls.append(1), grid_search(*given))[1])
+    assert select(make, X, Y, CV, PROBLEM, search) == grid_search(make, X, Y, CV, PROBLEM, search)
+    assert calls == [1]
+
+
+@pytest.mark.usefixtures("shared")
+def test_rows_outside_the_folds_are_not_looked_at():
+    used = np.unique(np.concatenate([part for fold in CV for part in fold]))
+    spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
+    spoilt[used], y[used] = X[used], Y[used]
+    assert select(precise, spoilt, y, CV, PROBLEM, GRID) == select(precise, X, Y, CV, PROBLEM, GRID)
+
+
+@pytest.mark.usefixtures("shared")
+def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
+    products, exponentials = [], []
+    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
+    monkeypatch.setattr(
+        kernel_sample, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
+    )
+    monkeypatch.setattr(
+        Kernel,
+        "of_squared_distances",
+        lambda self, *given: (exponentials.append(self.gamma), exponential(self, *given))[1],
+    )
+    select(precise, X, Y, CV, PROBLEM, GRID)
+    assert products == [120]
+    assert sorted(exponentials) == GAMMAS
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_solution_away_from_its_costs_serves_all_higher_ones(monkeypatch):
+    """With as good as orthogonal samples no multiplier exceeds 2, and what is fitted above are the unequal pairs."""
+    fits = []
+    inner = SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda self, *given: (fits.append(self.class_weight), inner(self, *given))[1])
+    costs = [0.1, 5.0, 10.0, 100.0]
+    found = select(precise, X, Y, HOLDOUT, PROBLEM, {"C_pos": costs, "C_neg": costs, "gamma": [1e6]})
+    assert fits == [{-1: 0.1, 1: 0.1}, {-1: 0.1, 1: 5.0}, {-1: 5.0, 1: 5.0}]
+    assert found.n_candidates == 16
+
+
+def test_a_solution_that_did_not_converge_serves_none():
+    made = [ACSVM(C_pos=C, C_neg=C) for C in (1.0, 2.0)]
+    solution = selection._Solution((1.0, 1.0), (0.5, 0.5), np.zeros(3), converged=True)
+    assert solution.serves(made[1])
+    assert not solution._replace(converged=False).serves(made[1])
+    assert not solution._replace(largest=(1.0, 0.5)).serves(made[1])
+    assert not solution._replace(costs=(3.0, 3.0), largest=(2.5, 0.5)).serves(made[1])
+
+
+def test_a_precomputed_matrix_is_refused_as_in_independent_fits():
+    with pytest.raises(ValueError, match="square Gram matrix"):
+        select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C_neg": COSTS})

@@ -1,0 +1,282 @@
+import csv
+import dataclasses
+import gzip
+import hashlib
+import re
+import subprocess
+import urllib.error
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn.datasets
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+
+import npbench_datasets
+from npbench import load_dataset
+from npbench.config import search_path as configs
+from npbench.data import load, sources
+from npbench.errors import RequestError
+from npbench.signature import signature
+from npbench_datasets.library import RCV1_FILES
+
+DATASETS = {dataset.name: dataset for dataset in npbench_datasets.npbench_datasets()}
+# Gasso et al. (2011), table I: features, positives, negatives. scikit-learn's copy of RCV1 has 84 features more.
+TABLE_I = {
+    "synthetic": (2, 1250, 1250),
+    "breast": (30, 357, 212),
+    "pima": (8, 500, 268),
+    "spambase": (57, 2788, 1813),
+    "pageblocks": (10, 4913, 560),
+    "magic": (10, 12332, 6688),
+    "covertype": (54, 211840, 20510),
+    "covertype_like": (54, 211840, 20510),
+    "rcv1": (47152 + 84, 684494, 119920),
+}
+STAND_INS = {"covertype_like", "proteomics", "rcv1_like"}
+
+
+@pytest.mark.parametrize("name", sorted(TABLE_I.keys() - {"rcv1"}))
+def test_counts_are_those_of_table_i(name, raw_dataset):
+    data = load_dataset(raw_dataset(name).name)
+    assert (data.n_features, data.n_positive, data.n_negative) == TABLE_I[name]
+
+
+@pytest.mark.parametrize("name", TABLE_I)
+def test_descriptions_give_the_counts_of_table_i(name):
+    dataset = DATASETS[name]
+    if dataset.n_samples is not None:
+        assert (dataset.n_features, dataset.n_positive, dataset.n_samples - dataset.n_positive) == TABLE_I[name]
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_descriptions_are_complete(name):
+    dataset = DATASETS[name]
+    for field in ("title", "positive", "source", "licence", "citation"):
+        assert getattr(dataset, field), f"{name} says nothing of its {field}"
+    assert ("STAND-IN" in dataset.title) == (name in STAND_INS)
+    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert re.fullmatch(r"\w+/[\w.-]+", file.path)
+        assert file.url.startswith("https://")
+
+
+def test_descriptions_import_nothing_that_reads_or_draws():
+    for path in (Path(npbench_datasets.__file__).parent / "descriptions").glob("*.py"):
+        modules = re.findall(r"^\s*(?:from|import) (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(modules) <= {"npbench.contracts", "npbench_datasets.descriptions"}, path.name
+
+
+@pytest.mark.parametrize("name", ["pima", "spambase"])
+def test_files_are_read_number_by_number(name, raw_dataset):
+    (file,) = raw_dataset(name).files
+    table = pl.read_csv(sources.find(file), has_header=False, infer_schema_length=None).cast(pl.Float64).to_numpy()
+    data = load_dataset(name)
+    assert np.array_equal(data.X, table[:, :-1])
+    assert np.array_equal(data.y > 0, table[:, -1] == 0)
+
+
+def test_benign_is_positive():
+    bunch = load_breast_cancer()
+    data = load_dataset("breast")
+    assert np.array_equal(bunch.target_names[bunch.target] == "benign", data.y > 0)
+    assert np.array_equal(bunch.data, data.X)
+
+
+def composed(*overrides):
+    configs.register()
+    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+        return OmegaConf.to_container(compose("config", list(overrides)))
+
+
+def test_pageblocks_are_unpacked_and_read_number_by_number(raw_dataset):
+    (file,) = raw_dataset("pageblocks").files
+    text = subprocess.run(["gzip", "-dc", sources.find(file)], capture_output=True, check=True).stdout
+    assert hashlib.sha256(text).hexdigest() == "52058b6e19ba797b5e80ae6454ebb3b7a25016787e668dd3203393c236d22c78"
+    rows = [line.split() for line in text.decode().splitlines()]
+    data = load_dataset("pageblocks")
+    assert np.array_equal(data.X, [[float(number) for number in row[:-1]] for row in rows])
+    assert np.array_equal(data.y > 0, [row[-1] == "1" for row in rows])
+
+
+def test_pageblocks_without_gzip_say_what_to_install(raw_dataset, monkeypatch, tmp_path):
+    dataset = raw_dataset("pageblocks")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path))  # where they have not been read before
+    with pytest.raises(RequestError, match=r"page-blocks.data.Z is compressed .*: install gzip\."):
+        load(dataset)
+
+
+def test_magic_is_read_number_by_number(raw_dataset):
+    (file,) = raw_dataset("magic").files
+    table = pl.read_csv(sources.find(file), has_header=False, infer_schema_length=None)
+    data = load_dataset("magic")
+    assert np.array_equal(data.X, table[:, :-1].cast(pl.Float64).to_numpy())
+    assert np.array_equal(data.y > 0, table[:, -1] == "g")
+
+
+def test_proteomics_are_the_features_of_percolators_file(raw_dataset):
+    (file,) = raw_dataset("proteomics").files
+    with sources.find(file).open(newline="") as stream:
+        header, directions, *rows = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+    assert directions[0] == "DefaultDirection"
+    features = slice(header.index("lnrSp"), header.index("Peptide"))
+    data = load_dataset("proteomics")
+    assert np.array_equal(data.X, [[float(number) for number in row[features]] for row in rows])
+    assert np.array_equal(data.y, [int(row[header.index("Label")]) for row in rows])
+
+
+def test_proteomics_are_as_documented(raw_dataset):
+    (file,) = raw_dataset("proteomics").files
+    _, _, *rows = (line.rstrip("\n").split("\t") for line in sources.find(file).read_text().splitlines())
+    assert max(Counter((row[1], row[2]) for row in rows).values()) == 9
+    targets = [row for row in rows if row[1] == "1"]
+    random_only = sum(all(protein.startswith("mimic|") for protein in row[25:]) for row in targets)
+    assert random_only == 7141
+    assert random_only / len(targets) > 0.72
+    assert np.ptp(load_dataset("proteomics").X, axis=0).tolist().count(0.0) == 1
+
+
+@pytest.fixture
+def covertype_file(tmp_path, monkeypatch):
+    """A file like that of covertype, with 60 rows, and its description."""
+    random = np.random.default_rng(0)
+    table = np.column_stack([random.integers(-200, 7000, (60, 54)), np.resize([1, 2, 7, 3, 7, 6], 60)])
+    content = gzip.compress("".join(",".join(map(str, row)) + "\n" for row in table).encode())
+    path = tmp_path / "covertype" / "covtype.data.gz"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
+    sha256 = hashlib.sha256(content).hexdigest()
+    file = dataclasses.replace(DATASETS["covertype"].files[0], sha256=sha256, size=len(content))
+    return table, dataclasses.replace(DATASETS["covertype"], files=(file,), n_samples=30, n_positive=10)
+
+
+def test_covertype_is_spruce_and_fir_against_krummholz(covertype_file):
+    table, dataset = covertype_file
+    data = load(dataset)
+    kept = table[(table[:, -1] == 1) | (table[:, -1] == 7)]
+    assert np.array_equal(data.X, kept[:, :-1])
+    assert np.array_equal(data.y, np.where(kept[:, -1] == 1, 1, -1))
+
+
+def test_covertype_pine_is_lodgepole_pine_against_all_others(covertype_file):
+    table, dataset = covertype_file
+    data = load(dataclasses.replace(DATASETS["covertype_pine"], files=dataset.files, n_samples=60, n_positive=10))
+    assert np.array_equal(data.X, table[:, :-1])
+    assert np.array_equal(data.y > 0, table[:, -1] == 2)
+
+
+def test_covertype_without_a_copy_or_a_network_says_what_to_get_and_where_to_put_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "data_folders", lambda: [tmp_path])
+    (file,) = DATASETS["covertype"].files
+    away = dataclasses.replace(file, url="https://127.0.0.1:9/covtype.data.gz")
+    with pytest.raises(RequestError) as caught:
+        load(dataclasses.replace(DATASETS["covertype"], files=(away,)))
+    (fault,) = caught.value.faults
+    for word in (away.url, "11240707 bytes", str(tmp_path / "raw" / "covertype" / "covtype.data.gz")):
+        assert word in fault
+
+
+def fetched(sample_format):
+    """Return what scikit-learn would, with 4 documents."""
+    topics = sample_format(np.array([[0, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]], dtype=np.uint8))
+    names = np.array(["CCAT", "ECAT", "GCAT"], dtype=object)
+    return sklearn.utils.Bunch(data=sample_format(np.eye(4, 6)), target=topics, target_names=names)
+
+
+@pytest.mark.parametrize("sample_format", [sparse.csr_matrix, sparse.csr_array])
+def test_rcv1_is_all_news_against_those_of_category_ecat(sample_format, monkeypatch):
+    monkeypatch.setattr(sklearn.datasets, "fetch_rcv1", lambda **_: fetched(sample_format))
+    small = dataclasses.replace(DATASETS["rcv1"], n_samples=4, n_features=6, n_positive=2)
+    data = load(small)
+    assert data.y.tolist() == [-1, 1, -1, 1]
+    assert data.X.format == "csr"
+    assert np.array_equal(data.X.toarray(), np.eye(4, 6))
+
+
+def test_rcv1_without_a_copy_or_a_network_says_what_to_get_and_where_to_put_it(tmp_path, monkeypatch):
+    def no_network(*_):
+        raise urllib.error.URLError("no route to host")
+
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setattr("sklearn.datasets._base.urlretrieve", no_network)
+    with pytest.raises(RequestError) as caught:
+        load_dataset("rcv1")
+    (fault,) = caught.value.faults
+    for word in (*RCV1_FILES, str(tmp_path / "RCV1"), "https://ndownloader.figshare.com/files/", "656 MB", "no route"):
+        assert word in fault
+
+
+def test_the_files_of_rcv1_are_those_that_scikit_learn_asks_for():
+    from sklearn.datasets import _rcv1
+
+    asked = {file.filename: int(file.url.rpartition("/")[2]) for file in (*_rcv1.XY_METADATA, _rcv1.TOPICS_METADATA)}
+    assert asked == RCV1_FILES
+
+
+@pytest.mark.slow
+def test_rcv1_where_scikit_learn_has_it():
+    try:
+        sklearn.datasets.fetch_rcv1(download_if_missing=False)
+    except OSError:
+        pytest.skip("RCV1 is not in scikit-learn's data folder")
+    data = load_dataset("rcv1")
+    assert (data.n_features, data.n_positive, data.n_negative) == TABLE_I["rcv1"]
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_each_has_a_configuration_with_its_name_and_its_parameters(name):
+    parameters = composed(f"dataset={name}")["dataset"]
+    assert parameters.pop("name") == name
+    assert parameters == signature(DATASETS[name].load, len(DATASETS[name].files)).defaults
+
+
+@pytest.mark.parametrize(
+    ("overrides", "protocol"),
+    [
+        (["dataset=spambase", "protocol=cv"], "cv"),
+        (["protocol=cv", "dataset=spambase"], "cv"),
+        (["dataset=rcv1", "protocol=holdout"], "holdout"),
+        *(([f"dataset={name}"], "cv") for name in ("breast", "pima", "synthetic", "vehicle", "adult_sample")),
+        *(
+            ([f"dataset={name}"], "holdout")
+            for name in ("spambase", "pageblocks", "magic", "covertype", "proteomics", "qvalue_mixture", "rcv1_like")
+        ),
+        *(([f"dataset={name}"], "holdout") for name in ("adult", "a9a", "ijcnn1", "letter", "covertype_pine")),
+        (["dataset=rcv1"], "official"),
+        *(([f"dataset={name}"], "permutations") for name in ("banana", "breast_cancer", "heart", "thyroid")),
+    ],
+)
+def test_the_protocol_is_the_papers_unless_told_otherwise(overrides, protocol):
+    assert composed(*overrides)["protocol"]["name"] == protocol
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_rows_of_unit_norm_and_binary_features_are_not_standardised_unless_told_so(name):
+    as_they_are = {"rcv1", "rcv1_like", "a9a", "chemo"}
+    assert composed(f"dataset={name}")["preprocess"] == ("none" if name in as_they_are else "standardize")
+    assert composed(f"dataset={name}", "preprocess=standardize")["preprocess"] == "standardize"
+
+
+def test_the_stand_in_of_rcv1_is_tested_on_as_many_documents():
+    first, end = DATASETS["rcv1"].test_rows
+    shares = [composed("dataset=rcv1_like", f"protocol={name}")["protocol"]["test_size"] for name in ("holdout", "cv")]
+    assert [np.ceil(share * 804414) for share in shares] == [end - first, end - first]
+
+
+def test_the_configuration_package_is_where_it_says():
+    (package,) = npbench_datasets.npbench_config_packages()
+    folder = Path(npbench_datasets.__file__).parent / package.removeprefix("npbench_datasets.")
+    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} == set(DATASETS)
+
+
+def test_a_description_that_is_off_is_noticed(raw_dataset):
+    wrong = dataclasses.replace(raw_dataset("pima"), n_positive=268)
+    with pytest.raises(RequestError, match="n_positive = 500, where its description says 268"):
+        load(wrong)

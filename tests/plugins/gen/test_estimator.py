@@ -1,0 +1,319 @@
+"""The generative classifier: its bounds, its kernel form against the linear one, and inputs that are out of the way."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench_gen.estimator import GenerativeNP
+from npbench_gen.generative import MissMargin, tail_distance
+
+vacuous_or_not = pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning")
+BOUNDS = ["gaussian", "chebyshev"]
+KERNELS = ["linear", "rbf", "poly"]
+
+
+def sample(n=150, share=0.4, shift=2.5, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 0.3 * rng.exponential(size=(n, d))
+    return X + shift * (y > 0)[:, None], y
+
+
+X, Y = sample()
+
+
+def standardized(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def scores(model, Z=X):
+    return model.decision_function(Z)
+
+
+@vacuous_or_not
+@parametrize_with_checks(
+    [
+        GenerativeNP(),
+        GenerativeNP(kernel="linear", rho=0.3),  # a smaller rho misses more positives than the checks allow
+        GenerativeNP(kernel="poly", degree=2, gamma=0.01, coef0=1.0),
+        GenerativeNP(bound="gaussian"),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("rho", [0.1, 0.3])
+def test_the_attributes_are_what_they_say(rho, bound, kernel):
+    """The threshold lies kappa deviations above the negatives' mean, and F deviations below the positives'."""
+    model = GenerativeNP(rho=rho, bound=bound, kernel=kernel, gamma=0.03, coef0=1.0, ridge=1e-4).fit(X, Y)
+    neg, pos = scores(model)[Y < 0], scores(model)[Y > 0]
+    if kernel == "linear":
+        added = 1e-4 * 3 * np.sum((model.coef_[0] * X.std(axis=0)) ** 2)
+    else:
+        K = rbf_kernel(X, gamma=0.03) if kernel == "rbf" else (0.03 * X @ X.T + 1) ** 3
+        x = np.zeros(len(Y))
+        x[model.support_] = model.dual_coef_[0]
+        added = 1e-4 * (np.mean(np.diag(K)) - K.mean()) * (x @ K @ x)
+    assert neg.var() + added == pytest.approx(1.0, rel=1e-4)
+    assert neg.mean() == pytest.approx(-tail_distance(rho, bound), abs=1e-6)
+    assert model.objective_ == pytest.approx(pos.mean() / np.sqrt(pos.var() + added), rel=1e-4)
+    expected = norm.sf(model.objective_) if bound == "gaussian" else 1 / (1 + model.objective_**2)
+    assert model.predicted_p_nd_ == pytest.approx(expected)
+    assert (model.converged_, model.status_) == (True, "converged")
+    np.testing.assert_array_equal(model.predict(X), np.where(scores(model) > 0, 1, -1))
+
+
+@vacuous_or_not
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rho=st.sampled_from([0.001, 0.01, 0.1, 0.5, 0.9]),
+    kernel=st.sampled_from(["linear", "rbf"]),
+    share=st.sampled_from([0.1, 0.5, 0.9]),
+    d=st.sampled_from([1, 3, 40]),
+    levels=st.sampled_from([1, 2, 1000]),
+)
+def test_the_chebyshev_bound_holds_on_any_training_sample(seed, rho, kernel, share, d, levels):
+    """The sample is a distribution with these very moments, and the ridge only widens them."""
+    Z, y = sample(40, share, shift=1.0, d=d, seed=seed)
+    Z = np.round(Z * levels) / levels  # duplicates, and features that are constant
+    model = GenerativeNP(rho=rho, kernel=kernel, gamma=0.1).fit(Z, y)
+    f = scores(model, Z)
+    assert np.mean(f[y < 0] >= 1e-7) <= rho + 1e-9
+    assert np.mean(f[y > 0] <= -1e-7) <= model.predicted_p_nd_ + 1e-9
+
+
+def test_gaussian_classes_err_as_predicted():
+    """Moments of 100,000 samples, errors on another 400,000: the difference is a few standard errors of 0.0005."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 4, 4))
+
+    def draw(n):
+        return rng.normal(size=(n, 4)) @ A + 1.0, rng.normal(size=(n, 4)) @ B
+
+    pos, neg = draw(50_000)
+    y = np.repeat([1, -1], 50_000)
+    model = GenerativeNP(rho=0.05, bound="gaussian", kernel="linear", ridge=1e-9).fit(np.vstack([pos, neg]), y)
+    pos, neg = draw(200_000)
+    assert 0.05 < model.predicted_p_nd_ < 0.95
+    assert np.mean(scores(model, pos) <= 0) == pytest.approx(model.predicted_p_nd_, abs=0.005)
+    assert np.mean(scores(model, neg) >= 0) == pytest.approx(0.05, abs=0.003)
+    # In closed form, from the population's moments.
+    w, b = model.coef_[0], model.intercept_[0]
+    assert norm.cdf(-(w.sum() + b) / np.linalg.norm(A @ w)) == pytest.approx(model.predicted_p_nd_, abs=0.005)
+
+
+def moments_by_numpy(Z, y, ridge):
+    for label in (1, -1):
+        yield Z[y == label].mean(axis=0), np.cov(Z[y == label].T, bias=True) + ridge * np.eye(Z.shape[1])
+
+
+@vacuous_or_not
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("n", "d"), [(150, 3), (60, 59), (60, 61), (30, 200)])
+def test_the_linear_classifier_is_that_of_the_moments_of_scaled_features(n, d, bound):
+    """Also with more features than samples, where it is computed from products of samples."""
+    Z, y = sample(n, d=d)
+    model = GenerativeNP(kernel="linear", bound=bound, ridge=1e-4).fit(100 * Z - 7, y)
+    S = Z / Z.std(axis=0)
+    (mu_pos, S_pos), (mu_neg, S_neg) = moments_by_numpy(S, y, 1e-4 * d)
+    kappa = tail_distance(0.05, bound)
+    w, margin, _ = MissMargin(mu_pos - mu_neg, S_pos, S_neg).maximise(kappa)
+    assert model.objective_ == pytest.approx(margin, rel=1e-6)
+    np.testing.assert_allclose(scores(model, 100 * Z - 7), (S - mu_neg) @ w - kappa, rtol=1e-5, atol=1e-5)
+
+
+@vacuous_or_not
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("rho", [0.02, 0.3])
+@pytest.mark.parametrize("d", [2, 10, 80])
+def test_the_kernel_form_with_a_linear_kernel_is_the_linear_classifier(d, rho, bound):
+    Z = standardized(sample(d=d)[0])
+    options = {"rho": rho, "bound": bound, "ridge": 1e-4}
+    linear = GenerativeNP(kernel="linear", **options).fit(Z, Y)
+    kernel = GenerativeNP(kernel="precomputed", **options).fit(Z @ Z.T, Y)
+    assert kernel.objective_ == pytest.approx(linear.objective_, rel=1e-6)
+    new = np.random.default_rng(5).normal(size=(20, d))
+    np.testing.assert_allclose(scores(kernel, new @ Z.T), scores(linear, new), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 0.3, 1e3])
+def test_the_kernel_form_is_that_of_the_centred_gram_matrices(gamma):
+    """Over multipliers a of all samples: ``w'S_c w = a'K_c H K_c'a / n_c + r a'K a``."""
+    n, ridge = len(Y), 1e-3
+    K = rbf_kernel(X, gamma=gamma)
+    model = GenerativeNP(rho=0.3, gamma=gamma, ridge=ridge).fit(X, Y)
+    r = ridge * (1 - K.mean())
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-13
+    root = vectors[:, kept] / np.sqrt(values[kept])  # a = root w has w'w = a'K a
+    S, mu = {}, {}
+    for label in (1, -1):
+        K_c = K[:, label == Y]
+        H = np.eye(K_c.shape[1]) - 1 / K_c.shape[1]
+        S[label] = root.T @ (K_c @ H @ K_c.T / K_c.shape[1]) @ root + r * np.eye(kept.sum())
+        mu[label] = root.T @ K_c.mean(axis=1)
+    kappa = tail_distance(0.3, "chebyshev")
+    w, margin, _ = MissMargin(mu[1] - mu[-1], S[1], S[-1]).maximise(kappa)
+    assert model.objective_ == pytest.approx(margin, rel=1e-5)
+    np.testing.assert_allclose(scores(model), K @ root @ w - mu[-1] @ w - kappa, atol=1e-3)
+    assert len(model.support_) <= n
+
+
+def test_the_vacuous_bound_is_flagged():
+    with pytest.warns(UserWarning, match=r"vacuous\. At rho=0\.01 no direction .* above 0 .*bound='gaussian'"):
+        model = GenerativeNP(rho=0.01, kernel="linear").fit(*sample(shift=1.0))
+    assert (model.status_, model.predicted_p_nd_, model.converged_) == ("vacuous", 1.0, True)
+    assert model.objective_ < 0
+
+
+def test_a_gaussian_bound_below_one_half_is_never_vacuous():
+    model = GenerativeNP(rho=0.01, bound="gaussian", kernel="linear").fit(*sample(shift=0.5))
+    assert model.objective_ < 0
+    assert model.status_ == "converged"
+    assert 0.5 < model.predicted_p_nd_ < 1.0
+
+
+def test_a_gaussian_miss_rate_that_rounds_to_one_is_not_called_a_chebyshev_bound():
+    Z = sample(shift=0.0)[0]
+    Z[Y > 0] *= 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GenerativeNP(rho=0.001, bound="gaussian", kernel="linear", ridge=1e-9).fit(Z, Y)
+    assert model.predicted_p_nd_ == 1.0
+    assert model.status_ == "converged"
+
+
+def test_the_gaussian_bound_beyond_one_half_is_refused():
+    with pytest.raises(ValueError, match="the Gaussian bound needs rho <= 1/2"):
+        GenerativeNP(rho=0.51, bound="gaussian").fit(X, Y)
+    assert GenerativeNP(rho=0.5, bound="gaussian").fit(X, Y).predicted_p_nd_ < 0.5
+    assert GenerativeNP(rho=0.9).fit(X, Y).predicted_p_nd_ < 0.5
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+@pytest.mark.parametrize("d", [3, 200])
+def test_sparse_samples_give_the_dense_classifier(d, storage, kernel):
+    Z, y = sample(d=d)
+    S = Z * (np.abs(Z) > 1)
+    options = {"kernel": kernel, "gamma": 0.3 / d, "coef0": 1.0, "rho": 0.3}
+    sparse, dense = GenerativeNP(**options).fit(storage(S), y), GenerativeNP(**options).fit(S, y)
+    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-5)
+    assert isinstance(sparse.intercept_, np.ndarray)
+    if kernel == "linear":
+        assert isinstance(sparse.coef_, np.ndarray)
+
+
+def test_units_do_not_matter():
+    scale, shift = np.array([1e9, 1.0, 1e-9]), np.array([1e10, -5.0, 0.0])
+    plain, other = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (X, X * scale + shift))
+    np.testing.assert_allclose(scores(other, X * scale + shift), scores(plain), atol=1e-4)
+    wide = np.random.default_rng(0).normal(size=(150, 300)) + (Y > 0)[:, None]
+    plain, other = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (wide, wide + 1e6))
+    np.testing.assert_allclose(scores(other, wide + 1e6), scores(plain, wide), atol=1e-4)
+    K = rbf_kernel(X, gamma=0.1)
+    plain, other = (GenerativeNP(kernel="precomputed", rho=0.2).fit(c * K, Y) for c in (1.0, 1e6))
+    np.testing.assert_allclose(scores(other, 1e6 * K), scores(plain, K), atol=1e-5)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_constant_features_change_nothing(bound):
+    constant = np.column_stack([X[:, :2], np.full(len(X), 0.1), X[:, 2:], np.zeros(len(X))])
+    options = {"kernel": "linear", "bound": bound, "rho": 0.2, "ridge": 1e-9}
+    plain, wider = GenerativeNP(**options).fit(X, Y), GenerativeNP(**options).fit(constant, Y)
+    np.testing.assert_array_equal(wider.coef_[0, [2, 4]], 0.0)
+    np.testing.assert_allclose(scores(wider, constant), scores(plain), atol=1e-6)
+
+
+@vacuous_or_not
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("value", [0.0, 0.1, -50.0])
+def test_samples_that_are_all_the_same_are_all_refused(value, kernel, bound):
+    same = np.full((50, 2), value)
+    model = GenerativeNP(kernel=kernel, bound=bound, coef0=1.0).fit(same, np.repeat([1, -1], [20, 30]))
+    np.testing.assert_allclose(scores(model, same), -tail_distance(0.05, bound), atol=1e-6)
+
+
+def test_a_feature_that_tells_the_classes_apart_is_found():
+    Z = np.column_stack([X, Y])
+    model = GenerativeNP(kernel="linear", rho=0.01).fit(Z, Y)
+    assert model.predicted_p_nd_ < 0.05
+    assert np.all(Y * scores(model, Z) > 0)
+
+
+@vacuous_or_not
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("rho", [0.001, 0.05, 0.9])
+@pytest.mark.parametrize("d", [3, 100])
+def test_twenty_negatives_end_in_finite_scores(d, rho, kernel):
+    few, y = sample(220, share=200 / 220, d=d)
+    few[:10] = few[10]
+    model = GenerativeNP(rho=rho, kernel=kernel).fit(few, y)
+    assert np.isfinite(scores(model, few)).all()
+    assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize(("kernel", "order"), [("rbf", 150), ("linear", 3), ("precomputed", 150)])
+def test_matrices_beyond_the_budget_are_refused_in_a_sentence(kernel, order):
+    given = rbf_kernel(X) if kernel == "precomputed" else X
+    with pytest.raises(ValueError, match=rf"needs matrices of order {order}, .* more than cache_size=1e-05.*raise"):
+        GenerativeNP(kernel=kernel, cache_size=1e-5).fit(given, Y)
+    megabytes = 8 * order**2 / 2**20
+    with pytest.raises(ValueError, match="cache_size"):
+        GenerativeNP(kernel=kernel, rho=0.3, cache_size=0.999 * megabytes).fit(given, Y)
+    GenerativeNP(kernel=kernel, rho=0.3, cache_size=megabytes).fit(given, Y)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_features_that_overflow_are_refused_in_a_sentence(storage):
+    with pytest.raises(ValueError, match=r"too large .* scale them"):
+        GenerativeNP(kernel="linear").fit(storage(1e200 * X), Y)
+
+
+def test_sparse_features_far_from_0_are_refused_in_a_sentence():
+    """Their covariance is a difference of large numbers; an array is centred first."""
+    far = X + np.array([0.0, 1e8, 0.0])
+    with pytest.raises(ValueError, match=r"Feature 1 has a mean of .* standard deviations.* or pass an array"):
+        GenerativeNP(kernel="linear", rho=0.2).fit(sp.csr_array(far), Y)
+    near, plain = (GenerativeNP(kernel="linear", rho=0.2).fit(Z, Y) for Z in (sp.csr_array(X + 1e3), X))
+    np.testing.assert_allclose(scores(near, X + 1e3), scores(plain, X), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("rho", v) for v in (0.0, 1.0, np.nan, None)],
+        *[("ridge", v) for v in (0.0, -1.0, np.nan, None)],
+        *[("bound", v) for v in ("normal", None)],
+        ("kernel", "sigmoid"),
+        ("gamma", 0.0),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of GenerativeNP must be"):
+        GenerativeNP(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_on_pima_the_gaussian_bound_is_near_the_rates(raw_dataset, kernel):
+    data = npbench.load_dataset(raw_dataset("pima").name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GenerativeNP(rho=0.1, bound="gaussian", kernel=kernel, gamma=1e-3, ridge=1e-3)
+        f = model.fit(standardized(data.X), data.y).decision_function(standardized(data.X))
+    assert np.mean(f[data.y < 0] >= 0) == pytest.approx(0.1, abs=0.04)
+    assert np.mean(f[data.y > 0] <= 0) == pytest.approx(model.predicted_p_nd_, abs=0.1)

@@ -1,0 +1,226 @@
+"""The largest miss margin against conic programs, brute force over directions and the conditions of optimality."""
+
+import cvxpy
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize
+from scipy.stats import norm
+
+from npbench_gen.generative import MissMargin, coordinates, miss_rate, moments, tail_distance
+
+
+def covariance(rng, d, spread=1.0):
+    A = rng.normal(size=(d, d + 2)) * np.exp(rng.uniform(-spread, spread, d))[:, None]
+    return A @ A.T / d
+
+
+def problem(seed, d, distance=1.0, spread=1.0):
+    """Return delta, S_pos, S_neg with ``delta'S_neg^-1 delta = distance^2``."""
+    rng = np.random.default_rng(seed)
+    S_pos, S_neg, delta = covariance(rng, d, spread), covariance(rng, d, spread), rng.normal(size=d)
+    return delta * distance / np.sqrt(delta @ np.linalg.solve(S_neg, delta)), S_pos, S_neg
+
+
+def margin(W, delta, S_pos, S_neg, kappa):
+    lengths = [np.sqrt(np.einsum("...i,ij,...j->...", W, S, W)) for S in (S_pos, S_neg)]
+    return (W @ delta - kappa * lengths[1]) / lengths[0]
+
+
+def brute_force(delta, S_pos, S_neg, kappa):
+    """Return the largest margin over the directions of the plane, refined twice around the best."""
+    centre, width = 0.0, np.pi
+    for _ in range(3):
+        angles = centre + np.linspace(-width, width, 4001)
+        F = margin(np.column_stack([np.cos(angles), np.sin(angles)]), delta, S_pos, S_neg, kappa)
+        centre, width = angles[np.argmax(F)], width / 500
+    return F.max()
+
+
+def conic_margin(delta, S_pos, S_neg, kappa):
+    """Return the largest F >= 0 such that ``w'delta = 1 >= kappa |w|_neg + F |w|_pos`` has a solution w."""
+    L_pos, L_neg = np.linalg.cholesky(S_pos), np.linalg.cholesky(S_neg)
+    w, F = cvxpy.Variable(len(delta)), cvxpy.Parameter(nonneg=True)
+    lengths = kappa * cvxpy.norm(L_neg.T @ w) + F * cvxpy.norm(L_pos.T @ w)
+    shortest = cvxpy.Problem(cvxpy.Minimize(lengths), [delta @ w == 1])
+
+    def excess(value):
+        F.value = value
+        shortest.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+        return shortest.value - 1.0
+
+    largest = np.sqrt(delta @ np.linalg.solve(S_pos, delta))  # for kappa = 0
+    return brentq(excess, 0.0, largest * (1 + 1e-9) + 1e-9, xtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("rho", "kappa"),
+    [(1e-20, 9.262340089798408), (0.01, 2.3263478740408408), (0.05, 1.6448536269514722), (0.5, 0.0)],
+)
+def test_gaussian_tails(rho, kappa):
+    assert tail_distance(rho, "gaussian") == pytest.approx(kappa, abs=1e-12)
+    assert norm.sf(tail_distance(rho, "gaussian")) == pytest.approx(rho)
+    assert miss_rate(1.3, "gaussian") == pytest.approx(norm.sf(1.3))
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.05, 0.5, 0.9])
+def test_chebyshev_is_attained_by_two_points(rho):
+    """A variable that is 1 with probability rho and 0 else reaches its mean plus kappa deviations as often."""
+    kappa = tail_distance(rho, "chebyshev")
+    assert rho + kappa * np.sqrt(rho * (1 - rho)) == pytest.approx(1.0)
+    assert miss_rate(kappa, "chebyshev") == pytest.approx(rho)
+
+
+def test_gaussian_bound_beyond_one_half_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"rho is 0\.6.*needs rho <= 1/2.*Use bound='chebyshev'"):
+        tail_distance(0.6, "gaussian")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95])
+@pytest.mark.parametrize("d", [2, 5, 30])
+def test_below_the_distance_it_is_the_conic_program(d, share):
+    given = problem(d, d, distance=3.0)
+    found = MissMargin(*given).maximise(3.0 * share)
+    assert found.margin == pytest.approx(conic_margin(*given, 3.0 * share), abs=1e-6)
+    assert found.margin > 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    distance=st.sampled_from([1e-6, 0.1, 1.0, 10.0]),
+    kappa=st.sampled_from([0.0, 0.05, 0.5, 1.0, 1.7, 9.95, 31.6]),
+    spread=st.sampled_from([0.0, 1.0, 3.0]),
+)
+def test_in_the_plane_no_direction_is_better(seed, distance, kappa, spread):
+    given = problem(seed, 2, distance, spread)
+    found = MissMargin(*given).maximise(kappa)
+    assert found.margin == pytest.approx(brute_force(*given, kappa), rel=1e-5, abs=1e-9)
+    assert (found.margin > 0) == (kappa < distance) or abs(kappa / distance - 1) < 1e-6
+
+
+@pytest.mark.parametrize("kappa", [1.2, 4.0, 30.0])
+@pytest.mark.parametrize("d", [3, 12])
+def test_above_the_distance_no_local_search_does_better(d, kappa):
+    given = problem(d, d, distance=1.0)
+    found = MissMargin(*given).maximise(kappa)
+    rng = np.random.default_rng(0)
+    starts = [found.w, *rng.normal(size=(20, d))]
+    best = max(-minimize(lambda w: -margin(w, *given, kappa), w, method="BFGS").fun for w in starts)
+    assert found.margin == pytest.approx(best, abs=1e-6 * kappa)
+    assert found.margin >= best - 1e-10 * kappa
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kappa", [0.3, 0.99, 1.01, 2.0, 20.0])
+def test_the_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
+    """``t / (1 - t) = F sigma_neg / (kappa sigma_pos)``, t in [0, 1] for F >= 0; for F < 0 t / (t - 1) is bounded."""
+    delta, S_pos, S_neg = problem(7, 6)
+    S_pos = scale * S_pos
+    w, largest_margin, _ = MissMargin(delta, S_pos, S_neg).maximise(kappa)
+    sigma_pos, sigma_neg = np.sqrt(w @ S_pos @ w), np.sqrt(w @ S_neg @ w)
+    odds = largest_margin * sigma_neg / (kappa * sigma_pos)
+    largest = np.linalg.eigvals(np.linalg.solve(S_neg, S_pos)).real.max()
+    assert -1 / largest < odds
+    assert (odds > 0) == (kappa < 1.0)
+    on_curve = np.linalg.solve(odds * S_pos + S_neg, delta)
+    on_curve /= np.sqrt(on_curve @ S_neg @ on_curve)
+    np.testing.assert_allclose(w, on_curve, rtol=1e-7, atol=1e-9)
+    assert sigma_neg == pytest.approx(1.0)
+    assert largest_margin == pytest.approx(margin(w, delta, S_pos, S_neg, kappa))
+
+
+def test_a_narrow_positive_class_takes_the_curve_beyond_t_equal_to_minus_infinity():
+    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 would do."""
+    delta, S_pos, S_neg = problem(3, 2, distance=1.0)
+    S_pos = 1e-4 * S_pos
+    w, F, _ = MissMargin(delta, S_pos, S_neg).maximise(3.0)
+    assert brute_force(delta, S_pos, S_neg, 3.0) == pytest.approx(F, rel=1e-6)
+    assert -F / (3.0 * np.sqrt(w @ S_pos @ w)) > 1.0
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-300, 1e-160, 1e-16, 1e-9])
+def test_where_the_curve_ends_short_the_widest_direction_is_added(tilt):
+    """The hard case of trust regions: the means do not differ where S_pos is widest, and a step there still pays."""
+    given = np.array([1.0, tilt]), np.diag([1.0, 100.0]), np.eye(2)
+    found = MissMargin(*given).maximise(5.0)
+    assert found.margin == pytest.approx(brute_force(*given, 5.0), rel=1e-6)
+    assert found.margin > margin(np.array([1.0, 0.0]), *given, 5.0) + 1
+
+
+@pytest.mark.parametrize("kappa", [0.0, 1.645, 9.95])
+def test_equal_means_leave_the_widest_direction(kappa):
+    _, S_pos, S_neg = problem(5, 4)
+    found = MissMargin(np.zeros(4), S_pos, S_neg).maximise(kappa)
+    largest = np.linalg.eigvals(np.linalg.solve(S_neg, S_pos)).real.max()
+    assert found.margin == pytest.approx(-kappa / np.sqrt(largest))
+    assert np.isfinite(found.w).all()
+
+
+def test_at_one_half_only_the_covariance_of_the_positives_counts():
+    delta, S_pos, S_neg = problem(5, 4)
+    found = MissMargin(delta, S_pos, S_neg).maximise(0.0)
+    direction = np.linalg.solve(S_pos, delta)
+    np.testing.assert_allclose(found.w / found.w[0], direction / direction[0], rtol=1e-8)
+    assert found.margin == pytest.approx(np.sqrt(delta @ direction))
+
+
+@pytest.mark.parametrize("kappa", [0.5, 3.0])
+def test_the_margin_does_not_depend_on_coordinates(kappa):
+    delta, S_pos, S_neg = problem(9, 5)
+    A = np.random.default_rng(1).normal(size=(5, 5)) * np.logspace(-3, 3, 5)[:, None]
+    plain = MissMargin(delta, S_pos, S_neg).maximise(kappa)
+    turned = MissMargin(A @ delta, A @ S_pos @ A.T, A @ S_neg @ A.T).maximise(kappa)
+    assert turned.margin == pytest.approx(plain.margin, rel=1e-6)
+    np.testing.assert_allclose(A.T @ turned.w, plain.w, rtol=1e-4, atol=1e-6)
+
+
+def test_one_decomposition_serves_every_kappa():
+    curve = MissMargin(*problem(2, 8))
+    margins = [curve.maximise(kappa).margin for kappa in (0.0, 0.5, 1.0, 2.0, 10.0)]
+    assert margins == sorted(margins, reverse=True)
+    assert margins[2] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_singular_covariance_of_the_negatives_is_an_error():
+    with pytest.raises(np.linalg.LinAlgError):
+        MissMargin(np.ones(2), np.eye(2), np.diag([1.0, 0.0]))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_moments_are_numpys(storage):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * (np.random.default_rng(1).random((40, 3)) > 0.5)
+    mean, S = moments(storage(X))
+    np.testing.assert_allclose(mean, X.mean(axis=0), atol=1e-15)
+    np.testing.assert_allclose(S, np.cov(X.T, bias=True), atol=1e-15)
+    assert isinstance(S, np.ndarray)
+
+
+@pytest.mark.parametrize("rank", [1, 4, 12])
+def test_coordinates_give_the_gram_matrix_and_expansions(rank):
+    rng = np.random.default_rng(rank)
+    A = rng.normal(size=(12, rank))
+    K = A @ A.T
+    Z, pivots, root = coordinates(K, tol=0.0)
+    assert Z.shape == (12, rank)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-12)
+    np.testing.assert_array_equal(Z[pivots], root)
+    w = rng.normal(size=rank)
+    np.testing.assert_allclose(K[:, pivots] @ np.linalg.solve(root.T, w), Z @ w, atol=1e-9)
+
+
+def test_coordinates_drop_no_more_than_asked():
+    K = np.exp(-0.01 * np.subtract.outer(np.arange(50.0), np.arange(50.0)) ** 2)
+    original = K.copy()
+    Z, pivots, _ = coordinates(K, tol=1e-4)
+    assert len(pivots) < 20
+    residual = np.diag(K) - np.sum(Z**2, axis=1)
+    assert -1e-12 < residual.min() <= residual.max() <= 1e-4
+    np.testing.assert_array_equal(K, original)
+
+
+def test_a_gram_matrix_of_zeros_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="The kernel is 0 for all samples"):
+        coordinates(np.zeros((4, 4)), tol=0.0)

@@ -1,0 +1,173 @@
+"""The greedy combination: against a search written out with all pairs, exact cases, and scikit-learn's checks."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench.numerics.pauc_metrics import rank_range
+from npbench_greedy_pauc.estimator import GreedyPAUC, _Features
+
+
+def sample(n=150, share=0.3, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
+    return rng.normal(size=(n, d)) + 0.7 * (y > 0)[:, None] * np.linspace(1, -1, d), y
+
+
+X, Y = sample()
+RANGE = (0.02, 0.3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([GreedyPAUC(n_intervals=10)])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def area(scores, y=Y, fpr_range=RANGE):
+    """Return the share of ordered pairs in the range, one by one."""
+    first, last = rank_range(int(np.sum(y < 0)), *fpr_range)
+    return np.mean(scores[y > 0][:, None] > np.sort(scores[y < 0])[::-1][None, first:last])
+
+
+def by_definition(X, y, fpr_range, n_intervals):
+    """Return the areas after each feature, in exact order of the features alone, by trying all weights."""
+    Z = X / np.std(X, axis=0)
+    alone = [max((area(sign * z, y, fpr_range), sign) for sign in (1.0, -1.0)) for z in Z.T]
+    order = sorted(range(Z.shape[1]), key=lambda j: -alone[j][0])
+    score = alone[order[0]][1] * Z[:, order[0]]
+    areas = [area(score, y, fpr_range)]
+    for j in order[1:]:
+        score = score / np.std(score)
+        weights = sorted((2 * k / n_intervals - 1 for k in range(n_intervals + 1)), key=abs)
+        scores = [(1 - abs(t)) * score + t * Z[:, j] for t in weights]
+        best = max(range(len(scores)), key=lambda k: area(scores[k], y, fpr_range))
+        score = scores[best]
+        areas.append(area(score, y, fpr_range))
+    return areas
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_search_by_definition(fpr_range, seed):
+    Z, y = sample(seed=seed)
+    model = GreedyPAUC(fpr_range=fpr_range, n_intervals=20).fit(Z, y)
+    np.testing.assert_allclose([step.objective for step in model.trace_], by_definition(Z, y, fpr_range, 20))
+    assert model.objective_ == area(model.decision_function(Z), y, fpr_range)
+    assert model.objective_ == pytest.approx(model.trace_[-1].objective, abs=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 10),
+    st.integers(10, 60),
+    st.sampled_from([(0.0, 0.1), (0.2, 0.7), (0.0, 1.0)]),
+    st.integers(0, 2),
+)
+def test_areas_along_the_weights_are_those_of_each_alone(seed, m, n, fpr_range, decimals):
+    rng, y = np.random.default_rng(seed), np.repeat([1, -1], [m, n])
+    score, column = np.round(rng.normal(size=(2, m + n)), decimals)
+    features = _Features(column[:, None], np.ones(1), y, rank_range(n, *fpr_range))
+    weights = np.linspace(-1.0, 1.0, 21)
+    alone = [area((1.0 - abs(t)) * score + t * column, y, fpr_range) for t in weights]
+    np.testing.assert_allclose(features.areas(score, column, weights), alone, rtol=1e-12)
+
+
+def test_two_features_reach_what_all_directions_reach():
+    Z, y = sample(d=2, seed=4)
+    angles = np.linspace(0, 2 * np.pi, 2000)
+    best = max(area(Z @ [np.cos(a), np.sin(a)], y) for a in angles)
+    assert GreedyPAUC(fpr_range=RANGE, n_intervals=2000).fit(Z, y).objective_ >= best - 0.005
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([2, 10]), st.booleans())
+def test_no_feature_makes_it_worse(seed, d, n_intervals, coarse):
+    Z, y = sample(60, d=d, seed=seed)
+    Z = np.round(Z) if coarse else Z
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = GreedyPAUC(fpr_range=RANGE, n_intervals=n_intervals).fit(Z, y)
+    areas = [step.objective for step in model.trace_]
+    assert areas == sorted(areas)
+    assert areas[0] == max(area(sign * z, y) for z, sign in itertools.product(Z.T, (1, -1)))
+    assert sorted(model.order_.tolist()) == list(range(d))
+
+
+def test_units_and_reversals_of_features_do_not_matter():
+    units = np.array([1e-6, -1.0, 1e3, -1e6])
+    one, other = GreedyPAUC(fpr_range=RANGE).fit(X, Y), GreedyPAUC(fpr_range=RANGE).fit(X * units, Y)
+    np.testing.assert_allclose(other.coef_ * units, one.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.decision_function(X * units), one.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_samples_give_the_dense_classifier(storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = GreedyPAUC(fpr_range=RANGE).fit(storage(S), Y), GreedyPAUC(fpr_range=RANGE).fit(S, Y)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-9)
+    np.testing.assert_allclose(sparse.decision_function(S), dense.decision_function(storage(S)), atol=1e-12)
+
+
+def test_the_threshold_is_in_the_range():
+    model = GreedyPAUC(fpr_range=(0.1, 0.2)).fit(X, Y)
+    assert 0.1 <= np.mean(model.predict(X)[Y < 0] > 0) <= 0.2
+
+
+@pytest.mark.parametrize(
+    "Z",
+    [
+        np.c_[X, np.full(len(X), 5.0)],
+        np.concatenate([X, X], axis=1),
+        np.random.default_rng(0).normal(size=(150, 200)),
+        X * np.array([1e-150, 1.0, 1e150, 1.0]),
+    ],
+    ids=["constant feature", "duplicated features", "wide", "extreme units"],
+)
+def test_extreme_inputs(Z):
+    model = GreedyPAUC(fpr_range=RANGE, n_intervals=10).fit(Z, Y)
+    assert np.all(np.isfinite(model.coef_))
+    assert model.objective_ >= model.trace_[0].objective - 1e-12
+
+
+def test_a_constant_feature_gets_no_weight():
+    assert GreedyPAUC(fpr_range=RANGE).fit(np.c_[X, np.full(len(X), 5.0)], Y).coef_[0, -1] == 0.0
+
+
+def test_where_no_feature_varies_it_says_so():
+    with pytest.warns(ConvergenceWarning, match="no feature varies, so that all scores are equal"):
+        model = GreedyPAUC(fpr_range=RANGE).fit(np.full((150, 2), 3.0), Y)
+    assert (model.converged_, model.status_, model.objective_) == (False, "constant", 0.0)
+
+
+def test_a_range_without_negatives_is_refused_with_advice():
+    with pytest.raises(ValueError, match="Widen fpr_range, or train on more negatives"):
+        GreedyPAUC(fpr_range=(0.0, 0.001)).fit(X, Y)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.2, 0.1), (0.1,), (-0.1, 0.5), (0, "a")])
+def test_a_bad_range_is_refused_by_name(fpr_range):
+    with pytest.raises(ValueError, match=r"^fpr_range is .*: it must be two rates 0 <= lo < hi <= 1"):
+        GreedyPAUC(fpr_range=fpr_range).fit(X, Y)
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_intervals", 0), ("n_intervals", 1.5), ("fpr_range", 0.1)])
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of GreedyPAUC must be"):
+        GreedyPAUC(**{name: value}).fit(X, Y)
+
+
+def test_the_problem_fills_in_the_range():
+    model = npbench.solver("greedy_pauc", fpr_range=(0.0, 0.1)).fit(X, Y)
+    assert model.n_intervals == 100
+    assert model.objective_ == area(model.decision_function(X), Y, (0.0, 0.1))

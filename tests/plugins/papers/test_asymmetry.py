@@ -1,0 +1,152 @@
+"""ROC curves of population classifiers: against finite differences, least costs, SciPy's hull and closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial import ConvexHull
+from scipy.special import expit
+from scipy.stats import norm
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench_papers.bach.asymmetry import intercept_curves, on_hull, roc_curve, upper_hull
+
+PLANE = Population(
+    GaussianMixture([0.5, 0.5], [[-2.0, 3.0], [0.0, -3.0]], [np.eye(2)] * 2),
+    GaussianMixture([0.6, 0.4], [[3.0, 1.0], [-3.0, -2.0]], [[[1.5, 0.4], [0.4, 0.8]], [[2.0, 0.0], [0.0, 1.0]]]),
+    p_positive=0.3,
+)
+GAUSSIANS = Population(
+    GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
+    GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
+    p_positive=0.6,
+)
+NARROW = Population(
+    GaussianMixture.single([0.5, 0.0], [[0.4, 0.3], [0.3, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
+)
+POPULATIONS = {"plane": PLANE, "gaussians": GAUSSIANS, "narrow": NARROW}
+GAMMA = np.arange(1, 1000) / 1000
+LOSSES = ("square", "erf", "hinge")
+STEP = 1e-4
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_speeds_and_the_testing_asymmetry_are_those_of_finite_differences(name, loss):
+    """beta by equation (1), where dv/du is the ratio of differences of the rates."""
+    population, logits = POPULATIONS[name], np.linspace(-1.0, 1.5, 11)
+    here, before, after = (roc_curve(population, expit(logits + shift), loss) for shift in (0.0, -STEP, STEP))
+    du, dv = (after.u - before.u) / (2 * STEP), (after.v - before.v) / (2 * STEP)
+    assert here.du == pytest.approx(du, rel=1e-5, abs=1e-7)
+    assert here.dv == pytest.approx(dv, rel=1e-5, abs=1e-7)
+    clear = (np.abs(here.du) > 1e-3) & (np.abs(here.dv) > 1e-3) & (here.du * here.dv > 0)
+    p_pos = population.p_positive
+    beta = 1 / (1 + p_pos / (1 - p_pos) * dv[clear] / du[clear])
+    assert here.beta[clear] == pytest.approx(beta, abs=1e-4)
+    assert np.isnan(here.beta[here.du * here.dv <= 0]).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss):
+    """Of all classifiers of the curve, and of the two that give everything one label, up to the grid."""
+    population = POPULATIONS[name]
+    curve, p_pos = roc_curve(population, GAMMA, loss), population.p_positive
+    u, v = np.append(curve.u, [0.0, 1.0]), np.append(curve.v, [0.0, 1.0])
+    # Where the curve leaves the hull, the last point of the grid is not quite that of the curve.
+    inner = np.convolve(curve.consistent, np.ones(3), mode="same") == 3
+    told = inner & np.isfinite(curve.beta)
+    assert told.sum() > 100
+    beta = curve.beta[:, np.newaxis]
+    cost = beta * p_pos * (1 - v) + (1 - beta) * (1 - p_pos) * u
+    own = cost[np.arange(len(GAMMA)), np.arange(len(GAMMA))]
+    assert (own - cost.min(axis=1))[told].max() < 1e-5
+    # And no other classifier that is told apart from the hull does.
+    below = ~curve.consistent & np.isfinite(curve.beta) & (np.interp(curve.u, *upper_hull(u, v)) - curve.v > 0.01)
+    assert (own - cost.min(axis=1))[below].min(initial=1.0) > 0.0
+
+
+def test_gaussians_of_the_same_covariance_lose_nothing_but_the_asymmetry():
+    """The best boundary is a line of one direction whatever the cost; u and v follow from its intercept."""
+    S = np.array([[2.0, 0.5], [0.5, 1.0]])
+    population = Population(GaussianMixture.single([1.0, 0.0], S), GaussianMixture.single([0.0, 1.0], S))
+    direction = np.linalg.solve(S, [1.0, -1.0])
+    distance = np.sqrt(direction @ [1.0, -1.0])
+    for loss in ("square", "erf"):
+        curve = roc_curve(population, GAMMA, loss)
+        assert curve.w[:, 0] * direction[1] == pytest.approx(curve.w[:, 1] * direction[0], abs=1e-10)
+        assert curve.v == pytest.approx(norm.cdf(norm.ppf(curve.u) + distance), abs=1e-9)
+        assert curve.consistent.all()
+        # The likelihood ratio at the threshold is the slope.
+        clear = (curve.u > 1e-12) & (curve.v < 1 - 1e-12)
+        threshold = norm.isf(curve.u[clear])
+        ratio = norm.logpdf(threshold - distance) - norm.logpdf(threshold)
+        assert curve.log_slope[clear] == pytest.approx(ratio, abs=1e-3)
+        assert roc_curve(population, [0.5], loss).beta == pytest.approx([0.5], abs=1e-9)
+
+
+def test_too_extreme_asymmetries_are_inconsistent_also_where_rates_underflow():
+    curve = roc_curve(NARROW, [1e-4, 1e-3, 0.01, 0.2, 0.9], "square")
+    assert curve.u[:2].tolist() == [0.0, 0.0]
+    assert curve.consistent.tolist() == [False, False, False, False, True]
+    assert np.isfinite(curve.log_slope).all()
+    assert (curve.log_slope[:3] < -1000).all()
+    assert curve.beta[:3].tolist() == [1.0, 1.0, 1.0]
+    swapped = roc_curve(NARROW.swapped(), 1 - curve.gamma, "square")
+    assert swapped.consistent.tolist() == curve.consistent.tolist()
+    assert swapped.u == pytest.approx(1 - curve.v, abs=1e-12)
+
+
+def test_a_curve_on_the_hull_stays_there_where_its_rates_underflow():
+    wide = Population(
+        GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
+    )
+    curve = roc_curve(wide, np.append(GAMMA[:300], [1e-4, 1e-6]), "square")
+    assert curve.u[0] == 0.0 < curve.v[20] < 1e-100
+    assert curve.consistent.all()
+
+
+def test_where_the_hinge_loss_has_no_slope_the_curve_stands_still():
+    curve = roc_curve(PLANE, [1e-3, 0.999], "hinge")
+    assert not curve.w.any()
+    assert (curve.u.tolist(), curve.v.tolist()) == ([0.0, 1.0], [0.0, 1.0])
+    assert np.isnan(curve.beta).all()
+    assert curve.consistent.all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=st.sampled_from(np.arange(9) / 8)))
+def test_the_hull_is_that_of_qhull(points):
+    u, v = points
+    left, top = upper_hull(u, v)
+    # With the lower right corner, the other side of the hull is the axes.
+    everything = np.column_stack([np.append(u, [0.0, 1.0, 1.0]), np.append(v, [0.0, 1.0, 0.0])])
+    corners = everything[ConvexHull(everything).vertices]
+    expected = {(x, y) for x, y in corners if (x, y) not in {(0.0, 0.0), (1.0, 0.0)}}
+    assert {(x, y) for x, y in zip(left, top, strict=True)} - {(0.0, 0.0)} == expected
+    assert (np.diff(left) > 0).all()
+    assert (np.interp(u, left, top) >= v - 1e-12).all()
+    assert on_hull(u, v).tolist() == ((np.abs(np.interp(u, left, top) - v) < 1e-8) | (u == 0)).tolist()
+
+
+def test_a_curve_by_intercept_has_the_points_of_every_threshold():
+    w = np.array([[0.3, -1.0], [1.0, 1.0]])
+    u, v = intercept_curves(GAUSSIANS, w, 50)
+    assert (np.diff(u, axis=1) >= 0).all()
+    assert u[:, [0, -1]] == pytest.approx(np.tile([0.0, 1.0], (2, 1)), abs=1e-12)
+    for one, alarms, hits in zip(w, u, v, strict=True):
+        m, s = one @ GAUSSIANS.positive.mean, np.sqrt(one @ GAUSSIANS.positive.covariance @ one)
+        spread = np.sqrt(one @ GAUSSIANS.negative.covariance @ one)
+        inside = (alarms > 1e-12) & (alarms < 1 - 1e-12)
+        threshold = norm.isf(alarms[inside]) * spread
+        assert hits[inside] == pytest.approx(norm.sf((threshold - m) / s), abs=1e-3)
+
+
+def test_intercept_and_asymmetry_together_are_never_worse():
+    curve = roc_curve(PLANE, GAMMA, "hinge")
+    sloped = np.any(curve.w, axis=1)
+    u, v = intercept_curves(PLANE, curve.w[sloped], 400)
+    hull = upper_hull(np.append(curve.u, u), np.append(curve.v, v))
+    for axes in ((curve.u, curve.v), (u[len(u) // 2], v[len(u) // 2])):
+        assert (np.interp(axes[0], *hull) >= axes[1] - 1e-12).all()

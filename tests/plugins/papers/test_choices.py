@@ -1,0 +1,162 @@
+"""Tables 1 and 2 and the curves of Figure 4 of Bach et al. from records written by hand, against loops and scipy."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from npbench_papers.bach import choices, roc_curves
+from npbench_papers.bach.choices import KINDS, PAIRS, acceptance, compared, mismatch, table
+
+GAMMAS = np.array([0.2, 0.5, 0.8])
+
+
+def fold(seed=0, shift=(0.0, 0.0, 0.0)):
+    """Return a trace: for each kind and asymmetry, rates that are ``shift`` above random ones shared by the kinds."""
+    shared = np.random.default_rng(seed).uniform(0.2, 0.4, (2, len(GAMMAS)))
+    columns = {"asymmetry": [], "kind": [], "train_asymmetry": [], "test_p_fa": [], "test_p_nd": []}
+    for kind in range(3):
+        columns["asymmetry"] += GAMMAS.tolist()
+        columns["kind"] += [kind] * 3
+        columns["train_asymmetry"] += (GAMMAS + kind * seed / 100).tolist()
+        columns["test_p_fa"] += (shared[0] + shift[kind] * (1 + seed / 50)).tolist()
+        columns["test_p_nd"] += shared[1].tolist()
+    return columns
+
+
+def records(traces, dataset="pima", **columns):
+    return pl.DataFrame(
+        [
+            {
+                "key": f"{dataset}{repeat}",
+                "dataset": dataset,
+                "seed": 0,
+                "repeat": repeat,
+                "status": "ok",
+                "n_samples": 100,
+                "n_positive": 40,
+                "n_features": 8,
+                "trace": None if trace is None else json.dumps(trace),
+            }
+            | columns
+            for repeat, trace in enumerate(traces)
+        ],
+        schema_overrides={"trace": pl.String},
+    )
+
+
+def cells(sheet, row):
+    return dict(zip(sheet.columns, sheet.rows[row], strict=True))
+
+
+def test_costs_are_those_of_the_rates_and_shares():
+    (one,) = compared(records([fold(seed) for seed in range(3)]))
+    assert one.asymmetry.tolist() == GAMMAS.tolist()
+    assert one.cost.shape == one.train_asymmetry.shape == (3, 3, 3)
+    trace = fold(1)
+    for kind in range(3):
+        for place, gamma in enumerate(GAMMAS):
+            p_fa, p_nd = trace["test_p_fa"][3 * kind + place], trace["test_p_nd"][3 * kind + place]
+            assert one.cost[1, kind, place] == pytest.approx(gamma * 0.4 * p_nd + (1 - gamma) * 0.6 * p_fa)
+
+
+def test_the_order_of_stages_does_not_matter():
+    trace = fold(3, (0.1, 0.0, 0.2))
+    order = np.random.default_rng(0).permutation(9)
+    mixed = {name: np.array(column)[order].tolist() for name, column in trace.items()}
+    np.testing.assert_array_equal(next(compared(records([mixed]))).cost, next(compared(records([trace]))).cost)
+
+
+def test_acceptance_is_the_share_of_tests_of_scipy_that_accept():
+    cost = np.random.default_rng(0).normal(size=(10, 3, 200)) + np.array([0.5, 0.0, -0.2])[:, None]
+    found = acceptance(cost)
+    for pair, share in zip(PAIRS, found, strict=True):
+        more, less = (KINDS.index(kind) for kind in pair.split(">"))
+        p = [stats.wilcoxon(row, alternative="greater").pvalue for row in (cost[:, more] - cost[:, less]).T]
+        assert share == pytest.approx(np.mean(np.array(p) <= 0.05))
+    assert found[0] > 0.2 > found[1]
+
+
+@pytest.mark.parametrize(
+    ("shift", "expected"),
+    [((0.1, 0.1, 0.0), "all ahead"), ((0.0, 0.0, 0.1), "one ahead"), ((0.0, 0.0, 0.0), "level")],
+)
+def test_the_verdict_names_who_costs_less(shift, expected):
+    (sheet,) = table(records([fold(seed, shift) for seed in range(10)]), [])
+    row = cells(sheet, 0)
+    assert row["verdict"] == expected
+    assert row["folds"] == "10/10"
+    assert row["one>all"] == ("100.0" if expected == "all ahead" else "0.0")
+    assert cells(sheet, 1)["verdict"] == "-"
+
+
+def test_the_papers_figures_stand_below():
+    printed = [{"dataset": "pima", **dict.fromkeys(PAIRS, 0.0), "one>all": 9.2}]
+    (sheet,) = table(records([fold()]), printed)
+    assert cells(sheet, 1)["one>all"] == "9.2"
+    assert cells(sheet, 1)["verdict"] == "all ahead"
+    assert sheet.notes[0] == "Verdicts agree with the paper's on 0 of 1 data sets."
+
+
+def test_failed_folds_and_those_without_a_trace_are_counted_and_left_out():
+    traces = [fold(0), None, fold(2), {}]
+    frame = pl.concat([records(traces), records([fold(4)], status="failed").with_columns(repeat=pl.lit(4, pl.Int64))])
+    (sheet,) = table(frame, [])
+    assert cells(sheet, 0)["folds"] == "2/5"
+    (nothing,) = table(records([None]), [])
+    assert cells(nothing, 0)["one>all"] == "-"
+    assert cells(mismatch(records([None]), [])[0], 0)["one"] == "-"
+
+
+def test_the_asymmetry_is_chosen_on_the_first_fold_and_measured_on_the_others():
+    traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(4)]
+    traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
+    (sheet,) = mismatch(records(traces), [])
+    (one,) = compared(records(traces))
+    row = cells(sheet, 0)
+    assert row["asymmetry"] == "0.500"
+    others = 200 * one.cost[1:, 0, 1]
+    assert row["one"] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
+    assert row["trained"] == "0.500"
+    assert row["trained on the others"] == "0.540 [0.520, 0.560]"
+
+
+def curve(kind, p_fa, p_nd):
+    return {"kind": [kind] * len(p_fa), "test_p_fa": p_fa, "test_p_nd": p_nd}
+
+
+def trace_of(*curves):
+    return {name: [value for one in curves for value in one[name]] for name in ("kind", "test_p_fa", "test_p_nd")}
+
+
+def test_curves_are_interpolated_between_the_best_points_and_the_corners():
+    trace = trace_of(curve(0, [0.2, 0.2], [0.9, 0.4]), curve(1, [0.0, 1.0], [0.5, 0.0]), curve(2, [], []))
+    found = roc_curves.averaged(records([trace, trace]), np.array([0.0, 0.1, 0.6]))
+    np.testing.assert_allclose(found["by asymmetry"], [[1.0, 0.7, 0.2]] * 2)
+    np.testing.assert_allclose(found["by intercept"], [[0.5, 0.45, 0.2]] * 2)
+    np.testing.assert_allclose(found["by both"], [[1.0, 0.9, 0.4]] * 2)
+
+
+def test_the_table_of_curves_has_means_over_the_splits():
+    traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
+    (sheet,) = roc_curves.table(records([*traces, None]), [], at=[0.1])
+    assert sheet.rows == [
+        ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
+        ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],
+        ["by both", "0.100±0.000", "lowest at 1 of 1"],
+    ]
+    assert "2 of 3 splits" in sheet.title
+
+
+@pytest.mark.parametrize("traces", [[fold()], [None], []])
+def test_the_figure_is_drawn_of_what_there_is(traces):
+    pytest.importorskip("matplotlib")
+    frame = records(traces) if traces else records([None]).clear()
+    drawing = roc_curves.figure(frame, [])
+    assert len(drawing.axes[0].lines) == (3 if traces and traces[0] else 0)
+
+
+def test_figures_and_tables_speak_of_the_same_kinds():
+    assert set(roc_curves.KINDS.values()) == set(range(len(choices.KINDS)))

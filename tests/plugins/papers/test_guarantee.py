@@ -1,0 +1,157 @@
+"""The table and chart of thresholds with a guarantee, from records made up here, and NP-ROC bands as a chart."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from scipy.stats import beta, norm
+
+import npbench
+from npbench.config import search_path as configs
+from npbench.config.experiment import compose_experiment
+from npbench.config.fill import check
+from npbench.report.render.palette import Palette
+from npbench_papers.guarantee import excess as guarantee
+from npbench_papers.guarantee import np_roc_chart as np_roc_report
+from npbench_papers.guarantee.np_roc import np_roc
+
+RHO = 0.05
+PRINTED = [{"n": 59, "threshold": "umbrella", "theirs": 0.25}]
+
+
+def repeats(p_fa, *, threshold="umbrella", test_size=0.99528, n_splits=1, status="ok"):
+    params = {"threshold": threshold, "delta": 0.05, "calibration_size": 0.5, "n_splits": n_splits}
+    return [
+        {
+            "dataset": "scalable",
+            "solver": "scorer",
+            "params": json.dumps(params),
+            "protocol_params": json.dumps({"folds": 4, "test_size": test_size}),
+            "n_samples": 50_000,
+            "n_positive": 25_000,
+            "rho": RHO,
+            "repeat": repeat,
+            "status": status,
+            "p_fa": rate,
+            "p_nd": 0.5,
+        }
+        for repeat, rate in enumerate(p_fa)
+    ]
+
+
+def rows(*groups, printed=()):
+    (sheet,) = guarantee.table(pl.DataFrame([record for group in groups for record in group]), printed)
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+
+
+def exact(n, k):
+    """Return P(more than rho lies above the k-th smallest of n), in whole numbers."""
+    rho = Fraction(1, 20)
+    return float(sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1)))
+
+
+def test_a_row_counts_the_repeats_above_the_bound():
+    (row,) = rows(repeats([0.06, *[0.03] * 47, 0.05, 0.04]), printed=PRINTED)
+    assert (row["n"], row["threshold"], row["above rho"], row["share"]) == ("59", "umbrella", "1 of 50", "0.020")
+    low, high = beta.ppf(0.025, 1, 50), beta.ppf(0.975, 2, 49)
+    assert row["95 % limits"] == f"[{low:.3f}, {high:.3f}]"
+    assert row["by formula"] == f"{exact(59, 59):.3f}" == "0.048"
+    assert (row["theirs"], row["verdict"]) == ("0.250", "kept")
+
+
+def test_rows_are_for_each_number_of_negatives_and_rule():
+    found = rows(
+        repeats([0.06, 0.04], threshold="empirical"),
+        repeats([0.04, 0.04], test_size=0.984),
+        repeats([0.04, 0.04], n_splits=11),
+        repeats([0.01, 0.02]),
+        printed=PRINTED,
+    )
+    assert [(row["n"], row["threshold"], row["by formula"], row["theirs"]) for row in found] == [
+        ("59", "empirical", f"{exact(59, 57):.3f}", "-"),
+        ("59", "umbrella", f"{exact(59, 59):.3f}", "0.250"),
+        ("59", "umbrella, 11 splits", "-", "-"),
+        ("200", "umbrella", f"{exact(200, 196):.3f}", "-"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("above", "verdict"), [(0, "kept"), (5, "kept"), (8, "kept within noise"), (20, "exceeded"), (100, "exceeded")]
+)
+def test_the_verdict_knows_noise(above, verdict):
+    (row,) = rows(repeats([0.06] * above + [0.04] * (100 - above)))
+    assert row["verdict"] == verdict
+
+
+def test_failed_jobs_are_left_out_and_nothing_at_all_is_no_table():
+    failed = repeats([None, None], status="failed")
+    (row,) = rows(repeats([0.01, 0.02]), failed)
+    assert row["above rho"] == "0 of 2"
+    assert guarantee.table(pl.DataFrame(repeats([0.01])).clear(), PRINTED) == []
+
+
+def test_the_chart_shows_what_the_table_says():
+    records = pl.DataFrame(
+        repeats([0.06, 0.04], threshold="empirical") + repeats([0.04, 0.04]) + repeats([0.06, 0.06], test_size=0.984)
+    )
+    ((shares, misses),) = guarantee.chart(records).rows
+    assert shares.level == ("δ", 0.05)
+    assert [(s.label, list(s.x), list(s.y)) for s in shares.series] == [
+        ("empirical", [59], [0.5]),
+        ("umbrella", [59, 200], [0.0, 1.0]),
+    ]
+    assert shares.series[0].low[0] == pytest.approx(beta.ppf(0.025, 1, 2))
+    assert shares.series[0].high[0] == pytest.approx(beta.ppf(0.975, 2, 1))
+    assert [list(s.y) for s in misses.series] == [[0.5], [0.5, 0.5]]
+    pytest.importorskip("matplotlib")
+    drawn = guarantee.plot(records, PRINTED)
+    assert len(drawn.axes) == 2
+
+
+def test_the_experiment_leaves_out_the_negatives_that_it_says():
+    configs.register()
+    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+        found, experiment, faults = compose_experiment(
+            GlobalHydra.instance().config_loader(), "guarantee", ["repeats=1"]
+        )
+    assert not faults
+    requests = [check(config) for config in found]
+    data = npbench.load_dataset("scalable", **requests[0].dataset_params)
+    left_out = set()
+    for request in requests:
+        split = request.protocol.split(data, request.seed, 0)
+        negatives = int(np.sum(data.y[split.train] < 0))
+        rule = request.params["threshold"], request.params["n_splits"]
+        left_out.add((math.ceil(request.params["calibration_size"] * negatives), *rule))
+        (record,) = repeats([0.0], threshold=rule[0], n_splits=rule[1], test_size=request.protocol.test_size)
+        assert guarantee.ruled(pl.DataFrame([record]))["left_out"][0] * 2 == negatives
+    sizes = (59, 100, 200, 500, 1000)
+    expected = {(n, rule, 1) for n in sizes for rule in ("umbrella", "empirical")}
+    assert left_out == expected | {(n, "umbrella", 11) for n in (59, 200, 1000)}
+    assert [row["n"] for row in experiment.printed] == list(sizes)
+
+
+def test_bands_as_a_chart():
+    rng = np.random.default_rng(0)
+    curves = {"gen": np_roc(rng.normal(size=100), rng.normal(2, size=80)), "sgd": np_roc(np.zeros(20), np.ones(20))}
+    chart = np_roc_report.chart(curves, most=0.3)
+    ((panel,),) = chart.rows
+    gen, sgd = panel.series
+    assert gen.steps
+    assert gen.x[0] == pytest.approx(1 - 0.05 ** (1 / 100))
+    assert sgd.x[0] == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert max(gen.x) <= 0.3
+    limits = curves["gen"].at(0.1)
+    (at,) = (i for i, x in enumerate(gen.x) if x == limits.p_fa_high)
+    assert (gen.y[at], gen.low[at], gen.high[at]) == (1 - limits.p_nd, 1 - limits.p_nd_high, 1 - limits.p_nd_low)
+    assert abs(gen.y[at] - norm.sf(limits.threshold, loc=2)) < 0.2
+    assert set(sgd.y) == {1.0}
+    pytest.importorskip("matplotlib")
+    from npbench.report.render.print_figures import draw
+
+    assert draw(chart, Palette(curves)).axes

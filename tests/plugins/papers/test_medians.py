@@ -1,0 +1,290 @@
+"""Davenport's table against figures worked out by hand, by enumeration, or by NumPy and SciPy directly."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from npbench.config.experiment import check
+from npbench.config.search_path import config_dir
+from npbench.evaluation.grids import grid_values
+from npbench.report.select.strategies import settings, with_strategy
+from npbench.report.stats.inference import median_interval, wilcoxon
+from npbench_papers.davenport import medians
+
+OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]]}
+SEARCH = {"gamma": [0.5, 1], "nu_pos": [0.25, 0.5, 0.75, 1], "nu_neg": [0.25, 0.5, 0.75, 1]}
+
+
+def record(strategy, repeat=0, **columns):
+    return {
+        "key": f"{strategy}{repeat}",
+        "status": "ok",
+        "solver": "two",
+        "params": json.dumps({"strategy": strategy, "tol": 0.1}),
+        "search": json.dumps(SEARCH),
+        "dataset": "heart",
+        "dataset_params": "{}",
+        "data_sha256": "d",
+        "test_part": "drawn",
+        "problem_params": '{"rho":0.1}',
+        "protocol_params": "{}",
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "seed": 0,
+        "repeat": repeat,
+        "rho": 0.1,
+        "select_seconds": 3.0,
+        "fit_seconds": 1.0,
+        "n_candidates": 32,
+        "n_unconverged": 0,
+        "cpu": "a",
+        "n_jobs": 1,
+        "n_threads": 2,
+        "p_fa": 0.1,
+        "p_nd": 0.2,
+        "np_score": 0.2,
+    } | columns
+
+
+def frame(records):
+    return pl.DataFrame(records, infer_schema_length=None)
+
+
+def tables(records, printed=(), **options):
+    return medians.table(frame(records), printed, **(OPTIONS | options))
+
+
+def cells(sheet):
+    """Return the rows of a sheet by header."""
+    assert len(set(sheet.columns)) == len(sheet.columns)
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+
+
+@pytest.mark.parametrize("n", [6, 10, 25, 100])
+def test_the_interval_of_the_median_is_that_of_its_order_statistics(n):
+    low, high = median_interval(np.random.default_rng(n).permutation(n) + 1.0)
+    below = [sum(math.comb(n, j) for j in range(k)) / 2**n for k in range(n)]  # P(Binomial(n, 1/2) < k)
+    k = max(k for k in range(n) if below[k] <= 0.025)
+    assert (low, high) == (k, n + 1 - k)
+
+
+@given(st.lists(st.floats(-10, 10), max_size=5))
+def test_a_few_values_have_no_interval(values):
+    assert median_interval(values) is None
+
+
+def test_an_interval_of_equal_values_is_a_point():
+    assert median_interval([1.0] * 10) == (1.0, 1.0)
+
+
+@given(st.lists(st.integers(-40, 40), min_size=1, max_size=9, unique_by=abs).filter(lambda d: 0 not in d))
+def test_the_one_sided_test_counts_the_patterns_as_large(differences):
+    ranks = stats.rankdata(np.abs(differences))
+    seen = ranks[np.array(differences) > 0].sum()
+    sums = [ranks @ signs for signs in itertools.product((0, 1), repeat=len(ranks))]
+    assert wilcoxon(differences, "greater") == pytest.approx(np.mean(np.array(sums) >= seen))
+    assert wilcoxon(differences, "less") == pytest.approx(np.mean(np.array(sums) <= seen))
+
+
+def test_scores_stand_above_the_papers():
+    scores = [0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 1.0, 0.5]
+    records = [record("cd", n, np_score=s, p_fa=0.1 * (n % 2), n_candidates=6 + n) for n, s in enumerate(scores)]
+    records.append(record("cd", 10, status="timeout", np_score=None))
+    printed = [{"dataset": "heart", "strategy": "cd", "p_fa": [0.1, 0.02], "np_score": 0.318, "seconds": 169}]
+    sheet, *_ = tables(records, [*printed, {"strategy": "cd", "n_candidates": 7}])
+    here, paper, apart = cells(sheet)
+    assert sheet.title.startswith("heart, rho=0.1: ")
+    assert here == {
+        "strategy": "cd",
+        "": "here",
+        "p_fa": f"0.050±{0.05 * math.sqrt(10 / 9):.3f}",
+        "p_nd": "0.200±0.000",
+        "np_score": "0.550 [0.200, 0.900]",
+        "seconds": "4",
+        "n_candidates": "10",
+        "ok": "10/11",
+        "verdict": "not told apart",
+    }
+    assert list(paper.values()) == ["", "paper", "0.100±0.020", "-", "0.318", "169", "7", "", ""]
+    assert list(apart.values()) == ["", "here - paper", "-0.050", "-", "+0.232", "-165", "+3", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("n", "theirs", "verdict"),
+    [
+        (10, 1.5, "worse than the paper"),
+        (10, 2.0, "not told apart"),
+        (10, 9.0, "not told apart"),
+        (10, 9.5, "better than the paper"),
+        (5, 99.0, "too few"),
+        (10, None, "-"),
+    ],
+)
+def test_the_verdict_is_whether_the_interval_holds_the_papers_median(n, theirs, verdict):
+    records = [record("cd", k, np_score=k + 1.0) for k in range(n)]  # of ten the interval is 2 to 9
+    sheet, *_ = tables(records, [{"strategy": "cd", "np_score": theirs}])
+    assert cells(sheet)[0]["verdict"] == verdict
+
+
+def test_a_strategy_that_failed_everywhere_is_not_measured():
+    sheet, *_, order = tables([record("cd", status="failed", np_score=None), record("bs")], [{"np_score": 0.5}])
+    baseline, _, _, failed, _ = cells(sheet)
+    assert (baseline["verdict"], failed["verdict"], failed["np_score"]) == ("too few", "not measured", "-")
+    assert [row["verdict"] for row in cells(order)] == ["not measured"]
+
+
+def test_speed_ups_are_ratios_on_the_same_split_beside_the_papers_for_this_grid():
+    seconds = [9.0, 19.0, 29.0, 39.0, 49.0, 59.0, 69.0]
+    records = [record("gs", n, select_seconds=s) for n, s in enumerate(seconds)]  # 10 to 70 with the fit
+    records += [record("cd", n, select_seconds=1.0, n_candidates=16) for n in reversed(range(7))]  # 2 each
+    records.append(record("gs", 8))  # without counterpart
+    printed = [{"strategy": "gs", "seconds": 2801}, {"strategy": "cd", "seconds": 169}]
+    speed = tables(records, printed, line={"nu_pos": 50})[1]
+    (row,) = cells(speed)
+    assert row == {
+        "data": "heart",
+        "rho": "0.1",
+        "ratio": "gs / cd",
+        "splits": "7",
+        "seconds": "20.00 [5.00, 35.00]",
+        "paper": "16.6",
+        "paper, this grid": f"{2801 / 169 * 4 / 50:.1f}",
+        "verdict": "above the paper's",
+        "candidates": "2.0",
+    }
+    assert cells(tables(records, printed)[1])[0]["verdict"] == "not told apart"
+    assert cells(tables(records)[1])[0]["verdict"] == "-"
+    assert speed.notes == ["Timed on a; jobs side by side: 1, threads of each: 2."]
+
+
+def test_nothing_to_compare_is_not_measured():
+    *_, speed, order = tables([record("gs", n) for n in range(6)])
+    assert cells(speed)[0]["verdict"] == "not measured"
+    assert cells(order)[0]["verdict"] == "not measured"
+
+
+def test_the_order_is_tested_on_the_splits():
+    rng = np.random.default_rng(3)
+    scores = {"bs": rng.uniform(0.3, 1, 12), "gs": rng.uniform(0, 0.9, 12), "cd": rng.uniform(0, 0.6, 12)}
+    records = [record(s, n, np_score=x) for s, all_of in scores.items() for n, x in enumerate(all_of)]
+    printed = [{"strategy": s, "np_score": e} for s, e in {"bs": 1.0, "gs": 0.375, "cd": 0.318}.items()]
+    *_, order = tables(records, printed)
+    (row,) = cells(order)
+    middle = (scores["gs"] + scores["cd"]) / 2
+    p = stats.wilcoxon(scores["bs"], middle, alternative="greater").pvalue
+    p_best = 2 * stats.wilcoxon(scores["bs"], scores["cd"], alternative="greater").pvalue
+    assert row == {
+        "data": "heart",
+        "rho": "0.1",
+        "baseline": "bs",
+        "its": f"{np.median(scores['bs']):.3f}",
+        "middle": f"{(np.median(scores['gs']) + np.median(scores['cd'])) / 2:.3f}",
+        "p": f"{p:.2g}",
+        "best": f"{np.median(scores['cd']):.3f} cd",
+        "p of best": f"{p_best:.2g}",
+        "paper: its": "1.000",
+        "paper: middle": f"{(0.375 + 0.318) / 2:.3f}",
+        "paper: best": "0.318",
+        "verdict": "ahead",
+    }
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 0.5], "ahead"),  # p = 1/32
+        ([0.1, 0.2, 0.3, 0.4], "too few"),
+        ([-0.1, 0.2, 0.3, 0.4, 0.5], "ahead, within noise"),  # p = 1/16
+        ([-0.1, -0.2, -0.3, 0.4, -0.5], "not ahead"),
+        ([0.0] * 5, "all equal"),
+    ],
+)
+def test_who_is_ahead(gains, verdict):
+    records = [record("bs", n, np_score=0.6) for n in range(len(gains))]
+    records += [record("cd", n, np_score=0.6 - gain) for n, gain in enumerate(gains)]
+    *_, order = tables(records)
+    assert cells(order)[0]["verdict"] == verdict
+
+
+def test_the_p_value_of_the_best_stays_a_probability():
+    records = [record(s, n, np_score=x) for n in range(6) for s, x in {"bs": 0.1 * n, "gs": 1.0, "cd": 1.0}.items()]
+    assert cells(tables(records)[-1])[0]["p of best"] == "1"
+
+
+def test_where_splits_and_data_are_from_is_told():
+    records = [record("cd", 0, n_unconverged=3), record("cd", 1), record("cd", 2, test_part="published")]
+    records.append(record("cd", 3, test_part=None))
+    told = {"drawn": {"heart": "Not those of the paper.", "banana": "no"}}
+    sheet, *_ = tables(records, test_part=told)
+    assert sheet.notes == [
+        "Splits drawn (2 of 4 records). Not those of the paper.",
+        "Splits published (1 of 4 records).",
+        "3 fits of the selection missed their tolerance.",
+    ]
+
+
+def test_settings_differ_in_all_but_the_strategy():
+    records = [record(s, n) for s in ("gs", "cd") for n in (0, 1)]
+    records += [record("cd", dataset="banana"), record("gs", rho=0.2, problem_params='{"rho":0.2}')]
+    records += [record("cd", params='{"strategy":"cd","tol":0.2}'), record("cd", solver="other", params="{}")]
+    found = {(one.name, one.rho): one.records for one in settings(frame(records), "strategy", ())}
+    names = [("banana", 0.1), ("heart tol=0.1", 0.1), ("heart tol=0.2", 0.1), ("heart tol=0.1", 0.2)]
+    assert list(found) == names
+    assert sorted(found[names[1]]["strategy"]) == ["cd", "cd", "gs", "gs"]
+
+
+def test_splits_of_other_data_or_seeds_are_no_pairs():
+    for name, value in (("data_sha256", "e"), ("seed", 1)):
+        (one,) = settings(frame([record("gs"), record("cd", **{name: value})]), "strategy", ())
+        assert [len(side) for side in one.by_split("np_score", ["gs", "cd"])] == [0, 0]
+
+
+def test_records_of_other_solvers_or_none_leave_empty_tables():
+    for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
+        speed, order = medians.table(records, (), **OPTIONS)
+        assert (speed.rows, order.rows) == ([], [])
+    assert with_strategy(frame([record("cd")]), "strategy")["params"].to_list() == ['{"tol":0.1}']
+
+
+def test_a_run_without_the_score_is_not_measured():
+    sheet, *_, order = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
+    assert {row["verdict"] for row in cells(sheet) if row[""] == "here"} == {"not measured"}
+    assert cells(order)[0]["verdict"] == "not measured"
+
+
+def shipped(name):
+    return yaml.safe_load((config_dir() / "experiment" / f"{name}.yaml").read_text())
+
+
+def test_the_grids_are_the_papers_and_a_part_of_them():
+    full, reduced = (shipped(name)["sweeps"]["strategies"] for name in ("davenport_table1_full", "davenport_table1"))
+    gamma = np.sort(1 / (2 * np.geomspace(1e-4, 1e4, 50) ** 2))
+    assert grid_values(full["solver.search.gamma"]) == pytest.approx(list(gamma))
+    assert grid_values(reduced["solver.search.gamma"]) == pytest.approx(list(gamma[19:31:2]), rel=5e-3)
+    for name in ("solver.search.nu_pos", "solver.search.nu_neg"):
+        assert grid_values(full[name]) == [k / 50 for k in range(1, 51)]
+        assert grid_values(reduced[name]) == [k / 16 for k in range(1, 17)]
+
+
+def test_the_printed_table_is_the_papers():
+    experiment = check("davenport_table1", shipped("davenport_table1"))
+    sets = experiment.sweeps["strategies"]["dataset"].split(",")
+    strategies = experiment.sweeps["strategies"]["solver.strategy"].split(",")
+    assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
+    records = frame([record(s, dataset=d) for d in sets for s in strategies])
+    *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
+    assert [len(sheet.rows) for sheet in sheets] == [18] * 4
+    assert all("-" not in row for sheet in sheets for row in sheet.rows[1:12:3])  # of bs, bbs, gs and wgs all is known
+    ratios = {row["data"]: row["paper"] for row in cells(speed)}
+    assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
+    middles = {row["data"]: row["paper: middle"] for row in cells(order)}
+    assert middles == {"banana": "0.189", "breast_cancer": "0.889", "heart": "0.328", "thyroid": "0.074"}

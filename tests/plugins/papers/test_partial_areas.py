@@ -1,0 +1,292 @@
+"""Tables and figures of Narasimhan and Agarwal from records written by hand."""
+
+import io
+import json
+from statistics import fmean, stdev
+
+import polars as pl
+import pytest
+
+from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
+
+PRINTED = [
+    {"dataset": "pima", "solver": "pauc_struct", "pauc": 0.6},
+    {"dataset": "pima", "solver": "auc_svm", "pauc": 0.5},
+    {"dataset": "pima", "solver": "greedy_pauc", "pauc": 0.2},
+]
+
+
+def record(solver="pauc_struct", pauc=0.6, repeat=0, fpr_range=(0.02, 0.05), **columns):
+    about = {
+        "solver": solver,
+        "params": json.dumps(columns.pop("params", {})),
+        "search": "{}",
+        "dataset": "pima",
+        "dataset_params": "{}",
+        "problem_params": json.dumps({"fpr_range": fpr_range}),
+        "protocol_params": json.dumps({"test_size": columns.pop("test_size", 1 / 3), "folds": 3}),
+        "preprocess": "standardize",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "repeat": repeat,
+        "split_sha256": f"split {repeat}",
+        "status": "ok",
+        "solver_status": "converged",
+        "n_iter": 10,
+        "n_candidates": 6,
+        "select_cpu_seconds": 2.0,
+        "fit_cpu_seconds": 0.5,
+        "cpu": "a processor",
+        "n_jobs": 1,
+        "n_threads": 1,
+        "pauc": pauc,
+    }
+    return about | columns
+
+
+def frame(*records):
+    return pl.DataFrame(list(records), infer_schema_length=None)
+
+
+def cells(sheet, row):
+    return dict(zip(sheet.columns, sheet.rows[row], strict=True))
+
+
+@pytest.fixture
+def three_methods():
+    return frame(
+        *(record("pauc_struct", pauc, k) for k, pauc in enumerate([0.58, 0.62, 0.66])),
+        *(record("auc_svm", pauc, k) for k, pauc in enumerate([0.55, 0.63, 0.56])),
+        *(record("greedy_pauc", pauc, k) for k, pauc in enumerate([0.7, 0.8, 0.9])),
+    )
+
+
+def test_means_stand_beside_the_papers_with_the_best_first(three_methods):
+    areas, _ = partial_areas.table(three_methods, PRINTED)
+    assert areas.title.startswith("pima, pauc in [0.02, 0.05]:")
+    assert [row[0] for row in areas.rows] == ["greedy_pauc", "pauc_struct", "auc_svm"]
+    struct = cells(areas, 1)
+    assert struct["here"] == f"{fmean([0.58, 0.62, 0.66]):.3f}±{stdev([0.58, 0.62, 0.66]):.3f}"
+    assert (struct["paper"], struct["difference"], struct["verdict"]) == ("0.600", "+0.020", "reached")
+    assert (struct["selection"], struct["fit"], struct["splits"]) == ("2.00±0.00", "0.50±0.00", "3/3")
+    assert [row[4] for row in areas.rows] == ["above", "reached", "above"]
+
+
+def test_the_order_is_compared_pair_by_pair(three_methods):
+    areas, _ = partial_areas.table(three_methods, PRINTED)
+    assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs as there."
+    areas, _ = partial_areas.table(three_methods.filter(pl.col("solver") != "greedy_pauc"), PRINTED)
+    assert areas.notes[0].endswith("here the same.")
+    areas, _ = partial_areas.table(three_methods, PRINTED[:1])
+    assert areas.notes == []
+
+
+def test_methods_are_set_against_the_base_on_the_same_splits(three_methods):
+    shuffled = three_methods.sample(fraction=1, shuffle=True, seed=0)
+    _, ahead = partial_areas.table(shuffled, PRINTED)
+    (row,) = ahead.rows
+    gains = [0.58 - 0.55, 0.62 - 0.63, 0.66 - 0.56]
+    assert row == [
+        "pima",
+        "pauc_struct",
+        f"{fmean(gains):.3f}±{stdev(gains):.3f}",
+        "+0.100",
+        "2 of 3",
+        "ahead, as in the paper",
+    ]
+
+
+def test_a_split_without_its_counterpart_does_not_count(three_methods):
+    fewer = three_methods.filter(~((pl.col("solver") == "auc_svm") & (pl.col("repeat") == 1)))
+    _, ahead = partial_areas.table(fewer, ())
+    assert ahead.rows[0][3:] == ["-", "2 of 2", "ahead"]
+    _, ahead = partial_areas.table(fewer.filter(pl.col("solver") != "auc_svm"), PRINTED)
+    assert ahead.rows[0][4:] == ["-", "not measured"]
+    assert len(partial_areas.table(fewer.filter(solver="auc_svm"), PRINTED)) == 1
+
+
+def test_collapsed_and_failed_fits_are_counted():
+    found = frame(
+        record(pauc=0.5, solver_status="collapsed"),
+        record(pauc=0.7, repeat=1),
+        record(pauc=None, repeat=2, status="failed", solver_status=None),
+    )
+    (row,) = partial_areas.table(found, PRINTED)[0].rows
+    assert row[1] == "0.600±0.141"
+    assert row[-2:] == ["2/3", "1"]
+    (row,) = partial_areas.table(found.filter(status="failed"), PRINTED)[0].rows
+    assert row[1:5] == ["-", "0.600", "-", "not measured"]
+
+
+def test_ranges_tell_methods_apart_where_there_are_several():
+    found = frame(
+        record("pauc_struct", fpr_range=(0.0, 0.1), tpr=0.6),
+        record("pauc_struct", fpr_range=(0.05, 0.1), tpr=0.5),
+        record("auc_svm", fpr_range=(0.0, 0.1), tpr=0.55),
+    )
+    printed = [
+        {"solver": "pauc_struct", "fpr_range": [0, 0.1], "tpr": 0.61},
+        {"solver": "pauc_struct", "fpr_range": [0.05, 0.1], "tpr": 0.58},
+        {"solver": "auc_svm", "tpr": 0.58},
+    ]
+    rates, ahead = partial_areas.table(found, printed, metric="tpr")
+    assert [row[:5] for row in rates.rows] == [
+        ["pauc_struct [0, 0.1]", "0.600", "0.610", "-0.010", "reached"],
+        ["auc_svm [0, 0.1]", "0.550", "0.580", "-0.030", "reached"],
+        ["pauc_struct [0.05, 0.1]", "0.500", "0.580", "-0.080", "below"],
+    ]
+    assert [row[1:] for row in ahead.rows] == [
+        ["pauc_struct [0, 0.1]", "0.050", "+0.030", "1 of 1", "ahead, as in the paper"],
+        ["pauc_struct [0.05, 0.1]", "-0.050", "+0.000", "0 of 1", "behind, not as in the paper"],
+    ]
+
+
+def test_dots_are_the_means_and_diamonds_the_papers(three_methods):
+    pytest.importorskip("matplotlib")
+    drawn = partial_areas.figure(three_methods, PRINTED)
+    (axes,) = drawn.axes
+    dots = {line.get_xdata()[0]: line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"}
+    assert sorted(dots) == pytest.approx(sorted([fmean([0.58, 0.62, 0.66]), fmean([0.55, 0.63, 0.56]), 0.8]))
+    assert sorted(line.get_xdata()[0] for line in axes.lines if line.get_marker() == "D") == [0.2, 0.5, 0.6]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["pauc_struct", "greedy_pauc", "auc_svm"]
+    drawn.savefig(io.BytesIO(), dpi=50)
+
+
+@pytest.mark.parametrize("module", [partial_areas, learning_curves, iterations, training_times])
+def test_without_records_there_is_an_empty_figure(module):
+    pytest.importorskip("matplotlib")
+    module.figure(frame(record(status="failed", pauc=None)), ()).savefig(io.BytesIO(), dpi=50)
+
+
+def learning(*paucs, solver="pauc_struct"):
+    return [
+        record(solver, pauc, fpr_range=(0.0, 0.1), test_size=1 - share * 2 / 3)
+        for share, pauc in zip((0.1, 1.0), paucs, strict=True)
+    ]
+
+
+def test_shares_are_those_of_two_thirds_and_gains_are_told():
+    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
+    assert [row[0] for row in sheet.rows] == ["10 %", "100 %"]
+    assert cells(sheet, 0) == {
+        "share": "10 %",
+        "auc_svm": "0.200",
+        "pauc_struct": "0.400",
+        "pauc_struct - auc_svm": "+0.200",
+        "verdict": "ahead",
+    }
+    assert sheet.notes[0].startswith("pauc_struct is ahead of auc_svm at 2 of 2 shares, and by more at the smallest")
+
+
+def test_a_share_without_the_base_is_not_measured():
+    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")[:1]), ())
+    assert [row[-1] for row in sheet.rows] == ["ahead", "not measured"]
+    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7)), ())
+    assert sheet.notes == []
+
+
+def test_a_curve_is_drawn_for_each_solver():
+    pytest.importorskip("matplotlib")
+    drawn = learning_curves.figure(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
+    (axes,) = drawn.axes
+    curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    assert [list(line.get_ydata()) for line in curves] == [[0.2, 0.65], [0.4, 0.7]]
+    assert list(curves[0].get_xdata()) == pytest.approx([10, 100])
+
+
+def counted(counts, lo=0.0, method="plain"):
+    """Return records with the iterations of each (length, C), two splits each."""
+    return [
+        record(
+            repeat=repeat,
+            fpr_range=(lo, lo + length),
+            n_iter=count + repeat,
+            params={"C": C, "method": method},
+        )
+        for (length, C), count in counts.items()
+        for repeat in (0, 2)
+    ]
+
+
+def test_iterations_are_means_by_length_and_c():
+    found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
+    (sheet,) = iterations.table(found, ())
+    assert sheet.title == "pima, pauc_struct, method=plain: mean iterations, ranges [0, b] by their length b"
+    assert sheet.columns == ["length", "C=1", "C=10", "largest / smallest C"]
+    assert sheet.rows == [
+        ["0.1", "20.0", "40.0", "2.00"],
+        ["1", "10.0", "10.0", "1.00"],
+        ["shortest / longest", "2.00", "4.00", ""],
+    ]
+    assert "than for the longest: 2 of 2; more for the largest C than for the smallest: 1 of 2." in sheet.notes[0]
+
+
+def test_ranges_that_begin_later_are_a_table_by_beginning():
+    found = frame(
+        *counted({(0.1, 10.0): 19, (0.2, 10.0): 9}, lo=0.02),
+        *counted({(0.1, 10.0): 29, (0.2, 10.0): 19}, lo=0.3),
+        *counted({(0.1, 10.0): 5}, method="level"),
+    )
+    level, inner = iterations.table(found, ())
+    assert "method=level" in level.title
+    assert level.rows[-1] == ["shortest / longest", "1.00", ""]
+    assert inner.title.endswith("ranges [a, a + length], C=10")
+    assert inner.rows == [
+        ["0.1", "20.0", "30.0", "1.50"],
+        ["0.2", "10.0", "20.0", "2.00"],
+        ["shortest / longest", "2.00", "1.50", ""],
+    ]
+
+
+def test_fits_that_failed_or_ended_early_are_told():
+    some = counted({(0.1, 1.0): 10, (1.0, 1.0): 10})
+    some[0] |= {"status": "failed", "n_iter": None, "solver_status": None}
+    some[1] |= {"solver_status": "max_iter"}
+    some[2] |= {"solver_status": "collapsed"}
+    (sheet,) = iterations.table(frame(*some), ())
+    assert sheet.notes[1:] == ["w = 0 is the certified optimum of 1 of 4 fits."]
+    assert sheet.title.endswith("; 1 of 4 fits failed; 1 of 4 fits ended at max_iter")
+    assert sheet.rows[0] == ["0.1", "12.0", "1.00"]
+
+
+def test_iterations_are_drawn_a_line_for_each_c():
+    pytest.importorskip("matplotlib")
+    found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
+    (axes,) = iterations.figure(found, ()).axes
+    assert [list(line.get_ydata()) for line in axes.lines] == [[20, 10], [40, 10]]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["C = 1", "C = 10"]
+
+
+def test_times_are_compared_with_those_of_the_base():
+    found = frame(
+        record(fit_cpu_seconds=2.0),
+        record(fit_cpu_seconds=4.0, repeat=1),
+        record("auc_svm", fit_cpu_seconds=1.5, n_candidates=3),
+        record("asvm", fit_cpu_seconds=1.0),
+        record("greedy_pauc", fit_cpu_seconds=6.0, select_cpu_seconds=0.0),
+        record("pauc_dc", fit_cpu_seconds=None, status="failed"),
+    )
+    (sheet,) = training_times.table(found, ())
+    assert sheet.rows == [
+        ["asvm", "2.00", "1.00", "6", "0.33", "1/1", "faster, not as in the paper"],
+        ["auc_svm", "2.00", "1.50", "3", "0.50", "1/1", "faster"],
+        ["pauc_struct", "2.00±0.00", "3.00±1.41", "6", "1.00", "2/2", ""],
+        ["greedy_pauc", "0.00", "6.00", "6", "2.00", "1/1", "slower"],
+    ]
+    assert sheet.notes[-1] == "Timed on a processor; jobs side by side: 1, threads of each: 1."
+
+
+def test_bars_are_mean_seconds():
+    pytest.importorskip("matplotlib")
+    found = frame(
+        record(fit_cpu_seconds=2.0), record(fit_cpu_seconds=4.0, repeat=1), record("asvm", select_cpu_seconds=0.0)
+    )
+    (axes,) = training_times.figure(found, ()).axes
+    assert sorted(bar.get_width() for bar in axes.patches) == [1e-3, 0.5, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.05)])
+def test_times_of_each_range_are_a_table(fpr_range):
+    found = frame(record(fpr_range=(0.0, 0.1)), record(fpr_range=(0.02, 0.05)))
+    titles = [sheet.title for sheet in training_times.table(found, ())]
+    assert sum(f"[{fpr_range[0]:g}, {fpr_range[1]:g}]" in title for title in titles) == 1

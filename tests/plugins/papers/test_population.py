@@ -1,0 +1,254 @@
+"""Population classifiers against quadrature, SciPy's optimisers, the paper's conditions and closed forms."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.optimize import brentq, minimize
+from scipy.stats import multivariate_normal, norm
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench_papers.bach.asymmetric_cost import AsymmetricCost
+from npbench_papers.bach.expected_losses import ERF, HINGE
+from npbench_papers.bach.population import least_cost_ratio, minimisers
+
+LINE = Population(
+    GaussianMixture([0.4, 0.6], [[1.0], [3.0]], [[[1.0]], [[0.25]]]),
+    GaussianMixture([0.7, 0.3], [[-1.0], [1.5]], [[[2.0]], [[0.5]]]),
+    p_positive=0.3,
+)
+PLANE = Population(
+    GaussianMixture([0.5, 0.5], [[-2.0, 3.0], [0.0, -3.0]], [np.eye(2)] * 2),
+    GaussianMixture([0.6, 0.4], [[3.0, 1.0], [-3.0, -2.0]], [[[1.5, 0.4], [0.4, 0.8]], [[2.0, 0.0], [0.0, 1.0]]]),
+)
+GAUSSIANS = Population(
+    GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
+    GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
+)
+POPULATIONS = {"line": LINE, "plane": PLANE, "gaussians": GAUSSIANS}
+EXTREME = [1e-8, 1e-3, 0.2, 0.5, 0.9, 1 - 1e-8]
+LOSSES = ("square", "erf", "hinge")
+
+
+def density(mixture, points):
+    parts = zip(mixture.weights, mixture.means, mixture.covariances, strict=True)
+    return sum(weight * multivariate_normal(mean, covariance).pdf(points) for weight, mean, covariance in parts)
+
+
+def random_population(seed, d, spread):
+    random = np.random.default_rng(seed)
+
+    def mixture():
+        k = random.integers(1, 4)
+        A = random.normal(size=(k, d, d))
+        S = A @ A.transpose(0, 2, 1) * 10.0 ** random.uniform(-2, 1) + 1e-3 * np.eye(d)
+        return GaussianMixture(random.dirichlet(np.full(k, 3.0)), spread * random.normal(size=(k, d)), S)
+
+    return Population(mixture(), mixture(), 10.0 ** random.uniform(-4, -0.05))
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_the_square_loss_is_the_weighted_regression_on_the_label(name):
+    population = POPULATIONS[name]
+    found = minimisers(population, EXTREME, "square")
+    for gamma, w, b in zip(EXTREME, found.w, found.b, strict=True):
+        weights = gamma * population.p_positive, (1 - gamma) * (1 - population.p_positive)
+        second, first = 0.0, 0.0
+        for weight, part, label in zip(weights, (population.positive, population.negative), (1, -1), strict=True):
+            z = np.append(part.mean, 1.0)
+            second = second + weight * (np.outer(z, z) + np.pad(part.covariance, (0, 1)))
+            first = first + weight * label * z
+        assert np.append(w, b) == pytest.approx(np.linalg.solve(second, first), rel=1e-7)
+    assert found.residual.max() < 1e-13
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.5, 0.8])
+def test_the_erf_loss_is_least_where_scipy_finds_it_on_a_grid(gamma):
+    """Sums over a grid are exact for a smooth density to all digits, and know nothing of projections."""
+    side = np.linspace(-13, 13, 261)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    cell = (side[1] - side[0]) ** 2
+    positive = gamma * density(PLANE.positive, grid) * cell
+    negative = (1 - gamma) * density(PLANE.negative, grid) * cell
+
+    def phi(u):
+        return norm.pdf(u) - u * norm.sf(u)
+
+    def cost(theta):
+        f = grid @ theta[:2] + theta[2]
+        value = positive @ phi(f) + negative @ phi(-f)
+        slope = -positive * norm.sf(f) + negative * norm.sf(-f)
+        return value, np.append(slope @ grid, slope.sum())
+
+    expected = minimize(cost, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-9})
+    found = minimisers(PLANE, [gamma], "erf")
+    assert np.append(found.w[0], found.b[0]) == pytest.approx(expected.x, abs=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.4, 0.7, 0.9])
+def test_the_hinge_loss_is_stationary_by_quadrature(gamma):
+    (w,), (b,) = (part for part in minimisers(LINE, [gamma], "hinge")[:2])
+    bends = np.sort([(1 - b) / w[0], (-1 - b) / w[0]])
+
+    def over(part, label, factor):
+        def term(x):
+            return -label * factor(x) * density(part, x) if label * (w[0] * x + b) < 1 else 0.0
+
+        ends = [-20.0, *bends, 20.0]
+        return sum(quad(term, left, right, epsabs=1e-13)[0] for left, right in pairwise(ends))
+
+    for factor in (lambda x: 1.0, lambda x: x):
+        pulls = over(LINE.positive, 1, factor), over(LINE.negative, -1, factor)
+        assert gamma * 0.3 * pulls[0] + (1 - gamma) * 0.7 * pulls[1] == pytest.approx(0.0, abs=1e-10)
+
+
+# The cost, of which the gradient is at most a share of 1e-11, is 36 at the first.
+@pytest.mark.parametrize(("gamma", "tol"), [(1e-280, 4e-10), (1e-100, 1e-10), (1e-8, 1e-10), (0.01, 1e-10)])
+@pytest.mark.parametrize("name", ["plane", "gaussians"])
+def test_the_erf_loss_meets_the_papers_conditions_at_extreme_asymmetries(name, gamma, tol):
+    """Equations (8) and (9) of appendix A, whose terms are of the order of rho, divided by it."""
+    population = POPULATIONS[name]
+    found = minimisers(population, [gamma], "erf")
+    w, b, rho = found.w[0], found.b[0], gamma / (1 - gamma)
+    by_w, by_b = 0.0, 0.0
+    for part, sign, weight in ((population.positive, -1, 1.0), (population.negative, 1, 1 / rho)):
+        for pi, mu, S in zip(part.weights, part.means, part.covariances, strict=True):
+            s = np.sqrt(1 + w @ S @ w)
+            t = sign * (w @ mu + b) / s
+            by_w = by_w + weight * pi * (sign * mu * norm.cdf(t) + S @ w / s * norm.pdf(t))
+            by_b = by_b + weight * pi * sign * norm.cdf(t)
+    assert by_w == pytest.approx(np.zeros(2), abs=tol)
+    assert by_b == pytest.approx(0.0, abs=tol)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_tangents_are_finite_differences_along_logit_gamma(name, loss):
+    logits, step = np.linspace(-1.0, 1.5, 7), 1e-4
+    at = [minimisers(POPULATIONS[name], 1 / (1 + np.exp(-logits + shift)), loss) for shift in (-step, 0.0, step)]
+    assert at[1].dw == pytest.approx((at[0].w - at[2].w) / (2 * step), abs=1e-6)
+    assert at[1].db == pytest.approx((at[0].b - at[2].b) / (2 * step), abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([1e-3, 0.1, 1.0, 5.0]), st.sampled_from(["erf", "hinge"])
+)
+def test_gradients_vanish_whatever_the_population(seed, d, spread, loss):
+    population = random_population(seed, d, spread)
+    gamma = np.array([1e-8, 1e-4, 0.05, 0.3, 0.5, 0.8, 0.999, 1 - 1e-8])
+    found = minimisers(population, gamma, loss)
+    assert found.residual.max() <= 1e-10
+    assert np.isfinite(np.column_stack([*found[:4]])).all()
+    # The same with both weights divided by the smaller, which is more.
+    seen, matrix, centre = population.standardised()
+    points = np.column_stack([found.w @ np.linalg.inv(matrix), found.b + found.w @ centre])
+    sloped = np.any(found.w, axis=1)
+    cost = AsymmetricCost(seen, {"erf": ERF, "hinge": HINGE}[loss], population.log_cost_ratio(gamma)).only(sloped)
+    assert np.abs(cost.derivatives(points[sloped])[0]).max(initial=0.0) <= 1e-8
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_units_of_features_do_not_matter(loss):
+    matrix, centre = np.array([[1e5, 0.0], [3e-4, 1e-4]]), np.array([7.0, -1e3])
+    far = Population(PLANE.positive.affine(matrix, centre), PLANE.negative.affine(matrix, centre))
+    gamma = np.array([0.05, 0.5, 0.9])
+    near, found = minimisers(PLANE, gamma, loss), minimisers(far, gamma, loss)
+    assert found.w @ matrix == pytest.approx(near.w, abs=1e-7)
+    assert found.b - found.w @ matrix @ centre == pytest.approx(near.b, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_swapped_classes_have_the_mirrored_solution(loss):
+    gamma = np.array([0.02, 0.3, 0.5, 0.8])
+    found, mirrored = minimisers(LINE, gamma, loss), minimisers(LINE.swapped(), 1 - gamma, loss)
+    assert mirrored.w == pytest.approx(-found.w, abs=1e-9)
+    assert mirrored.b == pytest.approx(-found.b, abs=1e-9)
+    assert mirrored.dw == pytest.approx(found.dw, abs=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_only_the_cost_ratio_matters(loss):
+    odds = 0.3 / 0.7
+    gamma = np.array([0.2, 0.6])
+    balanced = Population(LINE.positive, LINE.negative)
+    same = gamma / (1 - gamma) * odds / (1 + gamma / (1 - gamma) * odds)
+    assert minimisers(LINE, gamma, loss).w == pytest.approx(minimisers(balanced, same, loss).w, abs=1e-9)
+
+
+def mahalanobis(population):
+    m = population.difference
+    return np.sqrt(m @ np.linalg.solve(population.negative.covariance, m))
+
+
+@pytest.mark.parametrize("population", [GAUSSIANS, GAUSSIANS.swapped()], ids=["gaussians", "swapped"])
+def test_the_least_cost_ratio_of_a_gaussian_is_where_its_tail_mean_meets_the_other_mean(population):
+    distance = mahalanobis(population)
+    expected = brentq(lambda r: norm.pdf(norm.isf(r)) / r - distance, 1e-9, 1 - 1e-9, xtol=1e-14)
+    assert least_cost_ratio(population) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_below_the_least_cost_ratio_the_hinge_loss_calls_all_negative_and_above_it_does_not(name):
+    population = Population(POPULATIONS[name].positive, POPULATIONS[name].negative)
+    ratio = least_cost_ratio(population)
+    below, above = (factor * ratio / (1 + factor * ratio) for factor in (0.99, 1.05))
+    found = minimisers(population, [below, above], "hinge")
+    assert not found.w[0].any()
+    assert found.w[1].any()
+    assert found.b[0] == -1.0
+    assert not found.dw[0].any()
+    cost = AsymmetricCost(population, HINGE, population.log_cost_ratio(np.array([below, above])))
+    trivial = np.append(np.zeros(found.w.shape[1]), -1.0)
+    least = cost.value(np.tile(trivial, (2, 1)))
+    assert cost.value(np.column_stack([found.w, found.b]))[1] < least[1]
+    # Below, no direction away from there leads down: the loss is convex, so near ones suffice.
+    random = np.random.default_rng(0)
+    steps = random.normal(size=(4000, len(trivial))) * 10.0 ** random.uniform(-3, 1, size=(4000, 1))
+    around = AsymmetricCost(population, HINGE, np.full(4000, cost.log_ratio[0]))
+    assert (around.value(trivial + steps) >= least[0] * (1 - 1e-9)).all()
+
+
+def test_classes_with_the_same_mean_leave_the_hinge_loss_without_a_slope():
+    wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
+    found = minimisers(Population(wide, narrow), [0.01, 0.49, 0.5, 0.51, 0.99], "hinge")
+    assert not found.w.any()
+    assert found.b.tolist() == [-1.0, -1.0, -1.0, 1.0, 1.0]
+    assert least_cost_ratio(Population(wide, narrow)) == 1.0
+
+
+@pytest.mark.parametrize("loss", ["square", "erf"])
+def test_classes_with_the_same_mean_leave_an_intercept_that_moves(loss):
+    wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
+    found = minimisers(Population(wide, narrow), [0.2, 0.5], loss)
+    assert found.w == pytest.approx(np.zeros((2, 2)), abs=1e-9)
+    assert found.db.min() > 0.1
+
+
+def test_a_thousand_asymmetries_are_one_problem():
+    gamma = np.arange(1, 1000) / 1000
+    for loss in LOSSES:
+        together = minimisers(PLANE, gamma, loss)
+        for i in (0, 499, 998):
+            alone = minimisers(PLANE, gamma[i : i + 1], loss)
+            assert together.w[i] == pytest.approx(alone.w[0], abs=1e-9)
+    assert len(minimisers(PLANE, [], "hinge").b) == 0
+
+
+@pytest.mark.parametrize(
+    ("gamma", "loss", "fault"),
+    [
+        ([0.0], "erf", r"values in \]0, 1\["),
+        ([1.0], "erf", r"values in \]0, 1\["),
+        ([np.nan], "erf", r"values in \]0, 1\["),
+        (0.5, "erf", r"shape \(n,\)"),
+        ([1e-300], "erf", "less extreme"),
+        ([0.5], "logistic", "one of square, erf, hinge"),
+    ],
+)
+def test_what_cannot_be_asked(gamma, loss, fault):
+    with pytest.raises(ValueError, match=fault):
+        minimisers(GAUSSIANS, gamma, loss)

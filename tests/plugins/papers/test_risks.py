@@ -1,0 +1,113 @@
+"""Risks per iteration, and the convergence of projections: what is read from traces, and what is drawn of it."""
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench_papers.barlaud import projections, risks
+
+STAGES = 5
+
+
+def course(**changes):
+    """Return the trace of a fit with stages, as records hold it."""
+    names = [f"{part}_{name}" for part in risks.PARTS for name in risks.MEASURED]
+    columns = {name: [0.5 - 0.1 * k + 0.01 * number for k in range(STAGES)] for number, name in enumerate(names)}
+    return json.dumps({"iteration": list(range(STAGES)), **columns, **changes})
+
+
+def record(key="a", trace=None, **columns):
+    about = {"dataset": "counts", "rho": 0.1, "seed": 0, "repeat": 0, "solver_status": "converged"}
+    return {"key": key, "trace": trace, **about} | columns
+
+
+def frame(*records):
+    return pl.DataFrame(list(records), infer_schema_length=None)
+
+
+def test_the_last_iteration_is_tabled_on_both_parts():
+    (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
+    assert sheet.title == "counts, rho=0.1, repeat 0, after 4 iterations, converged"
+    training, test = sheet.rows
+    assert training == ["training", "0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500", "0/1 and surrogate"]
+    assert test[:3] == ["test", "0.1600", "0.1700"]
+    assert sheet.notes == ["On the training part the surrogate type I risk less rho is -1.0e-09."]
+
+
+@pytest.mark.parametrize(
+    ("error", "risk", "verdict"),
+    [
+        (0.1, 0.1 + 9e-7, "0/1 and surrogate"),
+        (0.1, 0.1 + 2e-6, "0/1"),
+        (0.11, 0.1, "surrogate"),
+        (0.11, 0.2, "neither"),
+    ],
+)
+def test_the_verdict_tells_which_type_i_risks_are_kept(error, risk, verdict):
+    trace = course(test_p_fa=[0.0] * 4 + [error], test_risk_fa=[0.0] * 4 + [risk])
+    (sheet,) = risks.table(frame(record(trace=trace)), ())
+    assert sheet.rows[1][-1] == verdict
+
+
+@pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
+def test_records_without_stages_are_tabled_as_not_measured(trace):
+    (sheet,) = risks.table(frame(record(trace=trace)), ())
+    assert sheet.rows == [["training", "-"], ["test", "-"]]
+
+
+def test_each_record_is_a_row_of_three_panels_without_the_start():
+    pytest.importorskip("matplotlib")
+    drawn = risks.plot(frame(record("b", course(), dataset="tumours"), record("a", course()), record("c")), ())
+    assert [axes.get_title() for axes in drawn.axes] == [
+        f"{name}: {what}"
+        for name in ("counts", "tumours")
+        for what in ("risks, training part", "risks, test part", "accuracies")
+    ]
+    training, _, accuracies = drawn.axes[:3]
+    for line, name in zip(training.lines, risks.RISKS, strict=False):
+        steps, values = line.get_data()
+        assert list(steps) == [1, 2, 3, 4]
+        np.testing.assert_allclose(values, json.loads(course())[f"train_{name}"][1:])
+    assert len(training.lines) == 5  # and the bound
+    assert set(training.lines[-1].get_ydata()) == {0.1}
+    assert len(accuracies.lines) == 4
+    drawn.savefig(io.BytesIO(), dpi=50)
+
+
+def projected(*gaps):
+    rows = [(i, k, gap) for i, one in enumerate(gaps, start=1) for k, gap in enumerate(one)]
+    return json.dumps(dict(zip(projections.COLUMNS, zip(*rows, strict=True), strict=True)))
+
+
+def test_steps_are_counted_until_the_gap_is_closed():
+    trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
+    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
+    assert sheet.rows == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
+
+
+@pytest.mark.parametrize("trace", [None, "{}"])
+def test_records_without_projections_have_none(trace):
+    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=9)
+    assert sheet.rows == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
+
+
+def test_each_projection_is_a_line():
+    pytest.importorskip("matplotlib")
+    trace = projected([0.5, 0.1, -1e-18], [0.4, 0.2, 0.0, 0.0])
+    drawn = projections.plot(frame(record(trace=trace), record("b")), (), gap=1e-12, steps=9)
+    (axes,) = drawn.axes
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.5, 0.1, projections.FLOOR])
+    np.testing.assert_allclose(axes.lines[1].get_xdata(), [0, 1, 2, 3])
+    assert len(axes.lines) == 4  # and the paper's figures
+    drawn.savefig(io.BytesIO(), dpi=50)
+
+
+def test_without_traces_figures_say_what_to_do():
+    pytest.importorskip("matplotlib")
+    for records in (frame(record()), frame(record()).clear()):
+        for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):
+            (text,) = drawn.texts
+            assert "execution.trace=true" in text.get_text()

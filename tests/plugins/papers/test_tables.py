@@ -1,0 +1,369 @@
+"""Tables of experiments against figures worked out by hand, by enumeration, or by definition."""
+
+import itertools
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from npbench.commands.experiment import print_experiment
+from npbench.config.experiment import Experiment
+from npbench.report.select.traces import traces
+from npbench.report.sheet import Sheet
+from npbench.report.stats.inference import wilcoxon
+from npbench_papers.gasso import accepted, rates, scatter, speedup
+
+
+def record(solver="fast", repeat=0, *, rho=0.1, params=None, problem="np", **columns):
+    return {
+        "key": "k",
+        "status": "ok",
+        "solver": solver,
+        "params": json.dumps(params or {}),
+        "search": "{}",
+        "dataset": "pima",
+        "dataset_params": "{}",
+        "data_sha256": "d",
+        "problem": problem,
+        "problem_params": json.dumps({"rho": rho} if problem == "np" else {"q": columns.get("q")}),
+        "protocol_params": "{}",
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "seed": 0,
+        "repeat": repeat,
+        "rho": rho,
+        "select_seconds": 0.0,
+        "fit_seconds": 1.0,
+        "converged": True,
+        "cpu": "a",
+        "n_jobs": 1,
+        "n_threads": 1,
+        "trace": None,
+        "p_fa": 0.1,
+        "p_nd": 0.2,
+    } | columns
+
+
+def frame(records):
+    return pl.DataFrame(records, infer_schema_length=None)
+
+
+def cells(sheet):
+    """Return the rows of a sheet by header."""
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+
+
+def compared(records, printed=(), **options):
+    return speedup.table(frame(records), printed, **({"base": "slow", "other": "fast"} | options))
+
+
+def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
+    settings = list(itertools.product((0.1, 0.2), (0, 1), (1, 10)))
+    records = [
+        record(solver, repeat, rho=rho, params={"C": C, "max_iter": 200, **more}, fit_seconds=seconds * C)
+        for solver, seconds, more in (("fast", 1.0, {}), ("slow", 3.0, {"max_iter": 900, "inner": 5}))
+        for rho, repeat, C in settings
+    ]
+    paired = speedup.pairs(frame(records), "slow", "fast")
+    assert sorted(paired.select("rho", "repeat", "params.C").rows()) == sorted((r, n, str(C)) for r, n, C in settings)
+    assert paired["speedup"].to_list() == [3.0] * 8
+    speed, _ = compared(records)
+    assert [row["pairs"] for row in cells(speed)] == ["4", "4"]
+    assert speed.notes == ["fast and slow differ in max_iter (200, 900) besides."]
+
+
+def test_other_data_or_other_grids_make_no_pair():
+    for name in ("data_sha256", "search"):
+        records = [record("fast", 0), record("slow", 0, **{name: '{"C":[1,2]}'})]
+        assert speedup.pairs(frame(records), "slow", "fast").is_empty()
+
+
+def test_speed_ups_stand_beside_the_papers():
+    records = [record("fast", n, fit_seconds=1.0) for n in range(3)]
+    records += [record("slow", n, fit_seconds=s) for n, s in enumerate([1.0, 2.0, 4.0])]
+    printed = [{"rho": 0.1, "speedup": [2.0, 0.5]}, {"rho": 0.2, "speedup": [9.0, 0.5]}]
+    records[-1]["converged"] = False
+    speed, _ = compared(records, printed)
+    (row,) = cells(speed)
+    assert row == {
+        "rho": "0.1",
+        "pairs": "3",
+        "paper": "2.00±0.50",
+        "here": "2.33±1.53",
+        "median": "2.00",
+        "here/paper": "1.17",
+        "verdict": "reached",
+        "where both converged": "1.50±0.71 (2)",
+    }
+    assert cells(compared(records, [{"rho": 0.1, "speedup": 2.5}])[0])[0]["verdict"] == "not reached"
+    assert cells(compared(records)[0])[0]["verdict"] == "faster"
+    assert cells(compared(records, base="fast", other="slow")[0])[0]["verdict"] == "not faster"
+
+
+def test_failed_and_loose_fits_and_other_surroundings_are_told():
+    records = [record("fast", 0), record("slow", 0, n_jobs=2), record("fast", 1), record("slow", 1, status="timeout")]
+    records[0]["converged"] = False
+    speed, _ = compared(records)
+    assert [row["pairs"] for row in cells(speed)] == ["1"]
+    assert len(speed.notes) == 4
+    for solver in ("fast", "slow"):
+        assert any(f"1 jobs of {solver} have no counterpart" in note for note in speed.notes)
+    assert any("1 fits of fast did not converge" in note for note in speed.notes)
+    assert any("1 pairs were timed on different" in note for note in speed.notes)
+
+
+def test_nothing_to_pair_is_an_empty_table():
+    speed, differences = compared([record("fast", 0), record("slow", 1)])
+    assert (speed.rows, differences.rows) == ([], [])
+    assert speedup.table(frame([record()]).clear(), (), base="a", other="b") == []
+
+
+def test_differences_are_other_less_base_and_tested():
+    steps = [0.01 * n for n in range(1, 13)]
+    records = [record("fast", n, p_nd=0.2 + step) for n, step in enumerate(steps)]
+    records += [record("slow", n) for n in range(12)]
+    _, differences = compared(records, [{"rho": 0.1, "p_nd": [-3.6e-4, 31.5e-4]}])
+    alarms, misses = cells(differences)
+    assert (alarms["rate"], alarms["here"], alarms["verdict"]) == ("p_fa", "0.00000±0.00000", "all equal")
+    assert misses["paper"] == "-0.00036±0.00315"
+    assert misses["here"].startswith("0.06500±")
+    assert (misses["p"], misses["verdict"]) == (f"{2 / 2**12:.2g}", "they differ")
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=9, unique=True), st.data())
+def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(sizes, data):
+    signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
+    ranks = [sorted(sizes).index(size) + 1 for size in sizes]
+    half = sum(ranks) / 2
+    seen = abs(sum(r for r, s in zip(ranks, signs, strict=True) if s > 0) - half)
+    patterns = itertools.product([0, 1], repeat=len(ranks))
+    extreme = [abs(sum(r * on for r, on in zip(ranks, pattern, strict=True)) - half) >= seen for pattern in patterns]
+    differences = [size * sign for size, sign in zip(sizes, signs, strict=True)]
+    assert wilcoxon([*differences, 0.0]) == pytest.approx(sum(extreme) / len(extreme))
+
+
+def test_wilcoxon_takes_ties_and_single_pairs_without_a_warning():
+    assert wilcoxon([0.25]) == 1.0
+    assert wilcoxon([0.1, 0.1, -0.1]) > 0.5
+    assert wilcoxon([0.0] * 5) is None
+
+
+def test_rounding_breaks_no_ties_and_makes_no_differences():
+    steps = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.8 - 0.7, 0.5 - 0.7]  # all 0.1 or 0.2, but for their last digits
+    assert len(set(map(abs, steps))) == 5
+    assert wilcoxon(steps) == wilcoxon([1.0, -1.0, 1.0, 1.0, -2.0])
+    assert wilcoxon([0.1 + 0.2 - 0.3]) is None
+
+
+def test_as_few_pairs_as_can_never_differ_are_said_to_be_too_few():
+    for n_pairs, verdict in ((10, "too few pairs"), (11, "they differ")):
+        records = [record("slow", n) for n in range(n_pairs)]
+        records += [record("fast", n, p_nd=0.3 + 0.01 * n) for n in range(n_pairs)]
+        assert cells(compared(records)[1])[1]["verdict"] == verdict
+
+
+def test_rates_time_and_failures_of_every_solver_at_every_rho():
+    records = [record("a", n, p_fa=p_fa, select_seconds=2.0) for n, p_fa in enumerate([0.05, 0.07])]
+    records += [record("b", 0, p_fa=0.3, converged=False), record("b", 1, status="failed", p_fa=None, fit_seconds=None)]
+    records += [record("a", 0, rho=0.01, p_fa=0.02)]
+    (sheet,) = rates.table(frame(records), [{"solver": "b", "rho": 0.1, "p_nd": 0.25}])
+    strict, a, b = cells(sheet)
+    assert (strict["rho"], strict["verdict"]) == ("0.01", "exceeded")
+    assert (a["p_fa"], a["p_nd"], a["seconds"]) == ("0.060±0.014", "0.200±0.000", "3.00±0.00")
+    assert (a["ok"], a["verdict"], a["paper p_nd"]) == ("2/2", "kept", "-")
+    assert (b["p_fa"], b["ok"], b["verdict"]) == ("0.300", "1/2, 1 unconverged", "exceeded")
+    assert b["paper p_nd"] == "0.250"
+
+
+@pytest.mark.parametrize(
+    ("p_fa", "verdict"),
+    [
+        ([0.1, 0.1], "kept"),
+        ([0.09, 0.13], "kept within noise"),
+        ([0.12, 0.13, 0.125], "exceeded"),
+        ([], "not measured"),
+    ],
+)
+def test_the_verdict_on_the_bound_knows_the_noise(p_fa, verdict):
+    records = [record("a", n, p_fa=value) for n, value in enumerate(p_fa)] or [record("a", status="failed")]
+    (sheet,) = rates.table(frame(records), ())
+    assert cells(sheet)[0]["verdict"] == verdict
+
+
+def test_settings_of_one_solver_are_told_apart():
+    (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
+    assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
+
+
+@pytest.mark.parametrize("name", ["search", "dataset_params", "protocol_params"])
+def test_other_grids_data_or_protocols_are_no_repeats(name):
+    starts = {"search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
+    records = [record(repeat=n, **{name: f'{{"x":{x}}}'}) for x in (1, 2) for n in (0, 1)]
+    records += [record(dataset="breast", **{name: '{"x":3}'}), record(solver="other")]
+    breast, pima = rates.table(frame(records), ())
+    assert [row["solver"] for row in cells(breast)] == ["fast"]
+    labels = ["fast " + starts[name] + "x=1", "fast " + starts[name] + "x=2", "other"]
+    assert [row["solver"] for row in cells(pima)] == labels
+    (sheet,) = accepted.table(frame(records[:4]).with_columns(q=0.1, n_test_positive=10, accepted=0.5), ())
+    assert [row["solver"] for row in cells(sheet)] == labels[:2]
+
+
+def test_preprocessing_is_told_where_all_else_is_the_same():
+    (sheet,) = rates.table(frame([record(preprocess=name) for name in ("none", "standardize")]), ())
+    assert [row["solver"] for row in cells(sheet)] == ["fast preprocess=none", "fast preprocess=standardize"]
+
+
+def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
+    pytest.importorskip("matplotlib")
+    records = [record("b", dataset="breast"), *(record(solver, dataset="pima") for solver in "abc")]
+    figure = rates.plot(frame(records), ())
+    colours = {}
+    for axes in figure.axes:
+        for drawn in axes.containers:
+            colours.setdefault(drawn.get_label(), set()).add(drawn.lines[0].get_color())
+    assert sorted(colours) == ["a", "b", "c"]
+    assert {len(found) for found in colours.values()} == {1}
+    assert len(set().union(*colours.values())) == 3
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {*"abc", "ρ"}
+
+
+def test_the_figure_shows_means_and_the_bound():
+    pytest.importorskip("matplotlib")
+    records = [record("a", n, rho=rho, p_fa=rho + n * 0.02) for n in (0, 1) for rho in (0.05, 0.1)]
+    records += [record("a", 0, rho=0.1, dataset="breast")]
+    figure = rates.plot(frame(records), ())
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["breast"] * 3 + ["pima"] * 3
+    assert figure.axes[3].get_ylabel() == "$P_{fa}$"
+    alarms = figure.axes[3]
+    points, bound = alarms.lines[0], alarms.lines[-1]
+    assert list(points.get_ydata()) == pytest.approx([0.06, 0.11])
+    assert list(bound.get_xdata()) == list(bound.get_ydata()) == [0.05, 0.1]
+    (text,) = rates.plot(frame(records).clear(), ()).texts
+    assert text.get_text() == "No record is ok"
+
+
+def test_accepted_positives_beside_the_papers_and_a_base():
+    def found(solver, q, shares):
+        return [
+            record(solver, n, problem="qvalue", rho=None, q=q, accepted=share, n_test_positive=1000)
+            for n, share in enumerate(shares)
+        ]
+
+    records = found("ranker", 0.01, [0.4, 0.6]) + found("ours", 0.01, [0.6, 0.6]) + found("ours", 0.1, [None])
+    printed = [{"q": 0.01, "solver": "ranker", "accepted": 5000}, {"q": 0.01, "solver": "ours", "accepted": 5500}]
+    (sheet,) = accepted.table(frame(records), printed, base="ranker")
+    ours, ranker, nothing = cells(sheet)
+    assert (ours["share"], ours["number"], ours["paper"]) == ("0.600±0.000", "600±0", "5500")
+    assert (ours["over ranker"], ours["in the paper"], ours["verdict"]) == ("+20.0 %", "+10.0 %", "most")
+    assert (ranker["number"], ranker["over ranker"], ranker["verdict"]) == ("500±141", "+0.0 %", "fewer")
+    assert (nothing["q"], nothing["share"], nothing["verdict"]) == ("0.1", "-", "not measured")
+    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].rows
+
+
+def test_a_papers_number_can_be_that_of_one_variant():
+    records = [
+        record("net", problem="qvalue", q=0.1, accepted=0.5, n_test_positive=10, params={"hidden": hidden})
+        for hidden in (0, 5)
+    ]
+    (sheet,) = accepted.table(frame(records), [{"solver": "net", "hidden": 5, "accepted": 7491}])
+    assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
+
+
+def test_random_starts_against_the_usual_one():
+    def ended(C, start, objective):
+        return record(params={"C": C, "start": start}, objective=objective, surrogate=float("nan"))
+
+    figures = {1: (2.0, [1.0, 3.0, 4.0]), 10: (5.0, [5.0, 5.0]), 100: (1.0, [2.0, 3.0]), 1000: (9.0, [1.0])}
+    records = [ended(C, None, usual) for C, (usual, _) in figures.items()]
+    records += [ended(C, n, value) for C, (_, random) in figures.items() for n, value in enumerate(random)]
+    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective", "surrogate", "absent"])
+    rows = cells(sheets[0])
+    assert [row["C"] for row in rows] == ["1", "10", "100", "1000"]
+    first = rows[0]
+    assert (first["usual start"], first["random: min"], first["median"], first["max"]) == ("2", "1", "3", "4")
+    assert [row["usual is"] for row in rows] == ["among them", "equal to all", "below all", "above all"]
+    for sheet in sheets[1:]:
+        assert {row["usual is"] for row in cells(sheet)} == {"not measured"}
+
+
+def test_starts_are_compared_on_one_split():
+    def ended(repeat, start, objective):
+        return record(repeat=repeat, params={"C": 1, "start": start}, objective=objective)
+
+    records = [ended(0, None, 1.0), ended(0, 0, 2.0), ended(0, 1, 3.0)]
+    records += [ended(1, None, 20.0), ended(1, 0, 9.0), ended(1, 1, 8.0)]
+    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective"])
+    assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
+    assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
+    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", figures=["objective"])
+    assert "repeat" not in alone.title
+
+
+def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
+    console = Console(width=80, record=True)
+    experiment = Experiment(
+        name="demo",
+        title="Speed",
+        sweeps={},
+        paper="Them (2026)",
+        note="Reduced: [x]",
+        figure="npbench_papers.gasso.rates:plot",
+        table="npbench_papers.gasso.speedup:table",
+        options={"base": "slow", "other": "fast"},
+    )
+    monkeypatch.setattr("npbench.commands.experiment.importlib.util.find_spec", lambda name: None)
+    print_experiment(experiment, frame([record("fast"), record("slow")]), Path(), console)
+    text = console.export_text()
+    for expected in ("Speed\nThem (2026)\nReduced: [x]", "all equal", "which needs matplotlib"):
+        assert expected in text
+
+
+def test_tables_fit_eighty_columns():
+    records = [record(s, n, p_nd=0.3 * n, fit_seconds=1 + n) for s in ("fast", "slow") for n in (0, 1)]
+    printed = [{"speedup": [16.45, 17.81], "p_fa": [-20.0e-5, 71.0e-5], "p_nd": [-3.6e-4, 31.5e-4]}]
+    console = Console(width=80, record=True)
+    for sheet in compared(records, printed):
+        sheet.print(console)
+    text = console.export_text()
+    assert "…" not in text
+    assert "not reached" in text
+
+
+def test_a_narrow_terminal_cuts_nothing_off():
+    console = Console(width=20, record=True)
+    Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]).print(console)
+    text = console.export_text()
+    assert "…" not in text
+    for expected in ("a" * 20, "a long header", "another one", "kept within noise"):
+        assert expected in text
+
+
+def test_numbers_are_aligned_on_the_right():
+    console = Console(width=40, record=True)
+    Sheet("t", ["name", "x"], [["a", "1"], ["b", "-10"]], ["A note [with brackets]."]).print(console)
+    assert [line.rstrip() for line in console.export_text().splitlines()] == [
+        "",
+        "t",
+        "name    x",
+        "a       1",
+        "b     -10",
+        "A note [with brackets].",
+    ]
+
+
+def test_traces_are_one_row_for_each_iteration():
+    texts = ['{"p_fa":[0.5,0.25],"seconds":[0,1]}', None, "{}", '{"objective":[3,null],"seconds":[1,2]}']
+    found = traces(frame([record(key=key, trace=text) for key, text in zip("abcd", texts, strict=True)]))
+    assert found.rows(named=True) == [
+        {"key": "a", "step": 0, "p_fa": 0.5, "seconds": 0.0, "objective": None},
+        {"key": "a", "step": 1, "p_fa": 0.25, "seconds": 1.0, "objective": None},
+        {"key": "d", "step": 0, "p_fa": None, "seconds": 1.0, "objective": 3.0},
+        {"key": "d", "step": 1, "p_fa": None, "seconds": 2.0, "objective": None},
+    ]
+    assert traces(frame([record(trace=None)])).columns == ["key", "step"]

@@ -1,0 +1,379 @@
+"""SVMs for the partial and the full AUC as estimators: conventions, certificates, collapse, and a search along C."""
+
+import itertools
+import pickle
+import warnings
+
+import cvxpy
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from npbench.data import BinaryData
+from npbench.estimators import cost_path
+from npbench.estimators.cost_path import select
+from npbench.evaluation.protocols import CrossValidation
+from npbench.evaluation.selection import grid_search
+from npbench.numerics.bundle import minimise
+from npbench.numerics.pauc_metrics import pairwise
+from npbench.numerics.pauc_surrogates import StructuralRisk
+from npbench.problem import PartialAUC
+from npbench_auc_svm.estimator import AUCSVM
+from npbench_pauc_struct.estimator import PAUCStruct
+
+
+def sample(m=40, n=160, shift=2.5, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, -1], [m, n]))
+    return rng.normal(size=(m + n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+BOTH = [PAUCStruct, AUCSVM]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        PAUCStruct(),
+        PAUCStruct(fpr_range=(0.1, 0.5), C=100.0),
+        PAUCStruct(fpr_range=(0.0, 0.5), n_components=10, random_state=0),
+        AUCSVM(),
+        AUCSVM(n_components=10),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def every_ordering(X, y, first, last, C):
+    """Solve the structural SVM with a constraint for each ordering of each subset of negatives (equation 18)."""
+    w, slack = cvxpy.Variable(X.shape[1]), cvxpy.Variable(nonneg=True)
+    positives, negatives = X[y > 0], X[y < 0]
+    m, n = len(positives), len(negatives)
+    scale = 1 / (m * (last - first))
+    limits = []
+    for order in itertools.permutations(range(n), last):
+        for counts in itertools.product(range(last + 1), repeat=m):
+            loss = scale * sum(max(r - first, 0) for r in counts)
+            gained = sum((negatives[list(order[:r])] - x).sum(axis=0) for r, x in zip(counts, positives, strict=True))
+            limits.append(slack >= loss + scale * (gained @ w))
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + C * slack), limits)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return problem.value
+
+
+@pytest.mark.parametrize(("fpr_range", "ranks"), [((0.0, 0.5), (0, 2)), ((0.25, 0.5), (1, 2)), ((0.25, 0.75), (1, 3))])
+@pytest.mark.parametrize("C", [0.5, 20.0])
+def test_it_is_the_structural_svm_with_all_constraints_written_out(fpr_range, ranks, C):
+    few, y = sample(2, 4, d=2, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = PAUCStruct(fpr_range=fpr_range, C=C, tol=1e-9).fit(few, y)
+    assert model.objective_ == pytest.approx(every_ordering(few, y, *ranks, C), rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_attributes_are_what_they_say(C):
+    for model in (PAUCStruct(fpr_range=(0.0, 0.2), C=C), AUCSVM(C=C)):
+        model.fit(X, Y)
+        s = X @ model.coef_[0]
+        last = 32 if isinstance(model, PAUCStruct) else 160
+        best = np.sort(s[Y < 0])[::-1][:last]
+        risk = np.maximum(1 - s[Y > 0][:, None] + best[None], 0).mean()
+        assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + C * risk, rel=1e-9)
+        assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
+        assert (model.converged_, model.status_, model.n_iter_) == (True, "converged", len(model.trace_))
+        np.testing.assert_allclose(model.decision_function(X), s + model.intercept_[0])
+        assert not np.any(model.decision_function(X) == 0)
+
+
+@pytest.mark.parametrize("span", [(0.0, 0.1), (0.02, 0.05), (0.3, 0.6)])
+def test_its_threshold_has_a_rate_in_the_range(span):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        f = PAUCStruct(fpr_range=span, C=10.0).fit(X, Y).decision_function(X)
+    assert span[0] <= np.mean(f[Y < 0] > 0) <= span[1]
+
+
+def test_training_for_a_range_pays_there():
+    """One direction is best near the top of the ranking, another one for the whole."""
+    rng = np.random.default_rng(4)
+    y = np.repeat([1, -1], [500, 4500])
+    Z = rng.normal(scale=0.7, size=(5000, 2)) + np.where((y > 0)[:, None], [3.0, 0.0], [0.0, 2.0])
+    Z[rng.choice(np.flatnonzero(y < 0), 225, replace=False)] += np.array([3.5, -4.5])
+    part = PAUCStruct(fpr_range=(0.0, 0.1), C=100.0).fit(Z, y)
+    full = AUCSVM(C=100.0).fit(Z, y)
+    areas = [pairwise(y, model.decision_function(Z), 0.0, 0.1).value for model in (part, full)]
+    assert areas[0] > areas[1] + 0.03
+    assert PAUCStruct(fpr_range=(0.0, 1.0), C=100.0).fit(Z, y).objective_ == full.objective_
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (False, True)])
+def test_any_two_labels_will_do_and_the_larger_is_positive(estimator, labels):
+    model, plain = estimator().fit(X, np.array(labels)[(Y > 0).astype(int)]), estimator().fit(X, Y)
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_samples_give_the_dense_classifier(estimator, storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = estimator(tol=1e-8).fit(storage(S), Y), estimator(tol=1e-8).fit(S, Y)
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=2e-8)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-2)
+    assert sparse.decision_function(storage(S)).shape == (200,)
+
+
+def test_the_kernel_map_is_that_of_scikit_learn_and_tells_what_lines_cannot():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(600, 2))
+    y = np.where(np.sum(Z**2, axis=1) < 0.7, 1, -1)
+    settings = {"n_components": 60, "gamma": 0.5, "random_state": 3}
+    curved, straight = AUCSVM(C=100.0, **settings).fit(Z, y), AUCSVM(C=100.0, tol=1e-4).fit(Z, y)
+    assert np.mean(curved.predict(Z) == y) > 0.95
+    assert np.mean(straight.predict(Z) == y) < 0.8
+    features = Nystroem(**settings).fit(Z)
+    scores = features.transform(Z) @ curved.coef_[0] + curved.intercept_[0]
+    np.testing.assert_allclose(curved.decision_function(Z), scores, atol=1e-9)
+    again = AUCSVM(C=100.0, **settings).fit(Z, y)
+    np.testing.assert_array_equal(again.decision_function(Z), curved.decision_function(Z))
+    sparse = AUCSVM(C=100.0, **settings).fit(sp.csr_array(Z), y)
+    np.testing.assert_allclose(sparse.decision_function(Z), scores, atol=0.05 * np.abs(scores).max())
+
+
+def test_surrogates_and_methods_are_told_apart():
+    narrow = {"fpr_range": (0.05, 0.2), "C": 100.0}
+    tight, naive = (PAUCStruct(**narrow, surrogate=name, tol=1e-5).fit(X, Y) for name in ("tight", "naive"))
+    assert abs(tight.objective_ - naive.objective_) > 0.01 * tight.objective_
+    plain = PAUCStruct(**narrow, method="plain").fit(X, Y)
+    assert plain.converged_
+    assert plain.objective_ == pytest.approx(tight.objective_, rel=2e-3)
+    assert plain.n_iter_ > PAUCStruct(**narrow).fit(X, Y).n_iter_
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, v) for name in ("C", "tol", "gamma") for v in (0, -1.0, np.nan, "1")],
+        *[(name, v) for name in ("max_iter", "n_components") for v in (0, -5, 2.5)],
+        *[(name, v) for name in ("surrogate", "method") for v in ("fast", None)],
+        ("fpr_range", 0.1),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of PAUCStruct must be"):
+        PAUCStruct(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("span", [(0.1,), (0.2, 0.1), (-0.1, 0.5), (0.5, 1.1), ("a", "b"), (np.nan, 0.5)])
+def test_a_range_that_is_none_is_refused_in_a_sentence(span):
+    with pytest.raises(ValueError, match=r"fpr_range is .*two rates \(lo, hi\) with 0 <= lo < hi <= 1 were expected"):
+        PAUCStruct(fpr_range=span).fit(X, Y)
+
+
+def test_a_range_without_a_negative_is_refused_in_a_sentence():
+    few, y = sample(30, 20)
+    with pytest.raises(ValueError, match=r"No negative is ranked in fpr_range=\(0, 0\.04\): with 20 negatives"):
+        PAUCStruct(fpr_range=(0, 0.04)).fit(few, y)
+
+
+def test_parameters_are_kept_and_a_pickled_classifier_decides_the_same():
+    for model in (PAUCStruct(C=3.0, fpr_range=[0.0, 0.3]), AUCSVM(C=3.0, n_components=5, random_state=0)):
+        again = pickle.loads(pickle.dumps(model.fit(X, Y)))
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+        assert len(pickle.dumps(model)) < 20_000
+        assert clone(model).get_params() == again.get_params()
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_where_no_weights_beat_none_it_says_so_and_ranks_no_worse_than_for_the_full_area(C):
+    Z, y = sample(300, 3000, shift=1.0, d=10)
+    with pytest.warns(ConvergenceWarning, match=r"PAUCStruct: w = 0 is optimal to within tol.*Use pauc_dc"):
+        model = PAUCStruct(fpr_range=(0.02, 0.05), C=C).fit(Z, y)
+    assert (model.status_, model.converged_) == ("collapsed", False)
+    assert model.objective_ == C
+    assert model.trace_[-1].bound >= C * (1 - 1e-3)
+    areas = [pairwise(y, one.decision_function(Z), 0.02, 0.05).value for one in (model, AUCSVM(C=C).fit(Z, y))]
+    assert areas[0] >= areas[1] > 0.15
+    np.testing.assert_allclose(np.linalg.norm(model.coef_), np.linalg.norm(AUCSVM(C=C).fit(Z, y).coef_))
+
+
+def test_where_it_collapses_the_best_ranking_met_is_kept_whatever_it_started_from():
+    Z, y = sample(60, 600, shift=1.0, seed=8)
+    span, ranks = (0.02, 0.05), (12, 30)
+    met = [AUCSVM(C=100.0).fit(Z, y).coef_[0]]
+    minimise(Z, StructuralRisk(y, *ranks), 100.0, tol=1e-3, watch=lambda w, _: met.append(w))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = PAUCStruct(fpr_range=span, C=1.0).fit_from(Z, y)
+        cold, warm = PAUCStruct(fpr_range=span, C=100.0), PAUCStruct(fpr_range=span, C=100.0)
+        cold.fit(Z, y)
+        warm.fit_from(Z, y, start)
+    assert cold.status_ == warm.status_ == "collapsed"
+    np.testing.assert_array_equal(cold.coef_, warm.coef_)
+    areas = [pairwise(y, Z @ w, *span).value for w in met]
+    assert pairwise(y, cold.decision_function(Z), *span).value == pytest.approx(max(areas), abs=1e-12)
+    assert max(areas) > areas[0]
+
+
+def test_no_ranking_at_all_is_not_taken_for_half_of_a_good_one():
+    """The best negatives are at either end: the planes cancel, and w = 0 would have the partial AUC of ties, 1/2."""
+    Z = np.concatenate([np.full(50, 1.0), np.full(10, 10.0), np.full(10, -10.0), np.zeros(80)])[:, None]
+    y = np.repeat([1, -1], [50, 100])
+    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal to within tol"):
+        model = PAUCStruct(fpr_range=(0.0, 0.1)).fit(Z, y)
+    assert model.coef_[0, 0] > 0
+    assert model.status_ == "collapsed"
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
+def test_no_weights_at_all_are_better_where_it_collapses(seed, shift):
+    Z, y = sample(30, 300, shift=shift, d=3, seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = PAUCStruct(fpr_range=(0.02, 0.05), C=10.0, tol=1e-6).fit(Z, y)
+    rng = np.random.default_rng(seed)
+    if model.status_ == "collapsed":
+        for w in [model.coef_[0], *rng.normal(size=(30, 3))]:
+            for scale in (1e-3, 0.1, 1.0, 10.0):
+                assert objective(Z, y, scale * w / np.linalg.norm(w), (6, 15), 10.0) >= 10.0 * (1 - 2e-6)
+    else:
+        assert objective(Z, y, model.coef_[0], (6, 15), 10.0) < 10.0
+
+
+def objective(Z, y, w, ranks, C):
+    first, last = ranks
+    s = Z @ w
+    best, total = np.sort(s[y < 0])[::-1], 0.0
+    for one in s[y > 0]:
+        steps = [0.0, *np.cumsum(best[:last] - one)]
+        total += max(max(r - first, 0) + steps[r] for r in range(last + 1))
+    return 0.5 * w @ w + C * total / (np.sum(y > 0) * (last - first))
+
+
+def test_features_that_tell_nothing_are_a_collapse_of_the_full_area_too():
+    Z, y = np.full((60, 2), 3.0), np.repeat([1, -1], [20, 40])
+    for model in (AUCSVM(), PAUCStruct(fpr_range=(0.0, 0.5))):
+        with pytest.warns(ConvergenceWarning, match="w = 0 is optimal to within tol"):
+            model.fit(Z, y)
+        assert (model.status_, model.objective_) == ("collapsed", 1.0)
+        assert np.all(np.isfinite(model.decision_function(Z)))
+
+
+def test_a_tiny_cost_ranks_still():
+    model = AUCSVM(C=1e-9).fit(X, Y)
+    assert model.status_ == "converged"
+    assert pairwise(Y, model.decision_function(X), 0.0, 1.0).value > 0.9
+
+
+def test_without_convergence_the_warning_says_what_to_try():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter planes did not suffice\. Increase max_iter or tol"):
+        model = PAUCStruct(C=1000.0, max_iter=2).fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
+    assert model.coef_.any()
+    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+        assert PAUCStruct(C=1000.0, max_iter=1, fpr_range=(0.02, 0.05)).fit(X, Y).coef_.any()
+
+
+def test_features_that_overflow_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+        PAUCStruct().fit(1e200 * X, Y)
+
+
+@pytest.mark.parametrize(
+    "case", ["unscaled", "constant feature", "twenty negatives", "one positive", "wide", "duplicates", "far away"]
+)
+@pytest.mark.parametrize(("C", "span"), [(1e-2, (0.0, 0.1)), (1e3, (0.0, 0.1)), (1e2, (0.05, 0.3)), (1e6, (0.9, 1.0))])
+def test_extreme_inputs_end_with_a_true_certificate(case, C, span):
+    Z, y = {
+        "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
+        "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
+        "twenty negatives": sample(200, 20),
+        "one positive": sample(1, 100),
+        "wide": sample(20, 40, d=400, shift=3.0),
+        "duplicates": (np.concatenate([X, X]), np.concatenate([Y, Y])),
+        "far away": (X + 1e6, Y),
+    }[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PAUCStruct(C=C, fpr_range=span).fit(Z, y)
+    assert model.converged_ == (not caught)
+    assert np.all(np.isfinite(model.decision_function(Z)))
+    assert model.status_ in ("converged", "collapsed") or (case, C) == ("unscaled", 1e6)  # rounding tells
+    assert model.duality_gap_ >= 0
+    assert (model.duality_gap_ <= 1.001e-3 * model.objective_) == (model.status_ != "stalled")
+
+
+PROBLEM, COSTS = PartialAUC((0.0, 0.2)), [0.1, 1.0, 10.0, 100.0]
+
+
+def precise(**params):
+    return PAUCStruct(**{"fpr_range": (0.0, 0.2), "tol": 1e-9, **params})
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_search_that_shares_planes_finds_the_losses_of_independent_fits(storage, monkeypatch):
+    folds = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
+    search = {"C": [10.0, 0.1, 1.0], "surrogate": ["tight", "naive"]}
+    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
+    monkeypatch.delattr(cost_path, "grid_search")
+    one = select(precise, storage(X), Y, folds, PROBLEM, search)
+    np.testing.assert_allclose(one.losses, other.losses, rtol=0, atol=1e-12)
+    assert one == other
+    assert len(set(one.losses)) > 3
+
+
+def test_planes_are_shared_along_the_costs(monkeypatch):
+    Z, y = sample(200, 1800, d=20, shift=3.0, seed=2)
+    folds = CrossValidation(folds=2).split(BinaryData(Z, y, "toy"), 0, 0).folds
+    costs = [*COSTS, 1e3, 1e4]
+    counts, fit_from = [], PAUCStruct.fit_from
+
+    def counted(self, *given):
+        solution = fit_from(self, *given)
+        counts.append(self.n_iter_)
+        return solution
+
+    monkeypatch.setattr(PAUCStruct, "fit_from", counted)
+    one = select(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
+    shared, counts[:] = sum(counts), []
+    two = grid_search(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
+    assert shared < 0.8 * sum(counts)
+    assert one.losses == pytest.approx(two.losses, abs=0.02)
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+def test_planes_of_one_kernel_map_are_not_taken_for_those_of_another(random_state):
+    small, large = (
+        PAUCStruct(fpr_range=(0.0, 0.2), C=C, n_components=20, gamma=0.5, random_state=random_state)
+        for C in (10.0, 100.0)
+    )
+    large.fit_from(X, Y, small.fit_from(X, Y))
+    w, Z = large.coef_[0], large.feature_map_.transform(X)
+    best = np.sort(Z[Y < 0] @ w)[::-1][:32]
+    reached = 0.5 * w @ w + 100.0 * np.maximum(1 - (Z[Y > 0] @ w)[:, None] + best[None], 0).mean()
+    assert large.objective_ == pytest.approx(reached, rel=1e-9)
+    cold = minimise(Z, StructuralRisk(Y, 0, 32), 100.0, tol=1e-6)
+    assert large.objective_ - large.duality_gap_ <= cold.objective * (1 + 1e-9)
+
+
+def test_unconverged_fits_are_counted_and_one_cost_shares_nothing():
+    folds = CrossValidation(folds=2).split(BinaryData(X, Y, "toy"), 0, 0).folds
+
+    def hasty(**params):
+        return precise(max_iter=1, **params)
+
+    assert select(hasty, X, Y, folds, PROBLEM, {"C": [1.0, 100.0]}).n_unconverged == 4
+    search = {"C": [1.0], "surrogate": ["tight", "naive"]}
+    assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)

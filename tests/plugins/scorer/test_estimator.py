@@ -1,0 +1,449 @@
+"""Any classifier with a threshold: what sets it, what it promises, what it refuses, and how it is configured."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hydra import compose, initialize_config_dir
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench import registry
+from npbench.config import fill as request
+from npbench.config import search_path as configs
+from npbench.config.solver_settings import solver_settings
+from npbench.contracts import resolve
+from npbench.errors import RequestError
+from npbench.numerics.rates import rates, share_accepted
+from npbench.records import provenance
+from npbench.runner.plan import jobs_of
+from npbench_scorer.estimator import Scorer
+
+FOREST, BAYES = "sklearn.ensemble.RandomForestClassifier", "sklearn.naive_bayes.GaussianNB"
+
+
+def sample(n=400, share=0.4, shift=1.5, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+
+
+class Recorder(LogisticRegression):
+    """Keeps what it was fitted to."""
+
+    def fit(self, X, y):
+        self.seen_, self.labels_ = X, y
+        return super().fit(X, y)
+
+
+class Reader(ClassifierMixin, BaseEstimator):
+    """Scores a sample by its first feature."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+@pytest.mark.filterwarnings("ignore:The umbrella threshold needs")
+@parametrize_with_checks(
+    [
+        Scorer(),
+        Scorer(threshold="umbrella", rho=0.1, delta=0.9),
+        Scorer(threshold="zero"),
+        Scorer(q=0.1),
+        Scorer(n_splits=2, rho=0.2),
+        Scorer(estimator=FOREST, params={"n_estimators": 3}),
+        Scorer(estimator=LogisticRegression(), params={"C": 0.5}),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
+def test_the_threshold_is_set_on_negatives_that_the_classifier_never_saw(threshold):
+    model = Scorer(estimator=Recorder(), threshold=threshold, calibration_size=0.3, random_state=0).fit(X, Y)
+    seen = {tuple(row) for row in model.estimators_[0].seen_}
+    left_out = np.array([tuple(row) not in seen for row in X])
+    assert np.all(Y[left_out] == -1)
+    assert left_out.sum() == model.n_calibration_ == np.ceil(0.3 * np.sum(Y < 0))
+    assert set(model.estimators_[0].labels_) == {0, 1}
+    f = model.decision_function(X[left_out])
+    accepted = {"umbrella": 0, "empirical": 3}[threshold]  # of 72: none for n < 93, by known ranks; 0.05 * 72 = 3.6
+    assert np.sum(f >= 0) == accepted
+    assert model.status_ == threshold
+    scores = model.estimators_[0].decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores - model.thresholds_[0])
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > model.thresholds_[0], 1, -1))
+
+
+def test_q_values_are_found_on_samples_of_both_classes():
+    model = Scorer(estimator=Recorder(), q=0.1, calibration_size=0.5, random_state=0).fit(X, Y)
+    seen = {tuple(row) for row in model.estimators_[0].seen_}
+    left_out = np.array([tuple(row) not in seen for row in X])
+    assert (np.sum(Y[left_out] < 0), np.sum(Y[left_out] > 0)) == (120, 80)
+    scores = model.estimators_[0].decision_function(X[left_out])
+    p_nd, p_fa = rates(Y[left_out], model.decision_function(X[left_out]))
+    assert 1 - p_nd == pytest.approx(share_accepted(Y[left_out], scores, 0.1))
+    assert p_nd < 0.8
+    assert p_fa <= 0.1 * (1 - p_nd)
+    assert model.status_ == "q_value"
+
+
+SOLVERS = sorted(name for name in registry.installed().solvers if name != "scorer")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SOLVERS)
+def test_any_solver_can_be_thresholded(name):
+    model = Scorer(estimator=name, threshold="umbrella", rho=0.1, random_state=0).fit(X, Y)
+    (classifier,) = model.estimators_
+    assert type(classifier) is resolve(registry.installed().solver(name).estimator)
+    assert getattr(classifier, "rho", 0.1) == 0.1
+    assert (model.status_, model.n_calibration_) == ("umbrella", 120)
+    np.testing.assert_allclose(
+        model.decision_function(X), classifier.decision_function(X) - model.thresholds_[0], rtol=1e-9, atol=1e-9
+    )
+    assert 0 < np.mean(model.predict(X)[Y < 0] > 0) <= 0.1
+
+
+def test_a_solver_is_given_what_the_problem_asks_unless_told_otherwise():
+    assert Scorer(estimator="np_svm", rho=0.2)._built().rho == 0.2
+    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._built().rho == 0.3
+    assert Scorer(estimator="q_svm", q=0.2)._built().q == 0.2
+    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._built().rho == 0.4
+
+
+@pytest.mark.parametrize("n_splits", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("estimator", ["sklearn.linear_model.LogisticRegression", "gen"])
+def test_several_splits_decide_by_majority(n_splits, estimator):
+    model = Scorer(estimator=estimator, n_splits=n_splits, random_state=0).fit(X, Y)
+    new, _ = sample(seed=5)
+    f = np.array(
+        [c.decision_function(new) - t for c, t in zip(model.estimators_, model.thresholds_, strict=True)]
+    )  # one row for each split
+    assert f.shape == (n_splits, len(new))
+    assert len(np.unique(model.thresholds_)) == n_splits
+    np.testing.assert_array_equal(model.predict(new) > 0, np.sum(f > 0, axis=0) > n_splits / 2)
+    np.testing.assert_array_equal(model.decision_function(new) >= 0, np.sum(f >= 0, axis=0) > n_splits / 2)
+    share = np.mean(model.decision_function(new) >= 0)
+    assert share <= np.mean(f >= 0, axis=1).sum() / (n_splits // 2 + 1) + 1e-12
+
+
+def test_one_of_several_splits_that_does_not_converge_is_told():
+    with pytest.warns(ConvergenceWarning):
+        model = Scorer(params={"max_iter": 1}, n_splits=3, random_state=0).fit(X, Y)
+    assert not model.converged_
+    model = Scorer(n_splits=3, random_state=0).fit(X, Y)
+    assert model.converged_
+    assert model.n_iter_ == max(c.n_iter_.max() for c in model.estimators_)
+
+
+def test_zero_leaves_the_classifier_as_it_is():
+    model = Scorer(threshold="zero").fit(X, Y)
+    alone = LogisticRegression().fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X))
+    assert (model.thresholds_[0], model.n_calibration_, model.status_) == (0.0, 0, "zero")
+    forest = Scorer(estimator=FOREST, params={"random_state": 3}, threshold="zero").fit(X, Y)
+    alone = RandomForestClassifier(random_state=3).fit(X, (Y > 0).astype(int))
+    np.testing.assert_array_equal(forest.decision_function(X) > 0, alone.predict_proba(X)[:, 1] > 0.5)
+
+
+def test_auto_is_umbrella_where_negatives_suffice_and_says_where_not():
+    assert Scorer(random_state=0).fit(X, Y).status_ == "umbrella"
+    with pytest.warns(UserWarning, match=r"needs 299 negatives left out at rho=0.01 .* there are 120 .* is empirical"):
+        assert Scorer(rho=0.01, random_state=0).fit(X, Y).status_ == "empirical"
+
+
+def test_too_few_negatives_for_the_umbrella_are_refused_with_the_number_needed():
+    few, y = sample(220, share=200 / 220)
+    with pytest.raises(ValueError, match=r"needs 59 negatives left out .* there are 10 .* Use more data .117 neg"):
+        Scorer(threshold="umbrella").fit(few, y)
+
+
+@pytest.mark.parametrize(("rho", "needed"), [(0.05, 59), (0.001, 2995)])
+def test_the_umbrella_needs_no_more_negatives_than_the_number_it_tells(rho, needed):
+    rng = np.random.default_rng(0)
+    features, y = rng.normal(size=(2 * needed + 20, 1)), np.repeat([1, -1], [20, 2 * needed])
+    model = Scorer(estimator=Reader(), threshold="umbrella", rho=rho, random_state=0).fit(features[1:], y[1:])
+    assert (model.status_, model.n_calibration_) == ("umbrella", needed)
+    Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-1], y[:-1])
+    with pytest.raises(ValueError, match=rf"there are {needed - 1} .* \({2 * needed - 1} negatives to train on\)"):
+        Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-2], y[:-2])
+
+
+@pytest.mark.parametrize(("counts", "q", "name"), [((1, 5), None, "negative"), ((5, 1), 0.1, "positive")])
+def test_one_sample_cannot_both_fit_and_calibrate(counts, q, name):
+    with pytest.raises(ValueError, match=f"There is 1 {name} sample"):
+        Scorer(q=q).fit(np.arange(6.0)[:, None], np.repeat([-1, 1], counts))
+
+
+@pytest.mark.parametrize("levels", [None, 4, 1])
+def test_the_promise_of_the_umbrella_holds_on_new_samples_with_ties_too(levels):
+    rng, violated = np.random.default_rng(0), []
+
+    def feature(n):
+        values = rng.normal(size=n)
+        return (values if levels is None else np.clip(np.round(values), 1, levels))[:, None]
+
+    new = feature(100_000)
+    y = np.repeat([-1, 1], [200, 10])
+    for seed in range(200):
+        model = Scorer(estimator=Reader(), threshold="umbrella", rho=0.1, delta=0.1, random_state=seed)
+        model.fit(np.vstack([feature(200), feature(10) + 1]), y)
+        violated.append(np.mean(model.decision_function(new) >= 0) > 0.1)
+    assert np.mean(violated) <= 0.1 + 3 * np.sqrt(0.09 / 200)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_that_are_all_or_none_are_tied_and_kept_finite(seed):
+    model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=seed).fit(X, Y)
+    f = model.decision_function(sample(seed=9)[0])
+    assert np.all(np.isfinite(f))
+    votes = model.estimators_[0].predict_proba(sample(seed=9)[0])[:, 1]
+    assert len(np.unique(f)) == len(np.unique(votes)) <= 4
+    np.testing.assert_array_equal(
+        np.argsort(np.unique(votes)), np.argsort([f[votes == v][0] for v in np.unique(votes)])
+    )
+
+
+def test_log_odds_tell_probabilities_near_one_apart():
+    far = np.vstack([X, X + np.array([30.0, 0, 0])])
+    y = np.concatenate([Y, np.ones_like(Y)])
+    model = Scorer(estimator=BAYES, threshold="zero").fit(far, y)
+    chance = GaussianNB().fit(far, y).predict_proba(far[400:])
+    assert np.mean(chance[:, 1] == 1.0) > 0.9
+    assert len(np.unique(model.decision_function(far[400:]))) > 300
+
+
+def test_scores_that_are_not_finite_are_refused():
+    constant = np.zeros_like(X)  # a class without variance: its density is 0/0
+    with (
+        pytest.warns(RuntimeWarning),
+        pytest.raises(ValueError, match="GaussianNB gave NaN or infinite scores to 120 of 120 samples: scale the feat"),
+    ):
+        Scorer(estimator=BAYES).fit(constant, Y)
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csc_matrix])
+def test_sparse_samples_give_the_dense_classifier(storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = (Scorer(random_state=0).fit(samples, Y) for samples in (storage(S), S))
+    np.testing.assert_allclose(sparse.decision_function(storage(S)), dense.decision_function(S), atol=1e-4)
+    assert sp.issparse(Scorer(estimator=Recorder()).fit(storage(S), Y).estimators_[0].seen_)
+
+
+def test_sparse_samples_are_as_welcome_as_the_classifier_makes_them():
+    assert Scorer().__sklearn_tags__().input_tags.sparse
+    assert not Scorer(estimator=BAYES).__sklearn_tags__().input_tags.sparse
+    assert not Scorer(estimator="no.such.Class").__sklearn_tags__().input_tags.sparse
+    with pytest.raises(TypeError, match="dense"):
+        Scorer(estimator=BAYES).fit(sp.csr_array(X), Y)
+
+
+def test_the_same_seed_gives_the_same_classifier():
+    def scores(**options):
+        return Scorer(estimator=FOREST, **options).fit(X, Y).decision_function(X)
+
+    five = {"n_estimators": 5}
+    np.testing.assert_array_equal(scores(params=five, random_state=1), scores(params=five, random_state=1))
+    assert np.any(scores(params=five, random_state=1) != scores(params=five, random_state=2))
+    model = Scorer(estimator=FOREST, params={"random_state": 7, **five}, random_state=1).fit(X, Y)
+    assert model.estimators_[0].random_state == 7
+
+
+def test_seeds_reach_classifiers_inside_others():
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(5))
+    one, two = (Scorer(estimator=pipeline, random_state=4).fit(X, Y) for _ in range(2))
+    assert isinstance(one.estimators_[0][-1].random_state, int)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert pipeline[-1].random_state is None
+    assert not hasattr(pipeline[-1], "estimators_")
+    inside = Scorer(estimator=pipeline, params={"randomforestclassifier__n_estimators": 2}).fit(X, Y)
+    assert len(inside.estimators_[0][-1].estimators_) == 2
+
+
+def test_a_classifier_that_did_not_converge_is_not_called_converged():
+    with pytest.warns(ConvergenceWarning):
+        model = Scorer(params={"max_iter": 1}).fit(X, Y)
+    assert (model.converged_, model.n_iter_) == (False, 1)
+    assert Scorer().fit(X, Y).converged_
+    assert not hasattr(Scorer(estimator=BAYES).fit(X, Y), "n_iter_")
+
+
+def test_pickled_and_cloned():
+    model = Scorer(estimator=FOREST, params={"n_estimators": 5}, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), model.decision_function(X))
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "estimator_")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"estimator": "RandomForestClassifier"}, "is neither an import path nor a solver. Name a scikit"),
+        ({"estimator": "sklern.svm.SVC"}, "cannot be imported: ModuleNotFoundError: No module named 'sklern'"),
+        (
+            {"estimator": "sklearn.ensemble.RandomForest"},
+            "no class RandomForest in sklearn.ensemble, but RandomForestC",
+        ),
+        ({"estimator": "sklearn.pipeline.make_pipeline"}, "there is no class make_pipeline in sklearn.pipeline"),
+        ({"estimator": "sklearn.linear_model.LinearRegression"}, "is no classifier with a decision_function or pred"),
+        ({"estimator": "sklearn.cluster.KMeans"}, "is no classifier"),
+        ({"estimator": "collections.OrderedDict"}, "is no classifier"),
+        ({"estimator": "decimal.Decimal", "params": {"value": "x"}}, "cannot be built with params={'value': 'x'}"),
+        ({"estimator": "sklearn.ensemble.VotingClassifier"}, "cannot be built with params={}: .* 'estimators'"),
+        ({"estimator": FOREST, "params": {"n_estimator": 5}}, "'n_estimator': did you mean 'n_estimators'"),
+        ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),
+        ({"params": {"C": -1}}, "'C' parameter of LogisticRegression must be"),
+        ({"threshold": "zero", "n_splits": 3}, "n_splits=3 asks for several ways to do so: use n_splits=1"),
+        ({"threshold": "umbrella", "q": 0.1}, "there is a q instead: use threshold='empirical'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_to_do(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Scorer(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, v) for name in ("rho", "q", "delta", "calibration_size") for v in (0.0, 1.0, -1, np.nan, "0.1")],
+        *[("n_splits", v) for v in (0, 1.5, None)],
+        *[("threshold", v) for v in ("none", None, 0.5)],
+        *[("estimator", v) for v in (3, None)],
+        ("params", [1]),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of Scorer must be"):
+        Scorer(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.9])
+@pytest.mark.parametrize("estimator", ["sklearn.svm.LinearSVC", "sklearn.linear_model.LogisticRegression", FOREST])
+def test_constant_features_accept_nothing(estimator, rho):
+    constant, y = np.zeros((4000, 2)), np.repeat([1, -1], [1000, 3000])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Scorer(estimator=estimator, rho=rho, random_state=0).fit(constant, y)
+    f = model.decision_function(constant)
+    assert np.all(f < 0)
+    assert np.all(np.isfinite(f))
+
+
+def configured(*settings):
+    """Return the configuration of some settings, as the command line composes it."""
+    configs.register()
+    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+        return compose("config", overrides=list(settings))
+
+
+VARIANTS = {
+    "scorer": "LogisticRegression",
+    "logistic_regression": "LogisticRegression",
+    "linear_svm": "LinearSVC",
+    "random_forest": "RandomForestClassifier",
+    "gradient_boosting": "HistGradientBoostingClassifier",
+}
+
+
+@pytest.mark.parametrize("problem", ["np", "qvalue"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_each_variant_is_a_request_that_can_be_carried_out(name, problem):
+    asked = request.check(configured(f"solver={name}", f"problem={problem}"))
+    assert asked.params["estimator"].endswith(VARIANTS[name])
+    assert ("params" in asked.search) == (name not in ("scorer", "random_forest"))
+    for params in asked.search.get("params", [{}]):
+        assert all(value is not None for value in params.values())
+
+
+def test_parameters_of_the_classifier_are_searched_by_name():
+    asked = request.check(configured("solver=linear_svm", "++solver.params.tol=0.01"))
+    costs = [params["C"] for params in asked.search["params"]]
+    assert costs == [0.001, 0.01, 0.1, 1.0, 10.0]
+    assert {params["tol"] for params in asked.search["params"]} == {0.01}
+    fixed = request.check(configured("solver=linear_svm", "solver.params.C=0.5"))
+    assert (fixed.params["params"]["C"], fixed.search) == (0.5, {})
+
+
+def test_faults_are_told_before_any_work():
+    solver = registry.installed().solver("scorer")
+    grids = {"params": {"C": [1.0, -1.0]}}
+    with pytest.raises(RequestError, match="solver=scorer: The 'C' parameter of LogisticRegression"):
+        solver_settings(solver, {"params": {"C": None}, "search": grids})
+    with pytest.raises(RequestError, match="use threshold='empirical'"):
+        solver_settings(solver, {"threshold": "umbrella"}, {"q": 0.1})
+
+
+def test_the_code_of_the_classifier_is_part_of_what_identifies_a_job(tmp_path, monkeypatch):
+    (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import ExtraTreesClassifier as Forest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(provenance, "source_sha256", provenance.source_sha256.__wrapped__)
+    asked = request.check(configured("solver=scorer", "solver.estimator=forests_of_mine.Forest"))
+    data = npbench.load_dataset("breast")
+    before = jobs_of(asked, data)[0]
+    assert {"npbench", "npbench_scorer", "forests_of_mine"} <= set(before.code)
+    (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import RandomForestClassifier as Forest\n")
+    assert jobs_of(asked, data)[0].key != before.key
+
+
+def test_the_code_of_a_solver_that_is_thresholded_is_part_of_it_too():
+    data = npbench.load_dataset("breast")
+    (job,) = jobs_of(request.check(configured("solver=scorer", "solver.estimator=np_svm", "repeats=1")), data)
+    assert {"npbench", "npbench_scorer", "npbench_np_svm"} <= set(job.code)
+    (plain,) = jobs_of(request.check(configured("solver=scorer", "repeats=1")), data)
+    assert "npbench_np_svm" not in job.code.keys() & plain.code.keys()
+
+
+def run(*arguments):
+    line = [sys.executable, "-m", "npbench", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_on_the_command_line_variants_are_compared_and_told_apart():
+    done = run(
+        "-m",
+        "solver=linear_svm,scorer",
+        "solver.delta=0.1",  # np_svm, chosen by default, has none
+        "solver.params.tol=0.01",  # nor is it in the YAML
+        "solver.search.params=[{C: 0.1}, {C: 1}]",
+        "repeats=1",
+        "execution.n_jobs=1",
+    )
+    assert done.returncode == 0, done.stderr
+    for expected in ("LinearSVC", "LogisticRegression", "chosen C", "1/1"):
+        assert expected in done.stdout
+
+
+def test_on_the_command_line_a_fault_is_a_sentence():
+    done = run("solver=random_forest", "solver.params.n_estimator=5")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "npbench: solver=scorer: Unknown parameter of RandomForestClassifier, 'n_estimator': did you"
+    )
+    assert not Path("results").exists()

@@ -1,0 +1,383 @@
+"""The splitting method against a conic solver, its conditions recomputed, and what it says where it cannot."""
+
+import itertools
+import warnings
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from npbench import load_dataset
+from npbench_splitting.numerics.calibrated import LOSSES
+from npbench_splitting.numerics.constraints import MeanLosses
+from npbench_splitting.numerics.existence import recession_direction, separating_direction
+from npbench_splitting.numerics.gradient_steps import beta
+from npbench_splitting.numerics.splitting import Ball, GroupBound, HalfSpace, minimise
+
+LOGISTIC, MATSUSITA, HINGE = (LOSSES[name] for name in ("logistic", "matsusita", "hinge"))
+FEATURES = {
+    "plain": lambda X, random: X,
+    "duplicates": lambda X, random: X[random.integers(0, max(1, len(X) // 3), len(X))],
+    "whole numbers": lambda X, random: np.round(X),
+    "unscaled": lambda X, random: X * np.geomspace(1e-3, 1e6, X.shape[1]),
+    "a feature of zeros": lambda X, random: np.column_stack([X, np.zeros(len(X))]),
+}
+CLOSE = 1e-6  # relative, and of phi(0): what a conic solver and ours may differ by
+
+
+def sample(n_pos=60, n_neg=50, d=3, shift=0.7, seed=0, intercept=True):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_pos + n_neg, d))
+    X[:n_pos] += shift
+    X = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    return X[:n_pos], X[n_pos:]
+
+
+def conic_loss(loss, margins):
+    if loss.name == "logistic":
+        return cvxpy.logistic(-margins)
+    return (cvxpy.norm(cvxpy.vstack([np.ones(margins.shape[0]), margins]), 2, axis=0) - margins) / 2
+
+
+def conic(X_pos, X_neg, loss, tau, constraints=()):
+    """Return the status and the least phi_pos of an interior point method, on features of unit size."""
+    size = np.sqrt(np.mean(np.vstack([X_pos, X_neg]) ** 2, axis=0))
+    size[size == 0.0] = 1.0
+    u = cvxpy.Variable(len(size))
+
+    def mean_loss(margins):
+        return cvxpy.sum(conic_loss(loss, margins)) / margins.shape[0]
+
+    met = [mean_loss(-(X_neg / size) @ u) <= tau]
+    for c in constraints:
+        if isinstance(c, GroupBound):
+            met.append(mean_loss(-(X_neg[c.rows] / size) @ u) <= c.tau)
+        elif isinstance(c, Ball):
+            counted = np.arange(len(size)) if c.features is None else c.features
+            met.append(cvxpy.norm(cvxpy.multiply(1 / size, u)[counted]) <= c.radius)
+        else:
+            met.append((c.normal / size) @ u <= c.bound)
+    problem = cvxpy.Problem(cvxpy.Minimize(mean_loss((X_pos / size) @ u)), met)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=200)
+        except cvxpy.SolverError:
+            return "error", np.nan
+    return problem.status, problem.value
+
+
+@st.composite
+def problems(draw):
+    """Return samples of both classes, a loss, tau and further constraints."""
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    d, shift = draw(st.sampled_from([1, 2, 5, 60])), draw(st.sampled_from([0.0, 0.5, 1.0, 4.0]))
+    kind = FEATURES[draw(st.sampled_from(list(FEATURES)))]
+    X_pos, X_neg = (random.normal(size=(draw(st.integers(2, 30)), d)) + mean for mean in (shift, 0.0))
+    X_pos, X_neg = kind(X_pos, random), kind(X_neg, random)
+    if draw(st.booleans()):
+        X_pos, X_neg = (np.column_stack([X, np.ones(len(X))]) for X in (X_pos, X_neg))
+    n_neg, d = X_neg.shape
+    tau = draw(st.sampled_from([0.9, 0.5, 0.3, 0.1, 0.01, 0.001]))
+    constraints = []
+    if draw(st.booleans()):
+        features = None if draw(st.booleans()) else np.arange(max(1, d - 1))
+        constraints.append(Ball(draw(st.sampled_from([0.1, 1.0, 10.0])), features))
+    if draw(st.booleans()):
+        constraints.append(GroupBound(np.arange(max(1, n_neg // 3)), tau * draw(st.sampled_from([0.5, 1.0, 2.0]))))
+    if kind is not FEATURES["unscaled"] and draw(st.booleans()):
+        constraints.append(HalfSpace(random.normal(size=d), draw(st.integers(-100, 100)) / 100))
+    return X_pos, X_neg, draw(st.sampled_from([LOGISTIC, MATSUSITA])), tau, constraints
+
+
+def excesses(result, X_neg, loss, tau, constraints):
+    w = result.w
+    return np.array(
+        [loss.value(-(X_neg @ w)).mean() - tau]
+        + [
+            loss.value(-(X_neg[c.rows] @ w)).mean() - c.tau if isinstance(c, GroupBound) else c.excess(w)
+            for c in constraints
+        ]
+    )
+
+
+@given(problems())
+@settings(max_examples=120, deadline=None)
+def test_the_optimum_is_that_of_a_conic_solver(problem):
+    X_pos, X_neg, loss, tau, constraints = problem
+    result = minimise(*problem[:4], constraints=constraints, max_iter=300)
+    status, best = conic(*problem)
+    assume(status != "error")
+    if status == "infeasible":
+        assert result.status == "infeasible"
+        return
+    assert result.status in {"converged", "unattained"} or status != "optimal"
+    if result.status not in {"converged", "unattained"}:
+        return
+    sizes = np.abs([tau] + [getattr(c, "tau", getattr(c, "radius", getattr(c, "bound", 1.0))) for c in constraints])
+    rounding = 1e-15 * (np.abs(X_neg) @ np.abs(result.w)).max()
+    met = 2e-9 * np.where(sizes > 0, sizes, 1.0) + 1e-12 + rounding
+    assert np.all(excesses(result, X_neg, loss, tau, constraints) <= met)
+    assert result.objective == pytest.approx(loss.value(X_pos @ result.w).mean(), rel=1e-12)
+    if status == "optimal":
+        theirs = 1e-7 * result.multipliers.sum()  # what an excess that they allow themselves lowers their objective by
+        assert result.objective <= best * (1 + CLOSE) + 2 * CLOSE * loss.at_zero + theirs
+        assert best <= result.objective * (1 + 1e-5) + 2 * CLOSE
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_multipliers_meet_the_first_order_conditions(problem):
+    X_pos, X_neg, loss, tau, constraints = problem
+    result = minimise(*problem[:4], constraints=constraints, max_iter=300)
+    assume(result.status == "converged")
+    w, m = result.w, result.multipliers
+    assume(
+        m.max(initial=0.0) < 1e9
+    )  # there are none where one point alone is feasible: they grow until rounding ends it
+    gradient = X_pos.T @ loss.derivative(X_pos @ w) / len(X_pos)
+    slopes = -loss.derivative(-(X_neg @ w))
+    gradient += m[0] * (X_neg.T @ slopes) / len(X_neg)
+    for c, multiplier in zip(constraints, m[1:], strict=True):
+        if isinstance(c, GroupBound):
+            gradient += multiplier * (X_neg[c.rows].T @ slopes[c.rows]) / len(c.rows)
+        elif isinstance(c, Ball):
+            counted = np.zeros_like(w)
+            counted[c.features if c.features is not None else slice(None)] = 1.0
+            gradient += multiplier * counted * w / max(np.linalg.norm(counted * w), 1e-300)
+        else:
+            gradient += multiplier * c.normal
+    size = 0.5 * np.sqrt(np.mean(np.sum(X_pos**2, axis=1)))
+    assert np.all(m >= 0)
+    assert np.linalg.norm(gradient) <= 1.01e-6 * size
+    assert np.all(np.abs(m * excesses(result, X_neg, loss, tau, constraints)) <= 1.01e-6 * loss.at_zero)
+
+
+@pytest.mark.parametrize("inner", [30, "summable"])
+@pytest.mark.parametrize("accelerate", ["none", "nesterov"])
+@pytest.mark.parametrize("step", ["spectral", "frobenius"])
+def test_the_printed_algorithm_has_the_same_optimum(inner, accelerate, step):
+    samples = sample()
+    best = minimise(*samples, MATSUSITA, 0.3)
+    found = minimise(*samples, MATSUSITA, 0.3, inner=inner, accelerate=accelerate, step=step, max_iter=4000, tol=1e-7)
+    assert found.status == "converged"
+    assert found.objective == pytest.approx(best.objective, rel=1e-6)
+    np.testing.assert_allclose(found.w, best.w, rtol=0, atol=1e-4)
+
+
+def test_a_fixed_number_of_inner_steps_is_kept():
+    result = minimise(*sample(), LOGISTIC, 0.3, inner=4, accelerate="none", max_iter=20)
+    assert result.n_inner == [4] * 20
+    assert all(gaps[0] > gaps[-1] > 0 for gaps in result.gaps)
+
+
+@pytest.mark.parametrize("accelerate", ["newton", "nesterov", "none"])
+def test_sparse_samples_give_what_dense_ones_do(accelerate):
+    random = np.random.default_rng(0)
+    X_pos, X_neg = sample(d=8)
+    X_pos[:, :8] *= random.random((60, 8)) < 0.4
+    X_neg[:, :8] *= random.random((50, 8)) < 0.4
+    constraints = [Ball(2.0, np.arange(8)), GroupBound(np.arange(20), 0.3)]
+    dense = minimise(X_pos, X_neg, LOGISTIC, 0.4, constraints=constraints, accelerate=accelerate, max_iter=1000)
+    rows = (sparse.csr_array(X) for X in (X_pos, X_neg))
+    same = minimise(*rows, LOGISTIC, 0.4, constraints=constraints, accelerate=accelerate, max_iter=1000)
+    assert dense.status == same.status
+    np.testing.assert_allclose(same.w, dense.w, rtol=0, atol=1e-9)
+
+
+def test_the_objective_falls_as_tau_grows_and_warm_starts_change_nothing():
+    samples, w, last = sample(d=5, shift=0.4), None, np.inf
+    for tau in np.geomspace(0.02, 0.8, 12):
+        cold, warm = minimise(*samples, LOGISTIC, tau), minimise(*samples, LOGISTIC, tau, w0=w)
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-9)
+        np.testing.assert_allclose(warm.w, cold.w, rtol=0, atol=1e-5 * (1 + np.abs(cold.w).max()))
+        assert cold.objective <= last
+        w, last = warm.w, cold.objective
+
+
+def test_newtons_iterates_are_feasible_and_lower_the_objective():
+    result = minimise(*sample(d=10, n_pos=200), LOGISTIC, 0.2, keep_iterates=True)
+    history = result.history
+    assert all(later.objective <= earlier.objective for earlier, later in itertools.pairwise(history))
+    assert all(step.surrogate_p_fa <= 0.2 * (1 + 1e-9) for step in history)
+    assert len(result.iterates) == len(history) == result.n_iter + 1
+    np.testing.assert_array_equal(result.iterates[-1], result.w)
+    assert [step.iteration for step in history] == list(range(len(history)))
+
+
+def test_history_measures_rates_with_ties_as_errors():
+    X_pos, X_neg = sample()
+    result = minimise(X_pos, X_neg, LOGISTIC, 0.3, keep_iterates=True, accelerate="none", max_iter=5)
+    for step, w in zip(result.history, result.iterates, strict=True):
+        assert step.p_fa == np.mean(X_neg @ w >= 0)
+        assert step.p_nd == np.mean(X_pos @ w <= 0)
+        assert step.objective == pytest.approx(LOGISTIC.value(X_pos @ w).mean(), abs=1e-15)
+        assert step.surrogate_p_fa == pytest.approx(LOGISTIC.value(-(X_neg @ w)).mean(), abs=1e-15)
+    assert result.history[0].p_fa == result.history[0].p_nd == 1.0  # w = 0
+    assert (result.status, result.n_iter) == ("max_iter", 5)
+
+
+@pytest.mark.parametrize("accelerate", ["newton", "none"])
+@pytest.mark.parametrize("tau", [-0.1, 0.0, 0.3])
+def test_an_infeasible_tau_is_said_with_the_least_value(accelerate, tau):
+    X_pos, X_neg = sample(intercept=False, shift=0.0)
+    result = minimise(X_pos, X_neg, LOGISTIC, tau, accelerate=accelerate)
+    w = cvxpy.Variable(3)
+    least = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(cvxpy.logistic(X_neg @ w)) / len(X_neg))).solve(solver="CLARABEL")
+    assert (result.status, result.failing) == ("infeasible", 0)
+    assert result.reachable == pytest.approx(least, rel=1e-5)
+
+
+def test_with_an_intercept_the_least_value_is_its_infimum():
+    result = minimise(*sample(), LOGISTIC, -0.1)
+    assert result.status == "infeasible"
+    assert 0 <= result.reachable < 1e-3
+
+
+def test_an_infeasible_group_is_named():
+    X_pos, X_neg = sample()
+    X_neg[:10] = 0.0  # phi(0) whatever the weights
+    bounds = [Ball(50.0), GroupBound(np.arange(10), 0.5)]
+    result = minimise(X_pos, X_neg, LOGISTIC, 0.6, constraints=bounds)
+    assert (result.status, result.failing) == ("infeasible", 2)
+    assert result.reachable == pytest.approx(np.log(2))
+
+
+def test_disjoint_ball_and_half_space_are_named():
+    result = minimise(
+        *sample(), LOGISTIC, 0.5, constraints=[Ball(1.0), HalfSpace(np.array([1.0, 0.0, 0.0, 0.0]), -3.0)]
+    )
+    assert result.status == "infeasible"
+    assert result.failing in {1, 2}
+    assert result.reachable is None
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC, MATSUSITA], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("d", [4, 300])
+def test_an_infimum_that_is_not_attained_is_said(loss, d):
+    result = minimise(*sample(d=d, shift=6.0), loss, 0.1)
+    assert result.status == "unattained"
+    assert result.objective <= 1e-6 * loss.at_zero
+    assert result.excess <= 1e-9
+
+
+def test_the_hinge_is_refused_where_it_falls_without_end():
+    with pytest.raises(ValueError, match="falls without end"):
+        minimise(*sample(shift=8.0), HINGE, -0.1)
+    X_pos, X_neg = sample(shift=0.0)
+    X_pos[:, 0], X_neg[:, 0] = 0.0, -1.0 * (np.arange(50) == 0)  # one sample can be moved away from all others
+    with pytest.raises(ValueError, match="falls without end"):
+        minimise(X_pos, X_neg, HINGE, -0.1)
+    assert minimise(*sample(shift=8.0), HINGE, -0.1, constraints=[Ball(3.0)]).status == "converged"
+
+
+def test_the_hinge_meets_the_first_order_conditions():
+    """No cone has its loss; a convex problem is solved where they hold."""
+    X_pos, X_neg = sample()
+    result = minimise(X_pos, X_neg, HINGE, -0.2, tol=1e-9)
+    pull = X_pos.T @ HINGE.derivative(X_pos @ result.w) / len(X_pos)
+    push = -(X_neg.T @ HINGE.derivative(-(X_neg @ result.w))) / len(X_neg)
+    assert result.status == "converged"
+    assert abs(result.excess) < 1e-9
+    np.testing.assert_allclose(pull + result.multiplier * push, 0.0, atol=1e-8)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([1, 2, 4]), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_separation_is_that_of_a_linear_programme(seed, n, d, whole):
+    random = np.random.default_rng(seed)
+    X_pos, X_neg = random.normal(0.7, 1.0, (n, d)), random.normal(-0.3, 1.0, (n + 1, d))
+    X_pos, X_neg = (np.round(X) if whole else X for X in (X_pos, X_neg))
+    v, strict = cvxpy.Variable(d), [X_pos @ (w := cvxpy.Variable(d)) >= 1, X_neg @ w <= -1]
+    separable = cvxpy.Problem(cvxpy.Minimize(0), strict).solve(solver="HIGHS") < np.inf
+    found = separating_direction(X_pos, X_neg)
+    assert (found is not None) == separable
+    if separable:
+        assert (X_pos @ found).min() > 0 > (X_neg @ found).max()
+    gain = cvxpy.Maximize(cvxpy.sum(X_pos @ v) - cvxpy.sum(X_neg @ v))
+    recedes = cvxpy.Problem(gain, [X_pos @ v >= 0, X_neg @ v <= 0, cvxpy.abs(v) <= 1]).solve(solver="HIGHS") > 1e-5
+    assert (recession_direction(X_pos, X_neg) is not None) == recedes
+
+
+@pytest.mark.parametrize("norm", ["spectral", "frobenius"])
+def test_beta_bounds_the_gradients_slope(norm):
+    X, _ = sample()
+    means = MeanLosses(X, MATSUSITA, 1.0, np.full((1, len(X)), 1 / len(X)))
+    random = np.random.default_rng(0)
+    steepest = 0.0
+    for _ in range(200):
+        v, w = random.normal(size=(2, 4)) * 1e-3
+        steepest = max(steepest, np.linalg.norm(means.at(v).gradients - means.at(w).gradients) / np.linalg.norm(v - w))
+    assert steepest <= 1 / beta(X, MATSUSITA, norm)
+    assert beta(X, MATSUSITA, "spectral") >= beta(X, MATSUSITA, "frobenius") / 1.1
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_the_scale_of_the_features_is_that_of_the_weights(size):
+    samples = sample()
+    plain, scaled = minimise(*samples, LOGISTIC, 0.3), minimise(*(size * X for X in samples), LOGISTIC, 0.3)
+    assert scaled.objective == pytest.approx(plain.objective, rel=1e-9)
+    np.testing.assert_allclose(size * scaled.w, plain.w, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_ball_binds_on_features_of_very_different_sizes(seed):
+    X_pos, X_neg = sample(d=20, seed=seed)
+    X_pos[:, :20], X_neg[:, :20] = (X[:, :20] * np.geomspace(1e-3, 1e3, 20) for X in (X_pos, X_neg))
+    ball = Ball(1e-3, np.arange(20))
+    result = minimise(X_pos, X_neg, MATSUSITA, 0.01, constraints=[ball])
+    assert (result.status, result.multipliers[1] > 0) == ("converged", True)
+    assert result.objective == pytest.approx(conic(X_pos, X_neg, MATSUSITA, 0.01, [ball])[1], rel=CLOSE)
+
+
+def genes(n_pos, n_neg, n_features):
+    """Return samples of the paper's generator, half of each class for training."""
+    data = load_dataset("negative_binomial", n_pos=n_pos, n_neg=n_neg, n_features=n_features)
+    X_pos, X_neg = data.X[data.y > 0], data.X[data.y < 0]
+    return X_pos[::2], X_neg[::2], X_neg[1::2]
+
+
+@pytest.mark.parametrize("size", [(700, 240, 200), pytest.param((3340, 1040, 1000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"accelerate": "none", "max_iter": 400},
+        {"accelerate": "nesterov", "max_iter": 100},
+        {"constraints": [Ball(2.0)]},
+    ],
+    ids=["printed", "nesterov", "newton in a ball"],
+)
+def test_on_the_papers_example_the_surrogate_rate_ends_at_alpha_and_the_rate_below(size, how):
+    X_pos, X_neg, unseen = genes(*size)
+    result = minimise(X_pos, X_neg, LOGISTIC, 0.1, **how)
+    assert result.history[-1].surrogate_p_fa == pytest.approx(0.1, abs=1e-6)
+    assert np.mean(X_neg @ result.w >= 0) < 0.1
+    assert np.mean(unseen @ result.w >= 0) < 0.1
+
+
+@pytest.mark.parametrize("size", [(700, 240, 200), pytest.param((3340, 1040, 1000), marks=pytest.mark.slow)])
+def test_on_the_papers_example_the_gap_closes_within_nine_steps(size):
+    X_pos, X_neg, _ = genes(*size)
+    result = minimise(X_pos, X_neg, LOGISTIC, 0.1, accelerate="none", inner=9, max_iter=50)
+    assert all(gaps[-1] <= 1e-12 for gaps in result.gaps)
+
+
+def test_the_papers_example_has_no_minimiser():
+    X_pos, X_neg, _ = genes(700, 240, 200)
+    result = minimise(X_pos, X_neg, LOGISTIC, 0.1)
+    assert result.status == "unattained"
+    assert abs(result.excess) <= 1e-6
+
+
+@pytest.mark.parametrize("bound", [-1.0, -1e3, -1e5, -1e7])
+def test_a_half_space_far_away_is_reached(bound):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)]) / abs(bound)  # scores are of one size
+    normal = np.array([1.0, 2.0, 3.0, 0.0])
+    both = [HalfSpace(normal, bound), HalfSpace(-normal[::-1], bound)]
+    found = minimise(X[:30], X[30:], LOSSES["logistic"], 0.5, constraints=both)
+    assert found.status == "converged"
+    assert normal @ found.w <= bound * (1 - 1e-6)

@@ -1,0 +1,190 @@
+"""Projection by outer approximation: against a conic solver, its degenerate branches, and what a step costs."""
+
+from types import SimpleNamespace
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator
+
+from npbench_splitting.numerics.calibrated import LOSSES
+from npbench_splitting.numerics.constraints import Ball, GroupBound, HalfSpace, Region
+from npbench_splitting.numerics.projection import polyhedron_multipliers, project
+
+
+class Functions:
+    """Constraints from pairs of a function and its gradient."""
+
+    def __init__(self, *pairs):
+        self.pairs = pairs
+
+    def at(self, p):
+        return SimpleNamespace(
+            excess=np.array([function(p) for function, _ in self.pairs]), gradient=lambda j: self.pairs[j][1](p)
+        )
+
+
+def line(normal, bound):
+    normal = np.asarray(normal, dtype=float)
+    return (lambda p: normal @ p - bound), (lambda p: normal)
+
+
+def conic_projection(point, X_neg, constraints):
+    """Return the projection by an interior point method."""
+    p = cvxpy.Variable(len(point))
+    met = []
+    for c in constraints:
+        if isinstance(c, GroupBound):
+            met.append(cvxpy.sum(cvxpy.logistic(X_neg[c.rows] @ p)) / len(c.rows) <= c.tau)
+        elif isinstance(c, Ball):
+            met.append(cvxpy.norm(p if c.features is None else p[c.features]) <= c.radius)
+        else:
+            met.append(c.normal @ p <= c.bound)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(p - point)), met)
+    try:
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=200)
+    except cvxpy.SolverError:
+        return "error", None
+    return problem.status, p.value
+
+
+@st.composite
+def regions(draw):
+    """Return negatives, constraints that w = 0 or large intercepts can meet, and a point."""
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, d = draw(st.integers(2, 20)), draw(st.sampled_from([1, 2, 5, 30]))
+    X_neg = np.column_stack([random.normal(size=(n, d)), np.ones(n)])
+    if draw(st.booleans()):
+        X_neg = X_neg[random.integers(0, max(1, n // 3), n)]
+    constraints = [GroupBound(np.arange(n), draw(st.sampled_from([0.05, 0.3, 0.69])))]
+    if draw(st.booleans()):
+        constraints.append(GroupBound(np.arange(1 + n // 3), draw(st.sampled_from([0.05, 0.3]))))
+    if draw(st.booleans()):
+        constraints.append(HalfSpace(random.normal(size=d + 1), draw(st.floats(0.1, 2))))
+    if draw(st.booleans()):
+        constraints.append(Ball(draw(st.floats(4, 20)), np.arange(d)))
+    return X_neg, constraints, draw(st.sampled_from([0.0, 1.0, 30.0])) * random.normal(size=d + 1)
+
+
+@given(regions())
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_the_projection_is_that_of_a_conic_solver(case):
+    X_neg, constraints, point = case
+    status, expected = conic_projection(point, X_neg, constraints)
+    if status != "optimal":
+        return
+    region = Region(X_neg, LOSSES["logistic"], constraints)
+    found = project(point, region, 300, 1e-9, keep_cuts=True)  # at corners far away rounding bars smaller an excess
+    assert found.status == "feasible"
+    assert region.at(found.point).excess.max() <= 1e-9
+    distance = np.linalg.norm(point - expected)
+    assert np.linalg.norm(point - found.point) == pytest.approx(distance, rel=1e-6, abs=1e-6)
+    np.testing.assert_allclose(found.point, expected, rtol=0, atol=1e-4 * (1 + distance))
+
+
+@given(regions())
+@settings(max_examples=60, deadline=None)
+def test_haugazeaus_steps_approach_the_projection_from_outside(case):
+    X_neg, constraints, point = case
+    region = Region(X_neg, LOSSES["logistic"], constraints)
+    exact = project(point, region, 300, 1e-9, keep_cuts=True)
+    distances = [
+        np.linalg.norm(project(point, region, steps).point - point) for steps in range(12)
+    ]  # the projection of the point onto an outer approximation is never further away than the set
+    if exact.status == "feasible":
+        assert np.all(np.diff(distances) >= -1e-9 * (1 + distances[-1]))
+        assert distances[-1] <= np.linalg.norm(exact.point - point) * (1 + 1e-6) + 1e-6
+    if len(constraints) == 1:
+        two = project(point, region, 1000, 1e-10)
+        assert two.status == "feasible"
+        np.testing.assert_allclose(two.point, exact.point, rtol=0, atol=1e-3 * (1 + distances[-1]))
+
+
+def test_one_linear_constraint_takes_one_step():
+    found = project(np.array([3.0, 1.0]), Functions(line([2.0, 0.0], 1.0)), tol=1e-15)
+    np.testing.assert_allclose(found.point, [0.5, 1.0])
+    assert (found.status, found.steps) == ("feasible", 1)
+
+
+@pytest.mark.parametrize("keep_cuts", [False, True])
+def test_a_corner_of_two_half_spaces(keep_cuts):
+    corner = Functions(line([1.0, 0.2], 0.0), line([0.2, 1.0], 0.0))
+    found = project(np.array([2.0, 2.0]), corner, tol=1e-13, keep_cuts=keep_cuts)
+    assert found.status == "feasible"
+    np.testing.assert_allclose(found.point, [0.0, 0.0], atol=1e-12)
+
+
+def test_a_point_of_the_set_is_its_own_projection():
+    inside = np.array([-1.0, 0.0])
+    found = project(inside, Functions(line([1.0, 0.0], 0.0)))
+    assert found.point is inside
+    assert found.gaps == [-1.0]
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-8, 1.0, 1e8, 1e150])
+def test_parallel_cuts_are_told_apart_at_any_scale(size):
+    """The second cut is parallel to the first: further on rho = 0 <= chi, or on the other side, disjoint from it."""
+    further = Functions(line([1.0, 0.0], 0.0), line([2.0, 0.0], -2 * size))
+    found = project(np.array([3.0, 1.0]) * size, further, tol=1e-12 * size)
+    np.testing.assert_allclose(found.point, [-size, size], rtol=1e-12)
+    disjoint = Functions(line([1.0, 0.0], -size), line([-1.0, 0.0], -size))
+    for keep_cuts in (False, True):
+        assert project(np.array([3.0, 1.0]) * size, disjoint, keep_cuts=keep_cuts).status == "infeasible"
+
+
+def test_a_minimum_above_the_level_is_infeasible():
+    bowl = (lambda p: p @ p + 1.0), (lambda p: 2.0 * p)
+    assert project(np.zeros(2), Functions(bowl)).status == "infeasible"
+
+
+def test_too_few_steps_are_said():
+    disc = (lambda p: p @ p - 1.0), (lambda p: 2.0 * p)
+    found = project(np.array([30.0, 40.0]), Functions(disc), max_steps=2)
+    assert (found.status, found.steps, len(found.gaps)) == ("max_iter", 2, 3)
+    assert found.gaps[0] > found.gaps[1] > found.gaps[2] > 0
+
+
+class Counted(LinearOperator):
+    """A matrix that counts its products."""
+
+    def __init__(self, X):
+        self.X, self.forward, self.backward = X, 0, 0
+        super().__init__(float, X.shape)
+
+    def _matvec(self, v):
+        self.forward += 1
+        return self.X @ v
+
+    def _rmatvec(self, v):
+        self.backward += 1
+        return self.X.T @ v
+
+
+@pytest.mark.parametrize("groups", [0, 2])
+def test_a_step_takes_one_product_with_the_negatives_and_one_with_their_transpose(groups):
+    random = np.random.default_rng(0)
+    X_neg = Counted(random.normal(1.0, 1.0, (40, 6)))
+    bounds = [GroupBound(np.arange(40), 0.1)]
+    bounds += [GroupBound(np.arange(20 * j, 20 * j + 20), 0.09) for j in range(groups)]
+    found = project(np.ones(6), Region(X_neg, LOSSES["logistic"], bounds), max_steps=7)
+    assert found.steps > 3
+    assert (X_neg.forward, X_neg.backward) == (1 + found.steps, found.steps)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_multipliers_of_a_polyhedron_meet_the_kkt_conditions(seed, n_cuts, d):
+    random = np.random.default_rng(seed)
+    normals = random.normal(size=(n_cuts, d)) * 10.0 ** random.integers(-6, 6, (n_cuts, 1))
+    inside = random.normal(size=d)
+    distances = -(normals @ inside) - random.exponential(size=n_cuts) * (random.random(n_cuts) < 0.5)
+    multipliers = polyhedron_multipliers(normals, distances)
+    x = -multipliers @ normals
+    lengths = np.linalg.norm(normals, axis=1)
+    slack = (normals @ x + distances) / lengths
+    assert np.all(multipliers >= 0)
+    assert slack.max() <= 1e-9
+    assert np.abs(multipliers * lengths * slack).max() <= 1e-8

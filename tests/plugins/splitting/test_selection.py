@@ -1,0 +1,127 @@
+"""The search over tau for outer-approximation splitting, and its runs from the command line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.evaluation.selection import grid_search
+from npbench.problem import NeymanPearson
+from npbench.records.store import RecordStore
+from npbench_splitting import selection
+from npbench_splitting.estimator import SplittingNP
+
+RANDOM = np.random.default_rng(2)
+Y = np.repeat([1, -1], [70, 50])
+X = RANDOM.normal(size=(120, 3)) + 0.6 * Y[:, None]
+ROWS = RANDOM.permutation(120)
+FOLDS = [(np.setdiff1d(ROWS, part), part) for part in np.array_split(ROWS, 3)]
+PROBLEM = NeymanPearson(0.1)
+
+
+def make(**params):
+    return SplittingNP(rho=0.1, **params)
+
+
+def test_the_choice_is_that_of_independent_fits():
+    search = {"loss": ["matsusita", "logistic"], "tau": [0.3, 0.05, 0.1, 0.6]}
+    ours = selection.select(make, X, Y, FOLDS, PROBLEM, search)
+    theirs = grid_search(make, X, Y, FOLDS, PROBLEM, search)
+    assert ours.losses == pytest.approx(theirs.losses)
+    assert (ours.params, ours.n_candidates, ours.n_unconverged) == (theirs.params, 8, 0)
+    assert len(set(ours.losses)) > 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_fit_that_does_not_converge_is_counted_and_does_not_warn():
+    search = {"tau": [0.1, 0.3], "max_iter": [1]}
+    assert selection.select(make, X, Y, FOLDS, PROBLEM, search).n_unconverged == 6
+
+
+def test_without_tau_it_is_the_ordinary_search():
+    search = {"max_norm": [0.1, 1.0]}
+    assert selection.select(make, X, Y, FOLDS, PROBLEM, search) == grid_search(make, X, Y, FOLDS, PROBLEM, search)
+    assert np.isnan(selection.select(make, X, Y, FOLDS, PROBLEM, {}).loss)
+
+
+def command(*arguments):
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert run.returncode == 0, run.stderr
+    return RecordStore("results/records").frame()
+
+
+SMALL = ("dataset.n_pos=60", "dataset.n_neg=40", "dataset.n_features=5", "execution.n_jobs=1", "repeats=1")
+
+
+def test_it_runs_from_the_command_line_and_its_stages_are_measured():
+    frame = command(
+        "solver=splitting", "dataset=negative_binomial", *SMALL, "solver.keep=iterates", "execution.trace=true"
+    )
+    (record,) = frame.to_dicts()
+    assert (record["status"], record["converged"], record["chosen_params"]) == ("ok", True, "{}")
+    trace = json.loads(record["trace"])
+    assert len(trace["iteration"]) == record["n_iter"] + 1
+    np.testing.assert_allclose(trace["train_risk_fa"], trace["surrogate_p_fa"], atol=1e-9)
+    np.testing.assert_allclose(trace["train_risk_nd"], trace["objective"], atol=1e-9)
+    assert trace["train_p_fa"] == pytest.approx(trace["p_fa"])
+    assert trace["test_risk_fa"][-1] == record["risk_fa"]
+    assert trace["test_p_nd"][-1] == record["p_nd"]
+
+
+def test_the_radius_of_the_ball_is_selected():
+    (record,) = command("solver=splitting_ball", "dataset=negative_binomial", *SMALL).to_dicts()
+    assert 0.1 <= json.loads(record["chosen_params"])["max_norm"] <= 30
+    assert record["n_candidates"] == 6
+
+
+@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+def test_a_warm_path_is_the_path_of_cold_fits():
+    taus = [0.5, 0.02, 0.1]
+    path = {model.tau: model.decision_function(X) for model in selection._path(make(warm_start=True), taus, X, Y)}
+    assert list(path) == sorted(taus)
+    for tau, scores in path.items():
+        np.testing.assert_allclose(scores, make(tau=tau).fit(X, Y).decision_function(X), atol=1e-3)
+
+
+def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
+    """Write a table as the loader of TCGA reads it: genes in rows, samples under their barcodes."""
+    expressed = RANDOM.uniform(50, 500, n_genes)
+    changed = expressed * np.where(np.arange(n_genes) < 10, 3.0, 1.0)
+    lines = ["gene\t" + "\t".join(f"TCGA-{k:02d}-0000-{'01A' if k < n_tumours else '11A'}" for k in range(80))]
+    samples = [RANDOM.poisson(changed if k < n_tumours else expressed) for k in range(n_tumours + n_normal)]
+    lines += [f"G{gene}\t" + "\t".join(str(sample[gene]) for sample in samples) for gene in range(n_genes)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def asked(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "npbench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200", "NPBENCH_DATA": ""},
+    )
+
+
+def test_tumours_are_measured_where_their_counts_are_and_asked_for_where_not(tmp_path):
+    counts_of_tumours(tmp_path / "lung.tsv")
+    known = ("+experiment=barlaud_figures8_10", "dataset.path=lung.tsv", "solver.n_features_to_select=5")
+    run = asked(*known)
+    assert run.returncode == 0, run.stderr
+    assert "tcga, rho=0.1, repeat 0, after" in run.stdout
+    (record,) = RecordStore("results/records").frame().to_dicts()
+    assert json.loads(record["params"])["n_features_to_select"] == 5
+    assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
+    absent = asked("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
+    assert absent.returncode == 2
+    assert "dataset=tcga is read from files that you bring" in absent.stderr

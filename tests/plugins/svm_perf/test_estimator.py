@@ -1,0 +1,295 @@
+"""SVMperf as an estimator: against Joachims' problem with all labellings written out, and by scikit-learn's checks."""
+
+import itertools
+import pickle
+import warnings
+from functools import partial
+
+import cvxpy
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import npbench
+from npbench.data import BinaryData
+from npbench.evaluation.protocols import CrossValidation, Holdout
+from npbench.evaluation.selection import grid_search
+from npbench.problem import NeymanPearson
+from npbench_svm_perf import selection
+from npbench_svm_perf.estimator import SVMPerf
+from npbench_svm_perf.selection import select
+
+
+def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+DATA = BinaryData(X, Y, "toy")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([SVMPerf(), SVMPerf(C=100.0)])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def joachims(X, y, k, C):
+    """Solve min 1/2 ||v||^2 + C xi, v'(Psi(y) - Psi(y')) >= loss(y') - xi, xi >= 0, with every y' of k positives."""
+    v, slack = cvxpy.Variable(X.shape[1]), cvxpy.Variable(nonneg=True)
+    constraints = []
+    for called in itertools.combinations(range(len(y)), k):
+        other = -np.ones(len(y))
+        other[list(called)] = 1.0
+        precision = np.mean(y[list(called)] > 0)
+        constraints.append((y - other) @ X @ v >= 1 - precision - slack)
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(v) + C * slack), constraints)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
+    return v.value, problem.value
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(4, 8), st.sampled_from([0.2, 0.6, 1.0]), st.sampled_from([0.01, 1.0, 100.0]))
+def test_it_is_the_problem_of_joachims_in_other_units(seed, n, k_share, C):
+    few, y = sample(n, share=0.5, shift=1.0, d=3, seed=seed)
+    few = np.round(few, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # w = 0 is optimal now and then
+        model = SVMPerf(C=C, k_share=k_share, tol=1e-9).fit(few, y)
+    k = model.k_
+    assert k == max(1, round(k_share * np.sum(y > 0)))
+    v, value = joachims(few, y, k, C / (4 * k))
+    assert model.objective_ == pytest.approx(4 * k**2 * value, rel=1e-6, abs=1e-9)
+    np.testing.assert_allclose(model.coef_[0], 2 * k * v, atol=1e-3 * max(1.0, np.abs(2 * k * v).max()))
+
+
+@pytest.mark.parametrize("k_share", [0.001, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_it_accepts_k_training_samples_and_its_attributes_are_what_they_say(k_share, C):
+    model = SVMPerf(C=C, k_share=k_share).fit(X, Y)
+    scores = model.decision_function(X)
+    assert model.k_ == max(1, round(64 * k_share))
+    assert np.sum(scores > 0) == np.sum(model.predict(X) > 0) == model.k_
+    assert not np.any(scores == 0)
+    assert (model.converged_, model.status_) == (True, "converged")
+    s = X @ model.coef_[0]
+    worst = np.sort(s + (Y < 0))[::-1][: model.k_].sum() - s[Y > 0].sum()
+    assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + C * max(worst, 0.0), rel=1e-9)
+    assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
+    assert model.n_iter_ == len(model.trace_)
+    assert model.trace_[-1].objective - model.trace_[-1].bound <= 1e-3 * model.trace_[-1].objective
+
+
+def test_it_ranks_the_classes():
+    Z, z = sample(2000, seed=1)
+    f = SVMPerf(k_share=0.8).fit(X, Y).decision_function(Z)
+    assert np.mean(f[z > 0][:, None] > f[z < 0][None]) > 0.88
+    assert np.mean(f[z < 0] >= 0) < 0.15
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_samples_give_the_dense_classifier(storage):
+    S = X * (np.abs(X) > 0.7)
+    sparse, dense = SVMPerf(tol=1e-8).fit(storage(S), Y), SVMPerf(tol=1e-8).fit(S, Y)
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=2e-8)
+    np.testing.assert_allclose(sparse.decision_function(S), dense.decision_function(storage(S)), atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, v) for name in ("C", "tol") for v in (0, -1.0, np.nan, np.inf, "1", None)],
+        *[("k_share", v) for v in (0, 1.5, -0.1, np.nan, None)],
+        *[("max_iter", v) for v in (0, -5, 2.5)],
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SVMPerf must be"):
+        SVMPerf(**{name: value}).fit(X, Y)
+
+
+def test_parameters_are_kept_and_a_pickled_classifier_decides_the_same():
+    model = SVMPerf(C=3.0, k_share=0.7).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert set(model.get_params()) == set(SVMPerf._parameter_constraints)
+    assert clone(model).get_params() == again.get_params()
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_where_no_weights_beat_none_it_says_so_and_accepts_nothing(C):
+    mean = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    negatives, positives = np.repeat(10 * mean, 5, axis=0), np.repeat(mean, 5, axis=0)
+    flat, y = np.concatenate([negatives, positives]), np.repeat([-1, 1], 20)
+    with pytest.warns(ConvergenceWarning, match="none is accepted: w = 0 is optimal to within tol"):
+        model = SVMPerf(C=C, k_share=0.5).fit(flat, y)
+    assert (model.status_, model.converged_) == ("flat", False)
+    assert model.objective_ == C * 10  # k false alarms, each at its full cost
+    assert model.duality_gap_ <= 1e-3 * model.objective_
+    assert np.all(model.decision_function(flat) < 0)
+
+
+@pytest.mark.parametrize("case", ["a constant feature", "more than k at the best value"])
+def test_scores_tied_at_the_top_accept_nothing_and_are_no_convergence(case):
+    """Weights are not 0 there, and their optimality is certified."""
+    Z = np.full((40, 1), 0.1) if case == "a constant feature" else np.repeat([1.0, 0.0], 20)[:, None]
+    y = np.repeat([1, -1], 20)
+    with pytest.warns(ConvergenceWarning, match="more than k samples share the best score, so that none is accepted"):
+        model = SVMPerf(k_share=0.5).fit(Z, y)
+    assert model.coef_[0, 0] > 0.5
+    assert (model.status_, model.converged_) == ("flat", False)
+    assert not np.any(model.predict(Z) > 0)
+    search = {"C": [1.0, 10.0], "k_share": [0.5]}
+    folds = [(np.arange(40), np.arange(40))]
+    assert select(SVMPerf, Z, y, folds, PROBLEM, search).n_unconverged == 2
+
+
+def test_weights_that_are_0_still_at_the_end_are_not_called_optimal():
+    noise = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+        model = SVMPerf(C=100.0, k_share=0.2, max_iter=1).fit(noise, np.repeat([1, -1], [20, 40]))
+    assert not model.coef_.any()
+    assert model.duality_gap_ > 1e-3 * model.objective_
+    assert model.status_ == "max_iter"
+
+
+def test_a_tiny_cost_ranks_still():
+    model = SVMPerf(C=1e-9, k_share=0.5).fit(X, Y)
+    assert model.status_ == "converged"
+    assert np.sum(model.predict(X) > 0) == model.k_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_samples_tied_at_the_threshold_are_not_accepted():
+    coarse = np.round(X[:, :1])
+    model = SVMPerf(k_share=0.5).fit(coarse, Y)
+    accepted = int(np.sum(model.predict(coarse) > 0))
+    order = np.unique((coarse * model.coef_[0, 0]).ravel())
+    counts = [int(np.sum(coarse * model.coef_[0, 0] > value)) for value in order]
+    assert accepted == max(count for count in counts if count <= model.k_)
+    assert accepted < model.k_
+
+
+def test_without_convergence_the_warning_says_what_to_try():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter planes did not suffice\. Increase max_iter or tol"):
+        model = SVMPerf(C=100.0, k_share=1.0, max_iter=2).fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
+    assert model.duality_gap_ > 1e-3 * model.objective_
+    assert np.sum(model.predict(X) > 0) == model.k_
+
+
+def test_features_that_overflow_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+        SVMPerf().fit(1e200 * X, Y)
+
+
+@pytest.mark.parametrize(
+    "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
+)
+@pytest.mark.parametrize("C", [1e-2, 1e2])
+def test_extreme_inputs_end_with_a_true_certificate(case, C):
+    Z, y = {
+        "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
+        "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
+        "twenty negatives": sample(220, share=200 / 220),
+        "wide": sample(30, d=400, shift=3.0),
+        "duplicates": (np.concatenate([X, X]), np.concatenate([Y, Y])),
+        "two samples": (X[:2] + 1.0, np.array([-1, 1])),
+    }[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = SVMPerf(C=C, k_share=0.5).fit(Z, y)
+    assert model.converged_ == (not caught)
+    assert np.all(np.isfinite(model.decision_function(Z)))
+    assert np.sum(model.predict(Z) > 0) <= model.k_
+    assert model.duality_gap_ <= 1e-3 * model.objective_
+
+
+PROBLEM = NeymanPearson(rho=0.1)
+COSTS, SHARES = [0.01, 0.1, 1.0, 10.0], [0.1, 0.5, 1.0]
+precise = partial(SVMPerf, tol=1e-10)
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Fail where the selection falls back on independent fits."""
+
+    def refuse(*_, **__):
+        raise AssertionError("fell back")
+
+    monkeypatch.setattr(selection, "grid_search", refuse)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout()], ids=["cv", "holdout"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_losses_are_those_of_independent_fits(protocol, storage):
+    search, folds = {"C": COSTS, "k_share": SHARES}, protocol.split(DATA, 0, 0).folds
+    one = select(precise, storage(X), Y, folds, PROBLEM, search)
+    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
+    np.testing.assert_allclose(one.losses, other.losses, rtol=0, atol=1e-12)
+    assert one == other
+    assert len(set(one.losses)) > 4
+
+
+@pytest.mark.usefixtures("shared")
+def test_the_order_of_the_grid_is_kept_and_threads_change_no_bit():
+    folds = CrossValidation(folds=3).split(DATA, 0, 0).folds
+    search = {"C": [1.0, 0.01, 10.0], "k_share": [0.5, 0.1]}
+    one, two = (select(precise, X, Y, folds, PROBLEM, search, n_threads=n) for n in (1, 2))
+    assert one == two
+    by_share = select(precise, X, Y, folds, PROBLEM, {"k_share": [0.1, 0.5], "C": sorted(search["C"])})
+    table = dict(zip(itertools.product([0.1, 0.5], sorted(search["C"])), by_share.losses, strict=True))
+    assert one.losses == [table[share, C] for C in search["C"] for share in search["k_share"]]
+
+
+@pytest.mark.usefixtures("shared")
+def test_planes_are_shared_along_the_costs(monkeypatch):
+    folds = Holdout().split(DATA, 0, 0).folds
+    iterations, solve = {True: [], False: []}, SVMPerf.solution
+
+    def counted(self, X, signs, start=None):
+        solution = solve(self, X, signs, start)
+        iterations[start is None].append(len(solution.trace))
+        return solution
+
+    monkeypatch.setattr(SVMPerf, "solution", counted)
+    costs = list(np.geomspace(0.01, 100, 10))
+    select(SVMPerf, X, Y, folds, PROBLEM, {"C": costs, "k_share": [0.9]})
+    assert [len(iterations[first]) for first in (True, False)] == [1, 9]
+    shared = sum(iterations[True] + iterations[False])
+    iterations[True].clear()
+    grid_search(SVMPerf, X, Y, folds, PROBLEM, {"C": costs, "k_share": [0.9]})
+    assert shared < 0.8 * sum(iterations[True])
+
+
+def test_unconverged_fits_are_counted():
+    folds = Holdout().split(DATA, 0, 0).folds
+    search = {"C": [1.0, 100.0], "k_share": [0.5, 1.0]}
+    make = partial(SVMPerf, max_iter=1, tol=1e-12)
+    one, other = (one(make, X, Y, folds, PROBLEM, search) for one in (select, grid_search))
+    assert one.n_unconverged == other.n_unconverged == 4
+
+
+def test_one_cost_shares_nothing():
+    folds = Holdout().split(DATA, 0, 0).folds
+    for search in ({"C": [1.0], "k_share": SHARES}, {"k_share": SHARES}):
+        assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)
+
+
+def test_spambase(raw_dataset):
+    data = npbench.load_dataset(raw_dataset("spambase").name)
+    Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    model = SVMPerf(C=0.1, k_share=0.9).fit(Z, data.y)
+    f = model.decision_function(Z)
+    assert model.converged_
+    assert np.sum(f > 0) == model.k_ == round(0.9 * np.sum(data.y > 0))
+    assert np.mean(f[data.y < 0] >= 0) < 0.06

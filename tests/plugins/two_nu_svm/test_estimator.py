@@ -1,0 +1,348 @@
+"""The 2nu-SVM as a scikit-learn estimator: its conventions, what its numbers mean, and what it says when it cannot."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.model_selection
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import NuSVC
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from npbench.evaluation.splits import leave_one_out
+from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
+from npbench_two_nu_svm.estimator import TwoNuSVM
+from npbench_two_nu_svm.reduced_hulls import DualNu, Nu
+
+
+def sample(n=60, share=0.4, shift=1.2, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+X, Y = sample()
+FIVE = [0.2, 0.4, 0.6, 0.8, 1.0]
+FIXED = {"nu_pos": 0.4, "nu_neg": 0.6, "gamma": 0.5}
+
+
+def scores(model, Z=X):
+    return model.decision_function(Z)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        TwoNuSVM(),
+        TwoNuSVM(strategy="bs", cv=2),
+        TwoNuSVM(strategy="wgs", nu_pos=FIVE, nu_neg=FIVE, gamma=[0.1, "scale"], cv=2),
+        TwoNuSVM(strategy="bbs", kernel="linear", nu_pos=0.5, nu_neg=0.5),
+    ]
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def by_libsvm(K, y, nu_pos, nu_neg):
+    """The same classifier by NuSVC, whose sample weights make it a 2nu-SVM: (f of the rows of a matrix, |w|^2 / 2)."""
+    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+    g = nu_neg * n_neg / (nu_pos * n_pos + nu_neg * n_neg)
+    nu = 2 * nu_pos * nu_neg / (nu_pos + nu_neg) * (1 - 1e-9)
+    svc = NuSVC(nu=nu, kernel="precomputed", tol=1e-9).fit(K, y, sample_weight=np.where(y > 0, g, 1 - g))
+    half = 0.5 * np.abs(svc.dual_coef_).sum()
+    x = np.zeros(len(y))
+    x[svc.support_] = svc.dual_coef_[0] / half
+    return lambda rows: rows @ x + svc.intercept_[0] / half, 0.5 * x @ K @ x
+
+
+@pytest.mark.parametrize(("nu_pos", "nu_neg"), [(0.2, 0.3), (0.5, 0.5), (0.9, 0.2), (0.15, 1.0)])
+def test_a_fit_with_everything_given_is_libsvms(nu_pos, nu_neg):
+    K = rbf_kernel(X, gamma=0.5)
+    model = TwoNuSVM(nu_pos=nu_pos, nu_neg=nu_neg, gamma=0.5, tol=1e-10).fit(X, Y)
+    theirs, objective = by_libsvm(K, Y, nu_pos, nu_neg)
+    assert (model.converged_, model.status_, model.trace_) == (True, "converged", [])
+    assert model.objective_ == pytest.approx(objective, rel=1e-6)
+    assert 0 <= model.duality_gap_ <= 1e-10 * model.objective_
+    np.testing.assert_allclose(scores(model), theirs(K), atol=1e-3 * np.abs(scores(model)).max())
+    assert (model.nu_pos_, model.nu_neg_, model.gamma_) == (nu_pos, nu_neg, 0.5)
+    expected = rbf_kernel(X, model.support_vectors_, gamma=0.5) @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(scores(model), expected, atol=1e-12)
+
+
+extremes = st.fixed_dictionaries(
+    {
+        "n": st.integers(8, 60),
+        "share": st.floats(0.3, 0.7),
+        "shift": st.sampled_from([0.0, 1.0, 5.0]),
+        "d": st.sampled_from([1, 3, 40]),
+        "seed": st.integers(0, 99),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(extremes, st.floats(0.05, 1), st.floats(0.05, 1), st.sampled_from([0.1, 1.0]), st.booleans())
+def test_nu_bounds_margin_errors_from_above_and_support_vectors_from_below(given_, nu_pos, nu_neg, gamma, repeat):
+    Z, y = sample(**given_)
+    if repeat:  # duplicates
+        Z, y = np.vstack([Z, Z]), np.append(y, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TwoNuSVM(nu_pos=nu_pos, nu_neg=nu_neg, gamma=gamma, tol=1e-9).fit(Z, y)
+    if model.margin_ <= 1e-6 or not model.converged_:
+        return  # section 3.2 supposes a positive margin
+    margins = y * scores(model, Z)
+    for c, nu, label in ((1, nu_pos, 1), (0, nu_neg, -1)):
+        n_c = np.sum(y == label)
+        errors = np.sum(margins[y == label] < model.margin_ - 1e-3 * np.sqrt(2 * model.objective_))
+        assert errors <= nu * n_c + 1e-6
+        assert model.n_support_[c] >= nu * n_c - 1e-6
+
+
+@pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
+@pytest.mark.parametrize("cv", [None, 3])
+def test_a_fit_with_what_was_chosen_gives_the_same_classifier(strategy, cv):
+    searched = TwoNuSVM(rho=0.1, strategy=strategy, nu_pos=FIVE, nu_neg=FIVE, gamma=[1.0, "scale", 0.1], cv=cv)
+    searched.fit(X, Y)
+    chosen = {"nu_pos": searched.nu_pos_, "nu_neg": searched.nu_neg_, "gamma": searched.gamma_}
+    again = TwoNuSVM(rho=0.1, strategy=strategy, **chosen).fit(X, Y)
+    np.testing.assert_array_equal(scores(again), scores(searched))
+    assert {(one.nu_pos, one.nu_neg, one.gamma) for one in searched.trace_} > {tuple(chosen.values())}
+    assert np.all(np.diff([one.seconds for one in searched.trace_ if one.gamma == 1.0]) >= 0)
+
+
+@pytest.mark.parametrize("strategy", ["bs", "bbs"])
+@pytest.mark.parametrize("rho", [0.001, 0.1, 0.4])
+def test_the_intercept_is_shifted_to_the_fewest_misses_that_keep_rho_on_the_training_sample(strategy, rho):
+    shifted = TwoNuSVM(rho=rho, strategy=strategy, **FIXED).fit(X, Y)
+    plain = TwoNuSVM(rho=rho, **FIXED).fit(X, Y)
+    f = scores(plain)
+    negatives = np.sort(f[Y < 0])
+    allowed = int(np.floor(rho * len(negatives)))
+    threshold = negatives[len(negatives) - allowed - 1]  # this one and those below it are rejected
+    assert np.mean(scores(shifted)[Y < 0] >= 0) <= rho
+    np.testing.assert_array_equal(scores(shifted)[Y > 0] > 0, f[Y > 0] > threshold)
+    np.testing.assert_allclose(np.diff(scores(shifted)), np.diff(f), atol=1e-12)
+
+
+def test_gamma_is_chosen_by_errors_where_a_shift_has_both_nu_given():
+    model = TwoNuSVM(strategy="bs", nu_pos=0.5, nu_neg=0.4, gamma=[0.05, 0.5, 5.0]).fit(X, Y)
+    assert [(one.gamma, one.nu_pos, one.nu_neg) for one in model.trace_] == [(g, 0.5, 0.4) for g in (0.05, 0.5, 5.0)]
+    least = min(model.trace_, key=lambda one: (round(24 * one.p_nd + 36 * one.p_fa), one.p_fa))
+    assert model.gamma_ == least.gamma
+
+
+def test_the_surface_has_what_was_visited():
+    model = TwoNuSVM(rho=0.1, nu_pos=FIVE, nu_neg=[0.3, 0.5], gamma=[0.5, 2.0]).fit(X, Y)
+    for gamma in (0.5, 2.0):
+        surface = model.surface(gamma)
+        assert surface.p_fa.shape == surface.p_nd.shape == (5, 2)
+        known = {(one.nu_pos, one.nu_neg): one for one in model.trace_ if one.gamma == gamma}
+        for i, nu_pos in enumerate(FIVE):
+            for j, nu_neg in enumerate([0.3, 0.5]):
+                one = known.pop((nu_pos, nu_neg), None)
+                expected = (np.nan, np.nan) if one is None else (one.p_fa, one.p_nd)
+                np.testing.assert_array_equal((surface.p_fa[i, j], surface.p_nd[i, j]), expected)
+        assert not known
+    np.testing.assert_array_equal(model.surface().p_fa, model.surface(model.gamma_).p_fa)
+    assert np.isnan(TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE).fit(X, Y).surface().p_fa).any()
+    assert TwoNuSVM(**FIXED).fit(X, Y).surface().p_fa.shape == (0, 0)
+
+
+def test_cross_validation_is_by_folds_that_are_given_too():
+    folds = list(StratifiedKFold(4).split(X, Y))
+    named, given_ = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, cv=cv).fit(X, Y) for cv in (4, folds))
+    assert [one[1:] for one in named.trace_] == [one[1:] for one in given_.trace_]
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.3, 0.8), DualNu(0.5, 0.5), Nu(0.4)])
+def test_leaving_one_out_counts_the_errors_that_folds_of_one_row_count(caps):
+    K = rbf_kernel(X, gamma=0.5)
+    exact, slow = LeaveOneOut(K, Y, 1e-9), Folds(K, Y, leave_one_out(np.arange(len(Y))), 1e-9)
+    np.testing.assert_allclose(exact(caps), slow(caps), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cv", [sklearn.model_selection.LeaveOneOut(), leave_one_out(np.arange(len(Y)))])
+def test_leaving_one_out_is_exact_by_any_name(cv, monkeypatch):
+    options = {"nu_pos": FIVE, "nu_neg": FIVE, "strategy": "bbs"}
+    expected = TwoNuSVM(**options).fit(X, Y).trace_
+    monkeypatch.setattr("npbench_two_nu_svm.search.Folds", None)
+    assert [one[1:] for one in TwoNuSVM(**options, cv=cv).fit(X, Y).trace_] == [one[1:] for one in expected]
+
+
+def test_folds_that_validate_on_one_class_are_refused():
+    rows = np.arange(len(Y))
+    with pytest.raises(ValueError, match="too few negative samples to estimate error rates"):
+        TwoNuSVM(cv=[(rows, rows[Y > 0])]).fit(X, Y)
+
+
+def test_the_grid_is_twentieths_and_holds_a_half():
+    model = TwoNuSVM(rho=0.1).fit(X, Y)
+    surface = model.surface()
+    np.testing.assert_allclose(surface.nu_pos, np.linspace(0.05, 1, 20))
+    assert not np.isnan(surface.p_fa[9]).any()
+    assert not np.isnan(surface.p_fa[:, 9]).any()
+    assert surface.nu_pos[9] == 0.5
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (1, 2), (3.0, 7.0), (False, True)])
+def test_any_two_labels_will_do_and_the_larger_is_positive(labels):
+    y = np.array(labels)[(Y > 0).astype(int)]
+    model, plain = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE).fit(X, labelled) for labelled in (y, Y))
+    np.testing.assert_array_equal(model.classes_, labels)
+    np.testing.assert_array_equal(scores(model), scores(plain))
+    np.testing.assert_array_equal(model.predict(X), np.array(labels)[(scores(plain) > 0).astype(int)])
+    per_class = [np.sum(y[model.support_] == label) for label in labels]
+    np.testing.assert_array_equal(model.n_support_, per_class)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_samples_give_the_dense_classifier(kernel, storage):
+    S = X * (np.abs(X) > 0.7)
+    options = {"kernel": kernel, "coef0": 1.0, "nu_pos": [0.6, 0.9], "nu_neg": [0.7, 0.9], "tol": 1e-10}
+    sparse, dense = TwoNuSVM(**options).fit(storage(S), Y), TwoNuSVM(**options).fit(S, Y)
+    assert (sparse.nu_pos_, sparse.nu_neg_) == (dense.nu_pos_, dense.nu_neg_)
+    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-5 * np.ptp(scores(dense, S)))
+    assert sp.issparse(sparse.support_vectors_)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_precomputed_matrix_gives_the_same_classifier(storage):
+    Z = sample(30, seed=1)[0]
+    direct = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.4).fit(X, Y)
+    given_ = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, kernel="precomputed").fit(storage(rbf_kernel(X, gamma=0.4)), Y)
+    of_new = storage(rbf_kernel(Z, X, gamma=0.4))
+    np.testing.assert_allclose(scores(given_, of_new), scores(direct, Z), atol=1e-6)
+    with pytest.raises(ValueError, match=r"square Gram matrix in fit; its shape is \(60, 3\)"):
+        TwoNuSVM(kernel="precomputed").fit(X, Y)
+
+
+def test_a_kernel_function_gives_the_same_classifier():
+    given_ = TwoNuSVM(kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0), nu_neg=FIVE)
+    named = TwoNuSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0, nu_neg=FIVE)
+    np.testing.assert_allclose(scores(given_.fit(X, Y)), scores(named.fit(X, Y)), atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_pickled_classifier_decides_the_same(kernel):
+    model = TwoNuSVM(kernel=kernel, nu_pos=[0.7, 0.9], nu_neg=[0.7, 0.9]).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(scores(again), scores(model))
+    assert again.trace_ == model.trace_
+
+
+def test_it_works_in_a_pipeline_and_can_be_cloned():
+    model = make_pipeline(StandardScaler(), TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.5)).fit(X * [1, 1024, 0.5], Y)
+    alone = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.5).fit(StandardScaler().fit_transform(X), Y)
+    np.testing.assert_allclose(
+        model.decision_function(X * [1, 1024, 0.5]), scores(alone, StandardScaler().fit_transform(X)), atol=1e-9
+    )
+    copy = clone(alone)
+    assert copy.get_params() == alone.get_params()
+    assert not hasattr(copy, "support_")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("rho", v) for v in (0.0, 1.0, -0.1, np.nan, "0.1", None)],
+        *[(name, v) for name in ("tol", "cache_size", "gamma", "degree") for v in (0, -1.0, np.nan)],
+        *[(name, v) for name in ("nu_pos", "nu_neg") for v in (0.0, -1.0, np.nan, "half", [0.5, 0.0], [0.5, "a"])],
+        ("strategy", "grid"),
+        ("gamma", [1.0, -1.0]),
+        ("gamma", ["scale", "large"]),
+        ("cv", 1.5),
+    ],
+)
+def test_a_bad_parameter_is_refused_by_name(name, value):
+    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of TwoNuSVM must be"):
+        TwoNuSVM(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [1.5, [0.5, 1.5], np.array([1.5])])
+@pytest.mark.parametrize("name", ["nu_pos", "nu_neg"])
+def test_a_nu_above_one_is_said_to_be_infeasible(name, value):
+    with pytest.raises(ValueError, match=rf"{name}=1\.5 is infeasible: no weights .* must be in \]0, 1\]"):
+        TwoNuSVM(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"strategy": "bs", "nu_pos": 0.5}, "searches one nu for both classes: fix both"),
+        ({"strategy": "bbs", "nu_neg": 0.5}, "searches one nu for both classes: fix both"),
+        ({"nu_pos": []}, "nu_pos is an empty array: give it values"),
+        ({"cache_size": 0.01}, r"Gram matrix of 60 samples takes 0\.0275 MB, more than cache_size=0\.01"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        TwoNuSVM(**options).fit(X, Y)
+
+
+def test_a_class_of_one_can_be_fitted_but_not_searched():
+    y = np.where(np.arange(len(X)) == 7, 1, -1)
+    assert TwoNuSVM(nu_pos=1.0, nu_neg=0.5).fit(X, y).n_support_[1] == 1
+    with pytest.raises(ValueError, match="too few positive samples to estimate error rates without some"):
+        TwoNuSVM().fit(X, y)
+
+
+def test_hulls_that_meet_are_told_and_every_sample_is_an_error():
+    Z, y = sample(shift=0.5)
+    with pytest.warns(
+        ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet, so that f = 0.* Use a large"
+    ):
+        model = TwoNuSVM(kernel="linear", nu_pos=0.05, nu_neg=0.05).fit(Z, y)
+    assert (model.converged_, model.status_) == (False, "hulls_meet")
+    np.testing.assert_array_equal(scores(model, Z), 0.0)
+    searched = TwoNuSVM(kernel="linear", nu_pos=[0.05, 1], nu_neg=[0.05, 1], strategy="gs").fit(Z, y)
+    at = {(one.nu_pos, one.nu_neg): (one.p_fa, one.p_nd) for one in searched.trace_}
+    assert at[0.05, 0.05] == (1.0, 1.0)
+    assert at[1, 1] < (1.0, 1.0)
+
+
+@pytest.mark.parametrize("strategy", ["bs", "gs", "cd", "wcd"])
+@pytest.mark.parametrize("rho", [0.001, 0.05, 0.9])
+@pytest.mark.parametrize(
+    "data",
+    [
+        (np.full((30, 2), 3.0), np.repeat([1, -1], [10, 20])),  # all scores equal
+        (np.repeat(np.arange(6.0), 5)[:, None], np.tile([1, -1], 15)),  # duplicates in both classes
+        (sample(30, d=500, shift=3.0)[0] * 1e3, sample(30)[1]),  # d >> n, unscaled
+        (sample(60, share=2 / 3)[0] * [1e6, 1, 1e-6], sample(60, share=2 / 3)[1]),  # 20 negatives
+    ],
+    ids=["constant", "duplicates", "wide", "unscaled"],
+)
+def test_extreme_samples_end_in_finite_scores_and_honest_words(strategy, rho, data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = TwoNuSVM(rho=rho, strategy=strategy, nu_pos=FIVE, nu_neg=FIVE, gamma=["scale", 1e-9, 1e9]).fit(*data)
+    assert model.converged_ == (not caught)
+    f = scores(model, data[0])
+    assert np.isfinite(f).all()
+    if strategy == "bs" and model.converged_:
+        assert np.mean(f[data[1] < 0] >= 0) <= rho
+    if np.ptp(data[0]) == 0:
+        assert model.status_ == "hulls_meet"
+
+
+def test_bandwidths_that_only_tell_equal_points_apart_are_searched_once():
+    model = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=[1e9, 1e7, 1e8]).fit(X, Y)
+    assert {one.gamma for one in model.trace_} == {1e7}
+
+
+@pytest.mark.parametrize(("kernel", "distinct"), [("linear", {0.5}), ("poly", {0.5, 2.0}), ("rbf", {0.5, 2.0})])
+def test_a_kernel_without_gamma_is_searched_once(kernel, distinct):
+    model = TwoNuSVM(kernel=kernel, nu_pos=[0.7, 0.9], nu_neg=[0.7, 0.9], gamma=[2.0, 0.5]).fit(X, Y)
+    assert {one.gamma for one in model.trace_} == distinct

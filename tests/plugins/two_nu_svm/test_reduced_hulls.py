@@ -1,0 +1,430 @@
+"""The 2nu-SVM against a conic solver, scikit-learn's NuSVC and SVC, and leave-one-out against separate fits."""
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import SVC, NuSVC
+
+from npbench_two_nu_svm import reduced_hull_kernels as kernels
+from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
+
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of cvxpy, whose values are compared
+
+
+def rbf(gamma):
+    return lambda X: np.exp(-gamma * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+
+
+KERNELS = {f"rbf {gamma:g}": rbf(gamma) for gamma in (1e3, 1.0, 0.1, 1e-3, 1e-8)} | {
+    "linear": lambda X: X @ X.T,
+    "poly": lambda X: (1.0 + X @ X.T) ** 3,
+    "zero": lambda X: np.zeros((len(X), len(X))),
+}
+FEATURES = {
+    "plain": lambda X, rng: X,
+    "duplicates": lambda X, rng: X[rng.integers(0, max(1, len(X) // 3), len(X))],
+    "whole numbers": lambda X, rng: np.round(X),
+    "a constant": lambda X, rng: np.column_stack([X, np.ones(len(X))]),
+    "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e6, X.shape[1]),
+    "all alike": lambda X, rng: np.zeros_like(X),
+}
+CONIC = 1e-7  # of the spread: how far the conic solver's own answer may lie above a certified optimum
+NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
+
+
+def sample(n_pos, n_neg, d=2, shift=1.0, seed=0):
+    """Return two Gaussians in an order of no meaning."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1.0, -1.0], (n_pos, n_neg)))
+    return rng.normal(size=(n_pos + n_neg, d)) + shift * (y > 0)[:, None], y
+
+
+@st.composite
+def problems(draw, least=1, most=25):
+    """Return a Gram matrix and labels."""
+    n_pos, n_neg, seed = draw(st.integers(least, most)), draw(st.integers(least, most)), draw(st.integers(0, 10**6))
+    X, y = sample(n_pos, n_neg, draw(st.sampled_from([1, 2, 60])), draw(st.sampled_from([0.0, 1.0, 6.0])), seed)
+    X = FEATURES[draw(st.sampled_from(list(FEATURES)))](X, np.random.default_rng(seed))
+    return KERNELS[draw(st.sampled_from(list(KERNELS)))](X), y
+
+
+dual_nus = st.builds(DualNu, *[st.sampled_from(NUS) | st.floats(0.05, 1.0)] * 2)
+
+
+def spread(K):
+    """Return the mean squared distance of the samples from their mean: the unit of objectives."""
+    return np.mean(K.diagonal()) - K.mean()
+
+
+def rounding(K):
+    return 1e-14 * len(K) * np.abs(K).max()
+
+
+def conic(K, y, caps):
+    """Return the least objective and its signed weights."""
+    c_pos, c_neg = caps(np.sum(y > 0), np.sum(y < 0))
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    values, vectors = np.linalg.eigh(centred)
+    scale = max(values[-1], 1e-300)
+    root = vectors * np.sqrt(np.maximum(values, 0.0) / scale)
+    u = cvxpy.Variable(len(y), bounds=[0, np.where(y > 0, c_pos, c_neg)])
+    problem = cvxpy.Problem(
+        cvxpy.Minimize(cvxpy.sum_squares(root.T @ cvxpy.multiply(y, u))),
+        [cvxpy.sum(u[y > 0]) == 1, cvxpy.sum(u[y < 0]) == 1],
+    )
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=100)
+    return 0.5 * scale * problem.value, y * u.value
+
+
+def complementarity(K, y, caps, solution):
+    """Return the duality gap from its definition, with the levels that margin and b give."""
+    slack = solution.margin - y * (K @ solution.x + solution.b)
+    u, cap = y * solution.x, np.where(y > 0, *caps(np.sum(y > 0), np.sum(y < 0)))
+    return np.sum(np.maximum((cap - u) * slack, -u * slack))
+
+
+def assert_feasible(u, y, caps):
+    assert np.all((u >= 0) & (u <= np.where(y > 0, *caps(np.sum(y > 0), np.sum(y < 0)))))
+    assert u[y > 0].sum() == pytest.approx(1, abs=1e-13)
+    assert u[y < 0].sum() == pytest.approx(1, abs=1e-13)
+
+
+@given(problems(), dual_nus)
+@settings(max_examples=60, deadline=None)
+def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
+    K, y = problem
+    hulls, scale = ReducedHulls(K, y), spread(K)
+    solution = hulls.solve(caps)
+    # Rounding may bar the tolerance where the hulls all but meet; that is said.
+    assert solution.converged or solution.objective <= 10 * kernels.FLOOR * scale
+    assert solution.gap >= 0
+    if solution.meet:
+        x = (hulls._y * hulls._whole[1])[np.argsort(hulls._order)]
+        assert_feasible(y * x, y, caps)
+        assert 0.5 * x @ K @ x <= kernels.FLOOR * scale + rounding(K)
+        assert not solution.x.any()
+        assert solution.b == 0
+        return
+    # The duality gap below proves the objective also where the conic solver has not so many digits.
+    best, _ = conic(K, y, caps)
+    assert solution.objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
+    assert best <= (1 + 1e-6) * solution.objective + CONIC * scale + rounding(K)
+    assert 0.5 * solution.x @ K @ solution.x == pytest.approx(solution.objective, abs=rounding(K))
+    assert_feasible(y * solution.x, y, caps)
+    assert complementarity(K, y, caps, solution) == pytest.approx(solution.gap, rel=1e-6, abs=10 * rounding(K))
+    assert solution.converged == (solution.gap <= 1e-6 * solution.objective)
+
+
+@given(problems(), dual_nus, st.sampled_from([10.0, 0.3, 1e-3]))
+@settings(max_examples=60, deadline=None)
+def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
+    K, y = problem
+    solution = ReducedHulls(K, y, tol=tol).solve(caps)
+    best, x = conic(K, y, caps)
+    if not solution.meet:
+        slack = 1e-9 * spread(K) + rounding(K)
+        assert solution.objective <= best + solution.gap + slack
+        # From below the conic solver's answer binds only as far as it is right itself; so do its weights, which are
+        # then off by twice what its objective is above ours.
+        assert best - CONIC * spread(K) - rounding(K) <= solution.objective
+        off = 2 * max(best - solution.objective, 0.0)
+        distance = (solution.x - x) @ K @ (solution.x - x)
+        assert distance <= (np.sqrt(solution.gap) + np.sqrt(off)) ** 2 + slack
+
+
+@given(problems(), dual_nus)
+@settings(max_examples=60, deadline=None)
+def test_the_objective_never_rises(problem, caps):
+    K, y = problem
+    hulls = ReducedHulls(K, y)
+    Q, scale = hulls._Q, hulls._scale
+    upper = hulls._upper(caps(hulls.n_pos, hulls.n_neg))
+    objectives = []
+    for rounds in range(1, 12):
+        before, u, G = (part[0] for part in hulls._uniform(1))
+        kernels.start(Q, hulls.n_pos, before, upper, u, G)
+        if rounds == 1:
+            objectives.append(0.5 * u @ Q @ u)
+        kernels.settle(Q, hulls.n_pos, upper, u, G, hulls._work(), 0, 1e-12, scale, rounds, -1, 0.0)
+        np.testing.assert_allclose(G, Q @ u, rtol=0, atol=1e-12 * np.abs(Q).max())
+        objectives.append(0.5 * u @ Q @ u)
+    assert np.all(np.diff(objectives) <= 1e-13 * np.abs(Q).max())
+
+
+@given(problems(), st.lists(dual_nus, min_size=2, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_any_sequence_of_caps_gives_what_cold_solves_give(problem, sequence):
+    K, y = problem
+    hulls, scale = ReducedHulls(K, y), spread(K)
+    for caps in sequence:
+        warm, cold = hulls.solve(caps), ReducedHulls(K, y).solve(caps)
+        assert warm.converged or warm.objective <= 10 * kernels.FLOOR * scale
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-6, abs=2 * kernels.FLOOR * scale + warm.gap)
+        if not (warm.meet or cold.meet):
+            apart = (warm.x - cold.x) @ K @ (warm.x - cold.x)
+            assert apart <= 2 * (warm.gap + cold.gap) + rounding(K)
+
+
+def nu_svc(K, y, caps):
+    """Return scikit-learn's weights and intercept of the same problem, by its weights of samples."""
+    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+    total = caps.nu_pos * n_pos + caps.nu_neg * n_neg
+    share = caps.nu_neg * n_neg / total
+    nu = 2 * caps.nu_pos * caps.nu_neg / (caps.nu_pos + caps.nu_neg) * (1 - 1e-9)
+    model = NuSVC(nu=nu, kernel="precomputed", tol=1e-10).fit(K, y, sample_weight=np.where(y > 0, share, 1 - share))
+    x = np.zeros(len(y))
+    x[model.support_] = model.dual_coef_[0]
+    factor = 2 / np.abs(x).sum()
+    return factor * x, factor * model.intercept_[0]
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(0.2, 0.7), DualNu(0.9, 0.1), DualNu(1, 1), DualNu(0.05, 1)])
+@pytest.mark.parametrize("name", ["rbf 1", "rbf 1000"])
+def test_nu_svc_with_weights_of_samples_is_the_same(caps, name):
+    X, y = sample(40, 70)
+    K = KERNELS[name](X)
+    solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
+    x, b = nu_svc(K, y, caps)
+    assert solution.objective == pytest.approx(0.5 * x @ K @ x, rel=1e-5)
+    f = K @ solution.x + solution.b
+    if caps == DualNu(1, 1):
+        b += np.median(f - K @ x - b)  # of the interval that the intercept may be in, LIBSVM takes another point
+    np.testing.assert_allclose(f, K @ x + b, rtol=0, atol=1e-3 * np.abs(f).max())
+
+
+def test_class_weight_has_no_effect_on_nu_svc():
+    """So that who takes it for the 2nu-SVM is warned; the weights of samples above are the way."""
+    X, y = sample(40, 70)
+    plain, weighted = NuSVC(nu=0.3), NuSVC(nu=0.3, class_weight={-1: 10.0, 1: 0.1})
+    assert np.array_equal(plain.fit(X, y).decision_function(X), weighted.fit(X, y).decision_function(X))
+
+
+def translated(caps, n_pos, n_neg):
+    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 that the paper's nu has."""
+    total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg
+    return 2 * caps.nu_pos * caps.nu_neg * n_pos * n_neg / (total * n), caps.nu_neg * n_neg / total
+
+
+def two_c(K, y, C, gamma):
+    return SVC(C=C, kernel="precomputed", class_weight={1: gamma, -1: 1 - gamma}, tol=1e-9).fit(K, y)
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(0.3, 0.8), DualNu(0.95, 0.4)])
+def test_every_2nu_svm_is_a_2c_svm(caps):
+    X, y = sample(30, 50)
+    K, n = rbf(1.0)(X), len(y)
+    solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
+    nu, gamma = translated(caps, 30, 50)
+    r = 0.5 * nu * solution.margin
+    assert r > 0
+    model = two_c(K, y, 1 / (r * n), gamma)
+    np.testing.assert_allclose(
+        model.decision_function(K), (K @ solution.x + solution.b) / solution.margin, rtol=0, atol=1e-4
+    )
+    assert np.abs(model.dual_coef_).sum() == pytest.approx(nu / r, rel=1e-4)
+
+
+@pytest.mark.parametrize(("C", "gamma"), [(2.0, 0.5), (1.0, 0.3), (10.0, 0.7)])
+def test_every_2c_svm_is_a_2nu_svm(C, gamma):
+    X, y = sample(30, 50)
+    K, n = rbf(1.0)(X), len(y)
+    model = two_c(K, y, C, gamma)
+    nu = np.abs(model.dual_coef_).sum() / (C * n)
+    caps = DualNu(nu * n / (2 * gamma * 30), nu * n / (2 * (1 - gamma) * 50))
+    solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
+    assert 1 / (0.5 * nu * solution.margin * n) == pytest.approx(C, rel=1e-3)
+    np.testing.assert_allclose(
+        (K @ solution.x + solution.b) / solution.margin, model.decision_function(K), rtol=0, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.5, 0.9])
+def test_the_largest_nu_is_that_of_both_classes(gamma):
+    X, y = sample(30, 50)
+    C, n = 1e-7, 80
+    nu = np.abs(two_c(rbf(1.0)(X), y, C, gamma).dual_coef_).sum() / (C * n)
+    assert nu == pytest.approx(2 * min(gamma * 30, (1 - gamma) * 50) / n, rel=1e-6)
+    nus = np.array([nu * n / (2 * gamma * 30), nu * n / (2 * (1 - gamma) * 50)])
+    assert nus.max() == pytest.approx(1, rel=1e-6)
+    with pytest.raises(ValueError, match="infeasible"):
+        DualNu(*(1.01 * nus))
+
+
+def test_below_the_least_nu_the_hulls_meet():
+    X, y = sample(40, 40, shift=0.5)
+    K = X @ X.T
+    nu = [np.abs(two_c(K, y, C, 0.5).dual_coef_).sum() / (C * 80) for C in (1e2, 1e3)]
+    assert nu[0] == pytest.approx(nu[1], rel=1e-3)  # at its limit
+    least = 2 * nu[1]  # nu_pos = nu_neg, for gamma = 1/2 and classes of one size
+    assert ReducedHulls(K, y).solve(DualNu(0.98 * least, 0.98 * least)).meet
+    apart = ReducedHulls(K, y).solve(DualNu(1.02 * least, 1.02 * least))
+    assert not apart.meet
+    assert apart.margin > 0
+
+
+@pytest.mark.parametrize("nu", [0.0, -0.1, 1.0001, np.nan])
+@pytest.mark.parametrize("name", ["nu_pos", "nu_neg"])
+def test_infeasible_nu_is_named(name, nu):
+    with pytest.raises(ValueError, match=rf"^{name}=.* is infeasible"):
+        DualNu(**{"nu_pos": 0.5, "nu_neg": 0.5, name: nu})
+
+
+def test_the_nu_of_both_classes_is_infeasible_above_its_bound():
+    X, y = sample(10, 30)
+    hulls = ReducedHulls(X @ X.T, y)
+    assert hulls.solve(Nu(0.5)).converged
+    with pytest.raises(ValueError, match=r"infeasible for 10 and 30 samples.* \]0, 0\.5\]"):
+        hulls.solve(Nu(0.51))
+    with pytest.raises(ValueError, match="infeasible for 9 and 30 samples"):
+        hulls.leave_one_out(Nu(0.5))
+
+
+@given(problems(least=3), dual_nus)
+@settings(max_examples=60, deadline=None)
+def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
+    K, y = problem
+    solution = ReducedHulls(K, y).solve(caps)
+    if solution.meet or solution.margin <= 0:
+        return
+    margins = y * (K @ solution.x + solution.b)
+    # A sample that misses the margin by this much is at its cap: what is left of the cap times it is below the gap.
+    least = 1e-3 * min(caps(np.sum(y > 0), np.sum(y < 0)))
+    errors = margins < solution.margin - solution.gap / least - 10 * rounding(K) / least
+    for label, nu in ((1, caps.nu_pos), (-1, caps.nu_neg)):
+        assert np.mean(errors[y == label]) <= nu * (1.001) + 1e-9
+        assert np.mean(solution.x[y == label] != 0) >= nu * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(1, 1), DualNu(0.01, 0.3), Nu(0.4)])
+def test_where_all_samples_are_alike_every_sample_is_an_error(caps):
+    y = np.repeat([1.0, -1.0], (8, 9))
+    for K in (np.zeros((17, 17)), np.ones((17, 17))):
+        hulls = ReducedHulls(K, y)
+        solution, left = hulls.solve(caps), hulls.leave_one_out(caps)
+        assert solution.meet
+        assert solution.objective == 0
+        assert left.errors.all()
+        assert not left.doubt.any()
+
+
+def test_classes_of_the_same_points_meet():
+    X, _ = sample(15, 15)
+    K, y = rbf(1.0)(np.concatenate([X, X])), np.repeat([1.0, -1.0], 30)
+    for nu in (0.01, 0.3, 1.0):
+        assert ReducedHulls(K, y).solve(DualNu(nu, nu)).meet
+
+
+def test_hulls_of_half_their_size_meet_where_linear_classes_overlap():
+    X, y = sample(30, 30, shift=0.1)
+    hulls = ReducedHulls(X @ X.T, y)
+    assert hulls.solve(DualNu(0.5, 0.5)).meet
+    assert not hulls.solve(DualNu(1, 1)).meet
+    assert hulls.leave_one_out(DualNu(0.5, 0.5)).errors.all()
+
+
+def cold(K, y, caps, i):
+    """Return the fit without i, the margin of i under it, and how far off that may be."""
+    others = np.delete(np.arange(len(y)), i)
+    solution = ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps)
+    diagonal = K.diagonal()
+    widest = np.sqrt(np.max(diagonal + diagonal[:, None] - 2 * K, initial=0.0))
+    return solution, y[i] * (K[i, others] @ solution.x + solution.b), np.sqrt(solution.gap) * widest
+
+
+def assert_left_out(K, y, caps, left, i):
+    """Assert that the margin of i is that of a separate fit, within what both admit."""
+    solution, margin, doubt = cold(K, y, caps, i)
+    if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
+        assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
+        return
+    doubt += rounding(K) * (1 + np.sqrt(spread(K) / solution.objective))
+    assert abs(left.margins[i] - margin) <= left.doubt[i] + doubt
+    if abs(left.margins[i]) > left.doubt[i] + rounding(K) and abs(margin) > doubt:
+        assert (left.margins[i] > 0) == (margin > 0)
+
+
+def test_a_cap_above_one_leaves_its_sample_free():
+    """So that it lies on the margin, as no margin error is allowed where nu times n is below 1."""
+    X, y = sample(6, 9, shift=3.0)
+    K = X @ X.T
+    for caps in (DualNu(0.01, 0.01), DualNu(0.16, 0.11)):
+        solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
+        margins = y * (K @ solution.x + solution.b)
+        np.testing.assert_allclose(margins[solution.x != 0], solution.margin, rtol=1e-4)
+        assert margins.min() >= solution.margin * (1 - 1e-4)
+
+
+@given(problems(least=2, most=12), dual_nus)
+@settings(max_examples=60, deadline=None)
+def test_leaving_one_out_is_a_separate_fit(problem, caps):
+    K, y = problem
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    assert np.all(left.doubt >= 0)
+    for i in range(len(y)):
+        assert_left_out(K, y, caps, left, i)
+
+
+@given(problems(least=2, most=9), st.lists(dual_nus, min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_leaving_one_out_along_any_sequence_of_caps(problem, sequence):
+    K, y = problem
+    hulls = ReducedHulls(K, y)
+    for caps in sequence:
+        left = hulls.leave_one_out(caps)
+        for i in range(len(y)):
+            assert_left_out(K, y, caps, left, i)
+
+
+@pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), Nu(0.3)])
+def test_leaving_one_out_of_many(name, caps):
+    X, y = sample(50, 70)
+    K = KERNELS[name](X)
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    for i in range(0, 120, 3):
+        assert_left_out(K, y, caps, left, i)
+    certain = np.abs(left.margins) > left.doubt
+    assert np.mean(certain | (left.doubt == 0)) > 0.95
+
+
+@pytest.mark.parametrize("nu", [0.2, 0.5])
+def test_leaving_one_out_of_a_nu_svm_is_that_of_nu_svc(nu):
+    X, y = sample(20, 30)
+    K = rbf(1.0)(X)
+    left = ReducedHulls(K, y).leave_one_out(Nu(nu))
+    for i in range(50):
+        others = np.delete(np.arange(50), i)
+        model = NuSVC(nu=nu, kernel="precomputed", tol=1e-9).fit(K[np.ix_(others, others)], y[others])
+        factor = 2 / np.abs(model.dual_coef_).sum()
+        margin = factor * y[i] * model.decision_function(K[i : i + 1, others])[0]
+        assert left.margins[i] == pytest.approx(margin, abs=left.doubt[i] + 1e-5)
+
+
+def test_only_samples_with_weight_are_fitted_again():
+    X, y = sample(60, 60, shift=2.0)
+    hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.2, 0.2)
+    left = hulls.leave_one_out(caps)
+    assert 24 <= left.n_refits <= np.sum(hulls.solve(caps).x != 0) + 15 < 100
+
+
+def test_where_all_weights_are_free_a_refit_is_a_newton_step():
+    X, y = sample(30, 40)
+    left = ReducedHulls(rbf(100.0)(X), y).leave_one_out(DualNu(0.4, 0.4))
+    assert left.n_refits == 70
+    assert left.n_steps <= 2 * 70 + 5 * 70  # of the fits with all samples, and a few after each Newton step
+
+
+def test_more_free_weights_than_newton_steps_take_on(monkeypatch):
+    monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MOST_FREE", 10)
+    X, y = sample(40, 40)
+    K, caps = rbf(100.0)(X), DualNu(0.3, 0.6)
+    hulls = ReducedHulls(K, y)
+    solution = hulls.solve(caps)
+    assert np.sum(solution.x != 0) > 50
+    assert solution.converged
+    assert solution.objective == pytest.approx(conic(K, y, caps)[0], rel=1e-6)
+    left = hulls.leave_one_out(caps)
+    for i in range(0, 80, 5):
+        assert_left_out(K, y, caps, left, i)

@@ -1,0 +1,189 @@
+"""Selection for the 2nu-SVM: as a slow search by LIBSVM chooses, on folds of any kind, and on the command line."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import NuSVC
+
+from npbench.evaluation.splits import leave_one_out
+from npbench.problem import NeymanPearson
+from npbench.records.store import RecordStore
+from npbench.registry import installed
+from npbench_two_nu_svm.estimator import TwoNuSVM
+from npbench_two_nu_svm.selection import select
+
+RHO = 0.2
+SEARCH = {"gamma": [0.3, 1.0], "nu_neg": [0.25, 0.5, 0.75, 1.0], "nu_pos": [0.25, 0.5, 0.75, 1.0]}
+rng = np.random.default_rng(3)
+Y = np.where(np.arange(36) < 14, 1, -1)
+X = rng.normal(size=(36, 2)) + 1.1 * (Y > 0)[:, None]
+ROWS = np.arange(len(Y))
+FOLDS = {
+    "leave-one-out": leave_one_out(ROWS),
+    "five folds": list(StratifiedKFold(5).split(X, Y)),
+    "holdout": [(ROWS[::2], ROWS[1::2])],
+}
+
+
+def chosen(strategy, folds, n_threads=1, **changes):
+    make = partial(TwoNuSVM, rho=RHO, strategy=strategy, tol=1e-9)
+    return select(make, X, Y, folds, NeymanPearson(RHO), {**SEARCH, **changes}, n_threads=n_threads)
+
+
+def two_nu(y, nu_pos, nu_neg):
+    """NuSVC and the sample weights with which it is the 2nu-SVM."""
+    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+    g = nu_neg * n_neg / (nu_pos * n_pos + nu_neg * n_neg)
+    nu = 2 * nu_pos * nu_neg / (nu_pos + nu_neg) * (1 - 1e-9)
+    return NuSVC(nu=nu, kernel="precomputed", tol=1e-8), np.where(y > 0, g, 1 - g)
+
+
+def counted(K, folds, classifier):
+    """Errors of the validated rows, counted: (P_fa, P_nd), pooled over the folds."""
+    wrong, of = np.zeros(2), np.zeros(2)
+    for fit, validate in folds:
+        svc, weights = classifier(Y[fit])
+        f = svc.fit(K[np.ix_(fit, fit)], Y[fit], sample_weight=weights).decision_function(K[np.ix_(validate, fit)])
+        assert np.abs(f).min() > 1e-6  # else the sign depends on the tolerance
+        for c, label in enumerate((-1, 1)):
+            wrong[c] += np.sum((Y[validate] == label) & (Y[validate] * f <= 0))
+            of[c] += np.sum(Y[validate] == label)
+    return wrong / of
+
+
+@pytest.fixture(scope="module")
+def slow():
+    """Rates of all candidates of SEARCH by LIBSVM, on each kind of folds."""
+    tables = {}
+    for kind, folds in FOLDS.items():
+        for gamma in SEARCH["gamma"]:
+            K = rbf_kernel(X, gamma=gamma)
+            for nu_pos in SEARCH["nu_pos"]:
+                for nu_neg in SEARCH["nu_neg"]:
+                    rates = counted(K, folds, partial(two_nu, nu_pos=nu_pos, nu_neg=nu_neg))
+                    tables.setdefault(kind, {})[gamma, nu_pos, nu_neg] = rates
+    return tables
+
+
+@pytest.mark.parametrize("kind", FOLDS)
+def test_the_full_grid_chooses_as_libsvm_would(kind, slow):
+    found = chosen("gs", FOLDS[kind])
+    visited = {(one.gamma, one.nu_pos, one.nu_neg): (one.p_fa, one.p_nd) for one in found.trace}
+    assert found.n_candidates == len(visited) == 32
+    for point, rates in slow[kind].items():
+        np.testing.assert_allclose(visited[point], rates, atol=1e-12)
+
+    def order(item):
+        (gamma, nu_pos, nu_neg), (p_fa, p_nd) = item
+        loss = (0, p_nd) if p_fa <= RHO else (1, p_nd + (p_fa - RHO) / RHO)
+        return (*np.round(loss, 9), round(p_fa, 9), gamma, -nu_pos - nu_neg, -nu_pos)
+
+    (gamma, nu_pos, nu_neg), (p_fa, p_nd) = min(slow[kind].items(), key=order)
+    assert found.params == {"gamma": gamma, "nu_pos": nu_pos, "nu_neg": nu_neg}
+    assert found.loss == pytest.approx(p_nd + max(0, p_fa - RHO) / RHO)
+    assert found.n_unconverged == 0
+
+
+@pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
+def test_coordinate_descent_visits_some_of_what_libsvm_would_find(kind, slow):
+    found = chosen("cd", FOLDS[kind])
+    assert found.n_candidates == len(found.trace) < 32
+    for one in found.trace:
+        np.testing.assert_allclose((one.p_fa, one.p_nd), slow[kind][one.gamma, one.nu_pos, one.nu_neg], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
+def test_bias_shifting_chooses_the_nu_of_libsvm_with_the_fewest_errors(kind):
+    values = [0.1, 0.3, 0.5, 0.7, 0.9]
+    found = chosen("bs", FOLDS[kind], nu_pos=values)
+    table = {}
+    for gamma in SEARCH["gamma"]:
+        for nu in values[:4]:  # 0.9 is infeasible with 14 positives of 36
+            plain = partial(lambda y, nu: (NuSVC(nu=nu, kernel="precomputed", tol=1e-8), None), nu=nu)
+            p_fa, p_nd = counted(rbf_kernel(X, gamma=gamma), FOLDS[kind], plain)
+            table[gamma, nu] = (round(14 * p_nd + 22 * p_fa), p_fa, gamma, -nu)
+    gamma, nu = min(table, key=table.get)
+    assert found.params == pytest.approx({"gamma": gamma, "nu_pos": nu * 36 / 28, "nu_neg": nu * 36 / 44})
+    assert found.n_candidates == 8
+
+
+@pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
+def test_threads_and_rows_that_are_in_no_fold_change_nothing(strategy):
+    one, two = (chosen(strategy, FOLDS["leave-one-out"], n_threads) for n_threads in (1, 2))
+    assert two.params == one.params
+    assert [v[1:] for v in two.trace] == [v[1:] for v in one.trace]
+    more = np.vstack([np.full((3, 2), 1e3), X])
+    y = np.append([1, -1, -1], Y)
+    make = partial(TwoNuSVM, rho=RHO, strategy=strategy, tol=1e-9)
+    shifted = [(fit + 3, validate + 3) for fit, validate in FOLDS["leave-one-out"]]
+    assert select(make, more, y, shifted, NeymanPearson(RHO), SEARCH).params == one.params
+
+
+def test_what_is_chosen_in_the_search_of_a_fit_is_chosen_here():
+    for strategy in ("bs", "wgs", "cd"):
+        model = TwoNuSVM(rho=RHO, strategy=strategy, tol=1e-9, **SEARCH).fit(X, Y)
+        params = chosen(strategy, FOLDS["leave-one-out"]).params
+        assert params == {"gamma": model.gamma_, "nu_pos": model.nu_pos_, "nu_neg": model.nu_neg_}
+
+
+def test_a_parameter_that_is_fixed_has_one_value():
+    make = partial(TwoNuSVM, rho=RHO, nu_neg=0.3, gamma=0.7)
+    found = select(make, X, Y, FOLDS["five folds"], NeymanPearson(RHO), {"nu_pos": SEARCH["nu_pos"]})
+    assert {(one.gamma, one.nu_neg) for one in found.trace} == {(0.7, 0.3)}
+    assert found.n_candidates == 4
+    nothing = select(partial(make, nu_pos=0.5), X, Y, FOLDS["five folds"], NeymanPearson(RHO), {})
+    assert nothing.params == {}
+    assert np.isnan(nothing.loss)
+
+
+def test_other_parameters_are_searched_one_after_the_other():
+    found = chosen("cd", FOLDS["five folds"], kernel=["rbf", "linear"], gamma=[1.0])
+    apart = [chosen("cd", FOLDS["five folds"], kernel=[kernel], gamma=[1.0]) for kernel in ("rbf", "linear")]
+    best = min(apart, key=lambda one: one.loss)
+    assert (found.params, found.loss) == (best.params, best.loss)
+    assert found.n_candidates == sum(one.n_candidates for one in apart)
+
+
+def test_it_runs_from_the_command_line(raw_dataset):
+    raw_dataset("thyroid")
+    asked = "solver=two_nu_svm solver.strategy=wcd dataset=thyroid protocol=permutations problem.rho=0.1 repeats=1"
+    grids = "solver.search.gamma=[0.2,1] solver.search.nu_pos=[0.25,0.5,0.75] solver.search.nu_neg=[0.25,0.5,0.75]"
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", *asked.split(), *grids.split(), "execution.trace=true"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    assert run.returncode == 0, run.stderr
+    (record,) = RecordStore("results/records").frame().rows(named=True)
+    assert (record["status"], record["solver_status"]) == ("ok", "converged")
+    assert 10 <= record["n_candidates"] <= 18
+    from npbench.report.sections.surfaces import surfaces
+
+    points = surfaces(RecordStore("results/records").frame())
+    assert len(points) == record["n_candidates"]
+    assert points["chosen_gamma"][0] in (0.2, 1)
+
+
+def test_an_infeasible_nu_is_refused_before_any_work():
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", "solver=two_nu_svm", "solver.nu_pos=1.5", "dataset=synthetic"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert "nu_pos=1.5 is infeasible: no weights satisfy the bounds. It must be in ]0, 1]." in run.stderr
+
+
+def test_the_solver_is_described():
+    solver = installed().solver("two_nu_svm")
+    assert solver.solves == ("np",)
+    assert solver.select == "npbench_two_nu_svm.selection:select"

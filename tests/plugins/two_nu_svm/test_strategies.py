@@ -1,0 +1,244 @@
+"""The searches of the 2nu-SVM on made-up surfaces of rates: what they visit, what they choose, what breaks ties."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, by_constraint, by_error
+from npbench_two_nu_svm.estimates import Rates, leave_out_one_each
+from npbench_two_nu_svm.reduced_hulls import DualNu, Nu
+from npbench_two_nu_svm.strategies import STRATEGIES
+from npbench_two_nu_svm.windows import one_by_three, three_by_three
+
+GRID = tuple(k / 20 for k in range(1, 21))
+COUNTS = (12, 30)
+
+
+class Table:
+    """An estimate that looks rates up, and remembers what it was asked."""
+
+    def __init__(self, p_fa, p_nd, nu_pos=GRID, nu_neg=GRID, counts=COUNTS):
+        self.p_fa, self.p_nd, self.nu_pos, self.nu_neg = p_fa, p_nd, list(nu_pos), list(nu_neg)
+        self.counts, self.asked = [counts], []
+
+    def __call__(self, caps):
+        self.asked.append(caps)
+        if isinstance(caps, Nu):
+            i = j = self.nu_pos.index(caps.nu)
+        else:
+            i, j = self.nu_pos.index(caps.nu_pos), self.nu_neg.index(caps.nu_neg)
+        return Rates(float(self.p_fa[i, j]), float(self.p_nd[i, j]), True)
+
+
+def run(strategy, table, rank, gamma=1.0):
+    plane = Plane(table, Grid(np.array(table.nu_pos), np.array(table.nu_neg)), gamma, lambda *_: None)
+    return STRATEGIES[strategy](plane, rank)
+
+
+@st.composite
+def tables(draw):
+    """Rates that are counts, so that many are equal, on grids of any two sizes."""
+    shape = draw(st.integers(1, 7)), draw(st.integers(1, 7))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    most = draw(st.sampled_from([1, 3, 12]))
+    p_fa, p_nd = (rng.integers(0, most + 1, shape) / most for _ in range(2))
+    return Table(p_fa, p_nd, np.linspace(1 / shape[0], 1, shape[0]), np.linspace(1 / shape[1], 1, shape[1]))
+
+
+rhos = st.sampled_from([0.001, 0.1, 1 / 3, 0.5, 0.999])
+
+
+def all_candidates(table, p_fa, p_nd):
+    for i, nu_pos in enumerate(table.nu_pos):
+        for j, nu_neg in enumerate(table.nu_neg):
+            yield Candidate(1.0, nu_pos, nu_neg, p_fa[i, j], p_nd[i, j])
+
+
+def is_as_good(one, other, rho):
+    """The definition: P_nd among those that keep rho, the NP score among those that do not; then P_fa, then nu."""
+    keeps = [c.p_fa <= rho + 1e-9 for c in (one, other)]
+    if keeps[0] != keeps[1]:
+        return keeps[0]
+    value = [c.p_nd if keeps[0] else c.p_nd + (c.p_fa - rho) / rho for c in (one, other)]
+    if abs(value[0] - value[1]) > 1e-8:
+        return value[0] < value[1]
+    if abs(one.p_fa - other.p_fa) > 1e-8:
+        return one.p_fa < other.p_fa
+    if abs(one.nu_pos + one.nu_neg - other.nu_pos - other.nu_neg) > 1e-8:
+        return one.nu_pos + one.nu_neg > other.nu_pos + other.nu_neg
+    return one.nu_pos >= other.nu_pos
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), rhos)
+def test_the_full_grid_gives_the_least_of_all(table, rho):
+    best = run("gs", table, by_constraint(rho))
+    assert best in set(all_candidates(table, table.p_fa, table.p_nd))
+    assert all(is_as_good(best, one, rho) for one in all_candidates(table, table.p_fa, table.p_nd))
+    assert len(table.asked) == len(table.nu_pos) * len(table.nu_neg)
+
+
+def by_hand(rates, reach):
+    """Means of neighbours up to ``reach`` steps away along each axis, weights exp(-distance^2 / 2) that sum to one."""
+    places = np.array(list(np.ndindex(rates.shape)))
+    steps = np.abs(places[:, None] - places)
+    weights = np.exp(-0.5 * np.sum(steps**2, axis=-1)) * np.all(steps <= reach, axis=-1)
+    return (weights @ rates.ravel() / weights.sum(axis=1)).reshape(rates.shape)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_windows_are_truncated_gaussians_that_sum_to_one_at_the_border_too(table):
+    np.testing.assert_allclose(three_by_three(table.p_fa), by_hand(table.p_fa, (1, 1)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(one_by_three(table.p_fa), by_hand(table.p_fa, (0, 1)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(three_by_three(np.ones((4, 1))), 1.0, rtol=1e-15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), rhos)
+def test_the_windowed_grid_gives_the_least_of_the_smoothed_rates(table, rho):
+    best = run("wgs", table, by_constraint(rho))
+    p_fa, p_nd = by_hand(table.p_fa, (1, 1)), by_hand(table.p_nd, (1, 1))
+    assert all(is_as_good(best, one, rho) for one in all_candidates(table, p_fa, p_nd))
+
+
+def nearest_half(values):
+    return int(np.argmin(np.abs(np.array(values) - 0.5)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), rhos)
+def test_coordinate_descent_is_the_best_of_the_lines_that_cross_there_and_of_the_first_two(table, rho):
+    best = run("cd", table, by_constraint(rho))
+    i, j = table.nu_pos.index(best.nu_pos), table.nu_neg.index(best.nu_neg)
+    rows, columns = {nearest_half(table.nu_pos), i}, {nearest_half(table.nu_neg), j}
+    for one in all_candidates(table, table.p_fa, table.p_nd):
+        if table.nu_pos.index(one.nu_pos) in rows or table.nu_neg.index(one.nu_neg) in columns:
+            assert is_as_good(best, one, rho)
+
+
+@pytest.mark.parametrize("strategy", ["cd", "wcd"])
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), rho=rhos)
+def test_lines_are_visited_whole_and_no_point_twice(strategy, table, rho):
+    run(strategy, table, by_constraint(rho))
+    asked = [(table.nu_pos.index(caps.nu_pos), table.nu_neg.index(caps.nu_neg)) for caps in table.asked]
+    assert len(set(asked)) == len(asked)
+    seen = np.zeros(table.p_fa.shape, bool)
+    seen[tuple(np.transpose(asked))] = True
+    whole_rows, whole_columns = seen.all(axis=1), seen.all(axis=0)
+    assert whole_rows[nearest_half(table.nu_pos)]
+    assert whole_columns[nearest_half(table.nu_neg)]
+    assert np.all(seen <= whole_rows[:, None] | whole_columns)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), rhos)
+def test_windowed_coordinate_descent_ends_on_the_least_of_a_smoothed_line(table, rho):
+    best = run("wcd", table, by_constraint(rho))
+    i, j = table.nu_pos.index(best.nu_pos), table.nu_neg.index(best.nu_neg)
+    row = [by_hand(rates, (0, 1)) for rates in (table.p_fa, table.p_nd)]
+    column = [by_hand(rates, (1, 0)) for rates in (table.p_fa, table.p_nd)]
+    along_row = [one for one in all_candidates(table, *row) if one.nu_pos == best.nu_pos]
+    along_column = [one for one in all_candidates(table, *column) if one.nu_neg == best.nu_neg]
+    ends = []
+    for (p_fa, p_nd), line in ((row, along_row), (column, along_column)):
+        one = best._replace(p_fa=p_fa[i, j], p_nd=p_nd[i, j])
+        ends.append(all(is_as_good(one, other, rho) for other in line))
+    assert any(ends)
+
+
+def test_coordinate_descent_follows_a_valley_to_its_end():
+    u, v = np.meshgrid(GRID, GRID, indexing="ij")
+    p_nd = 0.2 + (u - 0.8) ** 2 + (v - 0.15) ** 2
+    table = Table(np.zeros_like(u), p_nd)
+    best = run("cd", table, by_constraint(0.1))
+    assert (best.nu_pos, best.nu_neg) == (0.8, 0.15)
+    assert len(table.asked) == 4 * 20 - 4  # two lines through 1/2 and two through the end, which cross at four points
+
+
+def test_coordinate_descent_starts_at_a_half_or_next_to_it():
+    nu = [0.1, 0.42, 0.9]
+    table = Table(np.zeros((3, 3)), np.ones((3, 3)), nu, nu)
+    run("cd", table, by_constraint(0.1))
+    assert [caps for caps in table.asked if caps.nu_pos == 0.42] == [DualNu(0.42, value) for value in nu]
+    assert table.asked[:3] == [DualNu(0.42, value) for value in nu]
+
+
+def test_each_fit_of_a_full_grid_is_beside_the_one_before():
+    table = Table(np.zeros((20, 20)), np.zeros((20, 20)))
+    run("gs", table, by_constraint(0.1))
+    for one, following in zip(table.asked, table.asked[1:], strict=False):
+        assert abs(one.nu_pos - following.nu_pos) + abs(one.nu_neg - following.nu_neg) == pytest.approx(0.05)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_balanced_bias_shifting_looks_along_the_diagonal_for_the_fewest_errors(table):
+    table.nu_neg = table.nu_pos
+    n = len(table.nu_pos)
+    table.p_fa, table.p_nd = (np.resize(rates, (n, n)) for rates in (table.p_fa, table.p_nd))
+    best = run("bbs", table, by_error(COUNTS[0] / sum(COUNTS)))
+    errors = (COUNTS[0] * table.p_nd + COUNTS[1] * table.p_fa).diagonal() / sum(COUNTS)
+    found = table.nu_pos.index(best.nu_pos)
+    assert best.nu_pos == best.nu_neg
+    assert errors[found] == pytest.approx(errors.min())
+    tied = np.isclose(errors, errors[found])
+    assert table.p_fa[found, found] == pytest.approx(table.p_fa.diagonal()[tied].min())
+
+
+def test_bias_shifting_passes_infeasible_values_over_and_tells_nu_of_each_class():
+    n = len(GRID)
+    p_nd = np.tile(np.linspace(1, 0, n), (n, 1)).T  # the larger nu, the better
+    table = Table(np.zeros((n, n)), p_nd)
+    table.counts = [(12, 30), (11, 30), (12, 29)]
+    best = run("bs", table, by_error(12 / 42))
+    most = 2 * 11 / 41  # with a positive left out
+    nu = max(value for value in GRID if value <= most)
+    assert {caps.nu for caps in table.asked} == {value for value in GRID if value <= most}
+    assert (best.nu_pos, best.nu_neg) == pytest.approx((nu * 42 / 24, nu * 42 / 60))
+
+
+def test_bias_shifting_says_when_no_value_is_feasible():
+    table = Table(np.zeros((2, 2)), np.zeros((2, 2)), [0.8, 0.9], [0.8, 0.9])
+    with pytest.raises(ValueError, match=r"12 positives and 30 negatives.* must not exceed 0\.5714\. Add smaller"):
+        run("bs", table, by_error(0.3))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"p_fa": 0.1, "p_nd": 0.9}, {"p_fa": 0.11, "p_nd": 0.0}),  # the bound comes first
+        ({"p_fa": 0.1 + 1e-12, "p_nd": 0.2}, {"p_fa": 0.1, "p_nd": 0.3}),  # and is met up to rounding
+        ({"p_fa": 0.3, "p_nd": 0.0}, {"p_fa": 0.2, "p_nd": 1.5}),  # scores 2 and 2.5
+        ({"p_fa": 0.05}, {"p_fa": 0.06}),
+        ({"gamma": 1.0}, {"gamma": 2.0, "nu_pos": 1.0}),
+        ({"nu_pos": 0.5, "nu_neg": 0.5}, {"nu_pos": 0.6, "nu_neg": 0.3}),
+        ({"nu_pos": 0.6, "nu_neg": 0.4}, {"nu_pos": 0.5, "nu_neg": 0.5}),
+        ({"p_nd": 0.1 + 0.2, "gamma": 1.0}, {"p_nd": 0.3, "gamma": 2.0}),  # equal up to rounding
+    ],
+)
+def test_what_is_better(better, worse):
+    common = {"gamma": 1.0, "nu_pos": 0.5, "nu_neg": 0.5, "p_fa": 0.05, "p_nd": 0.2}
+    rank = by_constraint(0.1)
+    assert rank(Candidate(**{**common, **better})) < rank(Candidate(**{**common, **worse}))
+
+
+def test_the_probability_of_error_weighs_classes_by_their_size():
+    rank = by_error(0.25)
+    few, many = (Candidate(1.0, 0.5, 0.5, p_fa, p_nd) for p_fa, p_nd in ((0.1, 0.5), (0.2, 0.1)))
+    assert rank(many)[0] == pytest.approx(0.175)
+    assert rank(many) < rank(few)
+
+
+def test_which_folds_leave_out_one_row_each():
+    rows = np.arange(5)
+    one_each = [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
+    assert leave_out_one_each(one_each, 5)
+    assert leave_out_one_each(one_each[::-1], 5)
+    assert not leave_out_one_each(one_each, 6)
+    assert not leave_out_one_each(one_each[1:], 5)
+    assert not leave_out_one_each([*one_each[:4], one_each[0]], 5)
+    assert not leave_out_one_each([(rows[:3], rows[3:]), (rows[2:], rows[:2])], 5)
+    assert not leave_out_one_each([(np.append(fit[1:], 9), out) for fit, out in one_each], 5)

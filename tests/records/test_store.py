@@ -1,0 +1,298 @@
+"""Records on disk survive whatever happens to the process that writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench.contracts import Metric, Solver
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import CrossValidation
+from npbench.problem import NeymanPearson
+from npbench.records.reading import latest
+from npbench.records.schema import ONLY_CHOICE, SCHEMA
+from npbench.records.store import RecordStore
+from npbench.runner.estimate import estimate, explain
+
+JOB = Job(
+    solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
+    params={"C": 1},
+    search={"gamma": [0.1, 1.0]},
+    dataset="pima",
+    dataset_params={},
+    data_sha256="d" * 64,
+    n_samples=768,
+    n_features=8,
+    n_positive=500,
+    problem=NeymanPearson(0.1),
+    protocol=CrossValidation(),
+    preprocess="standardize",
+    metrics=(Metric(name="p_fa", compute="m:p_fa", direction="lower"),),
+    distribution="npbench-gen",
+    code={"npbench": "a", "gen": "b"},
+    versions={"numpy": "2.3.1", "npbench-gen": "1.0"},
+)
+
+
+def record(key: str, status: str = "ok", **more) -> dict:
+    return {"key": key, "status": status, **more}
+
+
+def test_an_empty_store_has_the_schema(tmp_path):
+    frame = RecordStore(tmp_path / "records").frame()
+    assert dict(frame.schema) == SCHEMA
+    assert len(frame) == 0
+    assert RecordStore(tmp_path / "records").done() == set()
+
+
+def test_some_columns_are_read_as_in_the_whole_frame(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append({**JOB.columns, "status": "ok", "p_fa": 0.25})
+    store.append(record("other", "failed", error="no", repeat=3))
+    store.append(record("other", "ok", auc=1.0))
+    frame = store.frame(["repeat", "p_fa", "error", "no such column"])
+    assert frame.columns == ["key", "status", "stored_at", "repeat", "error", "p_fa"]
+    assert frame.equals(store.frame().select(frame.columns))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 99)), unique_by=lambda row: row[1]))
+def test_the_latest_of_each_key_in_the_order_they_were_stored(rows):
+    records = pl.DataFrame([{**record(key), "stored_at": f"{time:02d}"} for key, time in rows], SCHEMA)
+    last = dict(sorted(rows, key=lambda row: row[1]))
+    expected = sorted(last.items(), key=lambda row: row[1])
+    found = latest([records]).select("key", "stored_at").rows()
+    assert [(key, int(time)) for key, time in found] == expected
+
+
+def test_a_folder_may_have_signs_in_its_name_that_mean_several_elsewhere(tmp_path):
+    store = RecordStore(tmp_path / "C=[1] *")
+    store.append(record("a"))
+    assert store.done() == {"a"}
+    assert list(store.frame()["key"]) == ["a"]
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append({**JOB.columns, "status": "ok", "p_fa": 0.25, "seconds": 2})
+    store.append(record("other", "failed", error="no", converged=False, strange=1.5))
+    frame = RecordStore(tmp_path).frame()
+    assert {name: frame.schema[name] for name in SCHEMA} == SCHEMA
+    first, second = frame.to_dicts()
+    assert {name: first[name] for name in JOB.columns} == JOB.columns
+    assert (first["rho"], first["p_fa"], first["seconds"], first["strange"]) == (0.1, 0.25, 2.0, None)
+    assert (second["key"], second["converged"], second["strange"], second["rho"]) == ("other", False, 1.5, None)
+
+
+def test_a_whole_number_and_a_fraction_may_share_a_column(tmp_path):
+    store = RecordStore(tmp_path)
+    for number, key in enumerate("abc"):
+        store.append(record(key, n_support=number if number % 2 else number + 0.5))
+    assert store.frame()["n_support"].to_list() == [0.5, 1.0, 2.5]
+
+
+statuses = st.sampled_from(["ok", "failed", "crashed"])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), statuses, st.booleans())), st.integers(1, 4))
+def test_the_latest_record_of_a_key_counts(written, batch):
+    with tempfile.TemporaryDirectory() as folder:
+        stores = [RecordStore(folder, batch=batch), RecordStore(folder, batch=3)]
+        for key, status, which in written:
+            stores[which].append(record(key, status))
+        expected = {key: status for key, status, _ in written}
+        for _ in range(2):
+            frame = RecordStore(folder).frame()
+            assert dict(zip(frame["key"], frame["status"], strict=True)) == expected
+            assert len(frame) == len(expected)
+            assert RecordStore(folder).done() == {key for key, status in expected.items() if status == "ok"}
+            for store in stores:
+                store.compact()
+
+
+def test_many_records_leave_few_files(tmp_path):
+    store = RecordStore(tmp_path, batch=10)
+    for number in range(34):
+        store.append(record(str(number)))
+    store.compact()
+    assert len(list(tmp_path.iterdir())) == 4
+    assert set(store.frame()["key"]) == {str(number) for number in range(34)}
+
+
+def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(tmp_path, monkeypatch):
+    store = RecordStore(tmp_path)
+    for key in "abc":
+        store.append(record(key))
+
+    def stopped(path, missing_ok):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.compact()
+    assert len(list(tmp_path.iterdir())) == 4
+    assert sorted(RecordStore(tmp_path).frame()["key"]) == ["a", "b", "c"]
+
+
+SPOILT = [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-8] + b"x" * 8, lambda b: b[4:]]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_an_unreadable_file_is_named_and_the_rest_is_read(tmp_path, spoil):
+    store = RecordStore(tmp_path)
+    for key in "abc":
+        store.append(record(key))
+    broken = sorted(tmp_path.iterdir())[1]
+    broken.write_bytes(spoil(broken.read_bytes()))
+    with pytest.warns(UserWarning, match=broken.name):
+        assert store.frame()["key"].to_list() == ["a", "c"]
+    with pytest.warns(UserWarning, match=broken.name):
+        assert store.done() == {"a", "c"}
+
+
+def test_foreign_parquet_files_are_no_records(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append(record("a"))
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "mine.parquet")
+    with pytest.warns(UserWarning, match=r"mine\.parquet"):
+        assert store.done() == {"a"}
+    with pytest.warns(UserWarning, match=r"mine\.parquet"):
+        assert store.frame()["key"].to_list() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "keys"), [("read_parquet", lambda s: set(s.frame()["key"])), ("scan_parquet", RecordStore.done)]
+)
+def test_a_merge_by_another_run_between_listing_and_reading_hides_nothing(tmp_path, monkeypatch, reader, keys):
+    store = RecordStore(tmp_path)
+    for key in "abc":
+        store.append(record(key))
+    read = getattr(pl, reader)
+
+    def merged_first(path, **options):
+        monkeypatch.setattr(pl, reader, read)
+        store.compact()
+        return read(path, **options)
+
+    monkeypatch.setattr(pl, reader, merged_first)
+    assert keys(RecordStore(tmp_path)) == {"a", "b", "c"}
+    assert len(list(tmp_path.glob("*.parquet"))) == 1
+
+
+def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
+    script = (
+        "import sys; from npbench.records.store import RecordStore\n"
+        f"store = RecordStore({str(tmp_path)!r}, batch=3)\n"
+        "for n in range(10**6):\n"
+        "    store.append({'key': str(n), 'status': 'ok'}); print(n, flush=True)\n"
+    )
+    writer = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    told = [writer.stdout.readline().strip() for _ in range(20)]
+    writer.send_signal(signal.SIGKILL)
+    told += writer.communicate()[0].split()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        keys = RecordStore(tmp_path).frame()["key"].to_list()
+    assert set(told) <= set(keys)
+    assert len(keys) in {len(told), len(told) + 1}  # one may be stored and not told
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(RequestError, match=rf"results folder {folder} cannot be written to: .*results="):
+            RecordStore(folder)
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
+    store = RecordStore(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("npbench.records.store.os.fsync", full)
+    with pytest.raises(RequestError, match=r"No space left on device.*already stays valid"):
+        store.append(record("a"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
+    store = RecordStore(folder)
+    store.append({**job.columns, "status": status, **more})
+    return store.frame()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, "done"),
+        ({"data_sha256": "e" * 64}, "the data changed"),
+        ({"code": {"npbench": "a", "gen": "c"}}, "the code of gen changed"),
+        ({"versions": {"numpy": "2.4.6", "npbench-gen": "1.0"}}, "numpy 2.3.1 -> 2.4.6"),
+        ({"versions": {"numpy": "2.3.1", "npbench-gen": "1.0", "torch": "3"}}, "torch absent -> 3"),
+        ({"metrics": ()}, "other metrics are asked for"),
+        ({"distribution": "gen2"}, "npbench-gen no longer ships the solver: gen2 does"),
+        ({"code": {"npbench": "z", "gen": "b"}, "data_sha256": "e"}, "the data changed; the code of npbench changed"),
+        ({"params": {"C": 1.0}}, "done"),
+        ({"params": {"C": 2}}, "new"),
+        ({"search": {}}, "new"),
+        ({"problem": NeymanPearson(0.2)}, "new"),
+        ({"protocol": CrossValidation(folds=5)}, "new"),
+        ({"seed": 1}, "new"),
+        ({"repeat": 1}, "new"),
+        ({"dataset": "spambase", "data_sha256": "e" * 64}, "new"),
+        ({"dataset_params": {"seed": 2}, "data_sha256": "e" * 64}, "new"),
+        ({"preprocess": "none"}, "new"),
+        ({"missing": "drop"}, "new"),
+        ({"categories": "codes"}, "new"),
+    ],
+)
+def test_why_a_job_would_run(tmp_path, change, reason):
+    assert explain(dataclasses.replace(JOB, **change), stored(JOB, tmp_path)) == reason
+
+
+def test_why_a_job_would_run_after_a_failure(tmp_path):
+    frame = stored(JOB, tmp_path, "timeout", error="The job was stopped after 5 s.")
+    assert explain(JOB, frame) == "failed before: timeout: The job was stopped after 5 s."
+    assert explain(JOB, RecordStore(tmp_path / "empty").frame()) == "new"
+
+
+def test_the_estimate_is_the_median_of_what_was_like_it(tmp_path):
+    store = RecordStore(tmp_path)
+    for repeat, seconds in enumerate([1.0, 100.0, 3.0]):
+        store.append({**dataclasses.replace(JOB, repeat=repeat).columns, "status": "ok", "seconds": seconds})
+    store.append({**dataclasses.replace(JOB, repeat=8).columns, "status": "failed", "seconds": 50.0})
+    store.append({**dataclasses.replace(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0})
+    assert estimate(dataclasses.replace(JOB, problem=NeymanPearson(0.3)), store.frame()) == 3.0
+    assert estimate(dataclasses.replace(JOB, dataset="breast"), store.frame()) is None
+
+
+def test_older_records_are_read(tmp_path):
+    store = RecordStore(tmp_path)
+    store.append({**JOB.columns, "status": "ok"})
+    (file,) = tmp_path.iterdir()
+    later = ("trace", "n_test_positive", "test_part", "roc")
+    old = pl.read_parquet(file).drop(*later, *ONLY_CHOICE).with_columns(schema_version=pl.lit(1, pl.Int64))
+    old.write_parquet(file)
+    store = RecordStore(tmp_path)
+    assert store.frame().select("schema_version", *later).row(0) == (1, None, None, None, None)
+    assert store.frame().select(*ONLY_CHOICE).row(0) == ("refuse", "one_hot")
+    assert store.done() == {JOB.key}
+    assert store.done(trace=True) == set()
+    assert explain(JOB, store.frame()) == "done"
+    assert explain(JOB, store.frame(), trace=True) == "no trace was kept"
+    store.append({**JOB.columns, "status": "ok", "trace": "{}"})
+    assert store.done(trace=True) == {JOB.key}
+    assert explain(JOB, store.frame(), trace=True) == "done"

@@ -1,0 +1,333 @@
+"""Comparing two runs: what is a regression, what is noise, and what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from npbench.errors import RequestError
+from npbench.report.sections.against import compare
+from npbench.report.sections.change import SLOWER, TOLERANCE
+from npbench.report.stats.effects import hodges_lehmann, shift_interval
+
+N = 10
+
+
+def record(repeat=0, **columns):
+    return {
+        "status": "ok",
+        "label": "gen",
+        "solver": "gen",
+        "params": "{}",
+        "search": "{}",
+        "dataset": "pima",
+        "dataset_params": "{}",
+        "data_sha256": "d" * 64,
+        "problem": "np",
+        "problem_params": '{"rho":0.1}',
+        "protocol": "cv",
+        "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}',
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "seed": 0,
+        "repeat": repeat,
+        "split_sha256": f"s{repeat}",
+        "p_fa": 0.08,
+        "p_nd": 0.2 + 0.01 * repeat,
+        "np_score": 0.2,
+        "auc": 0.9,
+        "seconds": 1.0 + 0.1 * repeat,
+        "select_cpu_seconds": 1.0 + 0.1 * repeat,
+        "fit_cpu_seconds": 0.0,
+        "cpu": "a",
+        "cores": 2,
+        "n_jobs": 1,
+        "n_threads": 1,
+        "npbench_version": "0.1.0",
+        "git_commit": "0123456789abcdef",
+    } | columns
+
+
+def run(n=N, **columns):
+    """Return records of n repeats; a sequence has a value for each, a function is given what the repeat had."""
+
+    def value(name, given, repeat):
+        if callable(given):
+            return given(record(repeat)[name])
+        return given[repeat] if isinstance(given, list) else given
+
+    if "seconds" in columns:  # of the clock and of the processor
+        columns = {"select_cpu_seconds": columns["seconds"]} | columns
+    rows = [record(k) | {name: value(name, given, k) for name, given in columns.items()} for k in range(n)]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def verdicts(ours, other, **options):
+    """Return the verdict on each figure, and whether there is a regression."""
+    found = compare(ours, other, **options)
+    rows = [
+        dict(zip(sheet.columns, row, strict=True)) for s in found.sections for sheet in s.sheets for row in sheet.rows
+    ]
+    assert len({row["solver"] for row in rows}) == 1
+    return {row["figure"]: row["verdict"] for row in rows}, found.regressed
+
+
+def notes(ours, other, **options):
+    return compare(ours, other, **options).sections[0].notes
+
+
+def test_the_same_records_are_the_same():
+    found, regressed = verdicts(run(), run())
+    same = dict.fromkeys(["p_fa above rho", "p_nd", "np_score", "auc"], "the same")
+    assert found == {**same, "seconds": "not told apart", "CPU seconds": "not told apart"}
+    assert not regressed
+    assert notes(run(), run())[0] == "No regression."
+
+
+@pytest.mark.parametrize(
+    ("figure", "shift", "verdict"),
+    [
+        ("p_nd", 0.02, "worse"),
+        ("p_nd", -0.02, "better"),
+        ("auc", -0.02, "worse"),
+        ("auc", 0.02, "better"),
+        ("p_nd", TOLERANCE / 2, "worse, within tolerance"),
+        ("auc", TOLERANCE / 2, "better, within tolerance"),
+        ("p_nd", 0.0, "the same"),
+    ],
+)
+def test_which_way_is_worse(figure, shift, verdict):
+    found, regressed = verdicts(run(**{figure: lambda value: value + shift}), run())
+    assert found[figure] == verdict
+    assert regressed == (verdict == "worse")
+
+
+def test_what_varies_both_ways_is_not_told_apart():
+    noise = np.random.default_rng(0).normal(0, 0.02, N)
+    found, regressed = verdicts(run(p_nd=(0.2 + noise).tolist()), run(p_nd=0.2))
+    assert found["p_nd"] == "not told apart"
+    assert not regressed
+
+
+def test_the_change_is_the_paired_shift_with_its_limits():
+    here = np.random.default_rng(3).normal(0.23, 0.01, N)
+    found = compare(run(p_nd=here.tolist()), run())
+    (sheet,) = found.sections[1].sheets
+    row = next(row for row in sheet.rows if "p_nd" in row)
+    d = here - [record(k)["p_nd"] for k in range(N)]
+    low, high = shift_interval(d)
+    there = np.mean([record(k)["p_nd"] for k in range(N)])
+    expected = [str(N), f"{there:.4g}", f"{here.mean():.4g}", f"{hodges_lehmann(d):+.3g}", f"[{low:+.3g}, {high:+.3g}]"]
+    assert row[4:-1] == expected
+    assert row[:4] == ["pima", "0.1", "gen", "p_nd"]
+
+
+def test_below_the_bound_fewer_false_alarms_are_no_gain_and_more_no_loss():
+    found, regressed = verdicts(run(p_fa=0.1), run(p_fa=0.01))
+    assert (found["p_fa above rho"], regressed) == ("the same", False)
+    found, regressed = verdicts(run(p_fa=0.13), run(p_fa=0.01))
+    assert (found["p_fa above rho"], regressed) == ("worse", True)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [
+        (2.0, "slower"),
+        (SLOWER * 1.01, "slower"),
+        (SLOWER * 0.99, "slower, within tolerance"),
+        (0.5, "faster"),
+        (1 / (SLOWER * 0.99), "faster, within tolerance"),
+    ],
+)
+def test_seconds_are_compared_as_ratios(ratio, verdict):
+    found, regressed = verdicts(run(seconds=lambda value: value * ratio), run())
+    assert found["seconds"] == verdict
+    assert regressed == (verdict == "slower")
+
+
+def test_a_slowdown_that_the_limits_do_not_show_is_none():
+    ratios = [0.9, 1.0, 1.1, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 2.0]
+    ours = run(seconds=[ratio * record(k)["seconds"] for k, ratio in enumerate(ratios)])
+    low, _ = shift_interval(np.log(ratios))
+    assert 1 < np.exp(low) < SLOWER < np.exp(hodges_lehmann(np.log(ratios)))
+    assert verdicts(ours, run())[0]["seconds"] == "slower, within tolerance"
+
+
+def test_what_delays_a_whole_run_is_on_the_clock_only():
+    found, regressed = verdicts(
+        run(seconds=lambda value: 2 * value, select_cpu_seconds=0.9), run(select_cpu_seconds=0.9)
+    )
+    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "not told apart")
+    assert not regressed
+    found, regressed = verdicts(run(select_cpu_seconds=2.0), run(select_cpu_seconds=1.0))  # more threads, say
+    assert (found["seconds"], found["CPU seconds"], regressed) == ("not told apart", "more", False)
+    nothing = {"select_cpu_seconds": None}
+    found, regressed = verdicts(run(seconds=lambda value: 2 * value, **nothing), run(**nothing))
+    assert (found["seconds"], regressed) == ("slower", True)
+
+
+def test_moments_are_too_short_to_compare():
+    found, regressed = verdicts(run(seconds=0.004), run(seconds=0.001))
+    assert (found["seconds"], regressed) == ("too short to tell", False)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "what"),
+    [
+        ("cpu", "b", "processor"),
+        ("n_jobs", 2, "n_jobs"),
+        ("n_threads", 4, "number of threads"),
+        ("cores", None, "cores"),
+    ],
+)
+def test_seconds_of_other_machines_are_not_compared_unless_asked(column, value, what):
+    ours = run(seconds=lambda seconds: 3 * seconds, **{column: value})
+    found, regressed = verdicts(ours, run())
+    assert found["seconds"].startswith("not compared: other")
+    assert found["seconds"].endswith(what)
+    assert not regressed
+    assert verdicts(ours, run(), anyway=True)[0]["seconds"] == "slower"
+
+
+def test_quality_and_speed_stand_together():
+    ours = run(p_nd=lambda value: value - 0.05, seconds=lambda value: 2 * value)
+    found, regressed = verdicts(ours, run())
+    assert (found["p_nd"], found["seconds"], regressed) == ("better", "slower", True)
+    said = notes(ours, run())
+    assert said[0] == "1 regression."
+    assert said[1].startswith("Slower: seconds of gen on pima (0.1): x2.00 [2.00, 2.00]")
+    assert said[2].startswith("Better: p_nd of gen on pima (0.1): -0.05 [-0.05, -0.05]")
+
+
+def test_what_fails_where_it_did_not_is_a_regression():
+    ours = run(status=["ok"] * 8 + ["timeout", "failed"], p_nd=[0.2 + 0.01 * k for k in range(8)] + [None, None])
+    found, regressed = verdicts(ours, run())
+    assert (found["jobs ok"], regressed) == ("fails", True)
+    assert "Fails: jobs ok of gen on pima (0.1): -2." in notes(ours, run())
+    found, regressed = verdicts(run(), ours)  # and the other way round it is none
+    assert ("jobs ok" in found, regressed) == (False, False)
+
+
+def test_all_fail():
+    ours = run(status="failed", **dict.fromkeys(["p_fa", "p_nd", "np_score", "auc", "seconds"]))
+    assert verdicts(ours, run()) == ({"jobs ok": "fails"}, True)
+    assert not compare(ours, ours).regressed
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_few_repeats_are_no_regression_and_said_so(n):
+    ours = run(n, p_nd=0.9)
+    found, regressed = verdicts(ours, run(n))
+    assert (found["p_nd"], found["seconds"], regressed) == ("too few pairs", "too few pairs", False)
+    assert any("run with repeats=10" in note for note in notes(ours, run(n)))
+
+
+def test_only_repeats_that_both_have_are_paired():
+    ours = run(8, p_nd=[0.3, None, float("nan"), *[0.3 + 0.01 * k for k in range(5)]])
+    sheet = compare(ours, run(12)).sections[1].sheets[0]
+    assert {row[3]: row[4] for row in sheet.rows} == {
+        "p_fa above rho": "8",
+        "p_nd": "6",
+        "np_score": "8",
+        "auc": "8",
+        "seconds": "8",
+        "CPU seconds": "8",
+    }
+
+
+def test_a_metric_that_one_side_lacks_is_left_out():
+    assert "auc" not in verdicts(run().drop("auc"), run())[0]
+    assert "auc" not in verdicts(run(), run().drop("auc"))[0]
+    assert "auc" not in verdicts(run(auc=None), run())[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"data_sha256": "e" * 64}, "The data of pima differ: SHA-256 eeeeeeeeeeee here, dddddddddddd there"),
+        ({"split_sha256": "x"}, "The splits of pima differ"),
+        ({"protocol_params": '{"folds":5,"name":"cv","test_size":0.25}'}, "On pima, 1 setting has another protocol"),
+        ({"seed": 1}, "other seeds"),
+    ],
+)
+def test_what_is_not_comparable_is_refused_unless_asked(columns, sentence):
+    ours = run(p_nd=lambda value: value + 0.1, **columns)
+    with pytest.raises(RequestError, match=sentence) as refused:
+        compare(ours, run())
+    assert all("--anyway" in fault for fault in refused.value.faults)
+    if "seed" in columns:
+        with pytest.raises(RequestError, match="No repeat is in both"):
+            compare(ours, run(), anyway=True)
+        return
+    found, regressed = verdicts(ours, run(), anyway=True)
+    assert (found["p_nd"], regressed) == ("worse", True)
+    assert any(sentence in note for note in notes(ours, run(), anyway=True))
+
+
+@pytest.mark.parametrize(("column", "what"), [("split_sha256", "splits"), ("data_sha256", "data")])
+def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what):
+    other = run(**{column: lambda value: None if value in ("s0", "s1", "d" * 64) else value})
+    assert verdicts(run(), other)[1] is False
+    n = 2 if what == "splits" else N
+    (sentence,) = (note for note in notes(run(), other) if "taken to be the same" in note)
+    assert sentence.startswith(f"Of {n} of {N} pairs of jobs the {what} are taken to be the same")
+    assert not any("taken to be the same" in note for note in notes(run(), run()))
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"problem": "pauc"}, "no problem in common"),
+        ({"dataset": "breast"}, "no dataset in common"),
+        ({"solver": "other"}, "no solver in common"),
+        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for one, has another params there."),
+        ({"search": '{"C":[1]}', "missing": "mean"}, "has another search, missing there."),
+    ],
+)
+def test_what_has_nothing_in_common_is_refused_in_any_case(columns, sentence):
+    for anyway in (False, True):
+        with pytest.raises(RequestError, match=sentence):
+            compare(run(**columns), run(), anyway=anyway)
+
+
+def test_a_problem_that_is_not_known_here_is_not_compared():
+    with pytest.raises(RequestError, match="no problem in common"):
+        compare(run(problem="later"), run(problem="later"))
+
+
+def test_another_bound_is_another_problem_unless_asked():
+    ours = run(problem_params='{"rho":0.2}', p_nd=0.1)
+    with pytest.raises(RequestError, match="no problem_params in common"):
+        compare(ours, run())
+    assert verdicts(ours, run(), anyway=True)[0]["p_nd"] == "better"
+    assert "The problem has other parameters there." in notes(ours, run(), anyway=True)
+    both = pl.concat([ours, run()])
+    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].rows} == {"0.1"}
+
+
+def test_what_is_on_one_side_only_is_counted():
+    ours = pl.concat([run(), run(solver="a", label="a"), run(solver="b", label="b")])
+    said = notes(ours, pl.concat([run(), run(solver="c", label="c")]))
+    assert "2 settings are only here, and not compared." in said
+    assert "1 setting is only there, and not compared." in said
+
+
+def test_settings_that_null_columns_belong_to_are_matched():
+    old = run(missing=None)
+    assert verdicts(old, old)[1] is False
+
+
+def test_who_made_the_records_is_told():
+    said = notes(run(git_commit=None), run())
+    assert "Here: npbench 0.1.0. Other: npbench 0.1.0 at 012345678." in said
+
+
+def test_identical_methods_rarely_regress():
+    # Sixty runs of the same method with noise of its own: limits that leave out 0 are few, as 95 % promises.
+    random = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(60):
+        here, there = random.normal(0.3, 0.02, (2, N))
+        alarms += compare(run(p_nd=here.tolist()), run(p_nd=there.tolist())).regressed
+    assert alarms <= stats.binom.ppf(0.999, 60, 0.05)

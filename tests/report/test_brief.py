@@ -1,0 +1,127 @@
+"""What a report says first, from records made up so that the answer is known."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench.report.render import terminal
+from npbench.report.section import Section
+from npbench.report.sections import brief
+from npbench.report.select.labels import labels
+from npbench.report.sheet import Sheet
+from npbench.report.stats.effects import shift_interval
+
+
+def record(label="a", repeat=0, **columns):
+    return {
+        "status": "ok",
+        "label": label,
+        "dataset": "pima",
+        "data_sha256": "d",
+        "n_samples": 768,
+        "problem": "np",
+        "problem_params": '{"rho":0.1}',
+        "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}',
+        "seed": 0,
+        "repeat": repeat,
+        "split_sha256": f"s{repeat}",
+        "p_fa": 0.05,
+        "p_fa_low": 0.02,
+        "np_score": 0.2,
+    } | columns
+
+
+def sheets(records):
+    (section,) = brief.sections(pl.DataFrame(records, infer_schema_length=None))
+    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows] for sheet in section.sheets]
+
+
+def test_test_parts_above_the_bound_are_counted_over_all_data_and_bounds():
+    records = [
+        record("a", p_fa=0.3, p_fa_low=0.2),
+        record("a", dataset="breast", p_fa=0.3, p_fa_low=0.2, problem_params='{"rho":0.25}'),
+        record("a", 1, p_fa=0.1),  # the bound itself keeps it
+        record("a", 2, p_fa=None, p_fa_low=None, status="failed"),
+        record("b"),
+        record("c", p_fa=0.2, p_fa_low=None),
+    ]
+    (kept, *_) = sheets(records)
+    assert [[row[name] for name in ("solver", "test parts", "above", "surely above")] for row in kept] == [
+        ["a", "3", "2", "1"],
+        ["b", "1", "0", "0"],
+        ["c", "1", "1", "-"],
+    ]
+    assert [row["verdict"] for row in kept] == ["exceeded beyond noise in 1 of 3", "kept in every repeat", "exceeded"]
+
+
+@pytest.mark.parametrize("best_first", [True, False])
+def test_the_best_two_are_named_with_the_limits_of_their_shift(best_first):
+    random = np.random.default_rng(3)
+    splits = random.uniform(0.2, 0.4, 12)
+    gains = {"a": 0.0, "b": 0.1, "c": 0.5} if best_first else {"a": 0.5, "b": 0.1, "c": 0.0}
+    scores = {label: splits + random.normal(gain, 0.01, 12) for label, gain in gains.items()}
+    records = [
+        record(label, i, np_score=value) for label, values in scores.items() for i, value in enumerate(values.tolist())
+    ]
+    _, (row,) = sheets(records)
+    best = "a" if best_first else "c"
+    low, high = shift_interval(scores[best] - scores["b"])
+    assert (row["data"], row["rho"], row["best"], row["next"]) == ("pima", "0.1", best, "b")
+    assert row["best - next"] == f"[{low:+.3f}, {high:+.3f}]"
+    assert row["verdict"] == f"{best} better"
+
+
+def test_the_verdict_names_settings_whatever_their_labels_are():
+    named = "ac_svm order=second"
+    records = [
+        record(name, k, np_score=0.1 + 0.001 * k + (name == "gen") * 0.1) for name in (named, "gen") for k in range(8)
+    ]
+    (_, (row,)) = sheets(records)
+    assert (row["best"], row["next"]) == (named, "gen")
+    assert row["verdict"].startswith(f"{named} better")
+
+
+def test_of_few_repeats_or_one_setting_it_says_what_to_run():
+    (section,) = brief.sections(pl.DataFrame([record("a"), record("a", 1)]))
+    assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]
+    assert "run several on the same data" in section.notes[0]
+    (section,) = brief.sections(pl.DataFrame([record(label, i) for label in "ab" for i in range(2)]))
+    assert "repeats=10" in section.notes[0]
+
+
+def test_a_larger_area_is_better():
+    records = [
+        record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area)
+        for label, area in (("a", 0.5), ("b", 0.9))
+    ]
+    ((row,),) = sheets(records)
+    assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
+
+
+def test_nothing_good_is_nothing_to_say():
+    assert brief.sections(pl.DataFrame([record(status="failed")])) == []
+
+
+def test_a_terminal_leaves_details_to_the_files():
+    plain, detail = Sheet("Plain", ["a"], [["1"]]), Sheet("Detail", ["a"], [["1"]], detail=True)
+    sections = [Section("Both", [plain, detail]), Section("Fine print", [detail]), Section("Notes", notes=["One."])]
+    left = terminal.essential(sections)
+    assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
+    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, with all of: Fine print."
+    assert terminal.left_out(left) == ""
+
+
+def test_a_label_names_the_class_within_and_parameters_only_where_classes_agree():
+    forest, linear = "sklearn.ensemble.RandomForestClassifier", "sklearn.svm.LinearSVC"
+    asked = [
+        {"estimator": forest, "params": {"n_estimators": 300}},
+        {"estimator": linear, "params": {"C": 1}, "delta": 0.05},
+        {"estimator": linear, "params": {"C": 1}, "delta": 0.1},
+    ]
+    about = {"solver": "scorer", "dataset": "pima", "search": "{}", "dataset_params": "{}", "protocol_params": "{}"}
+    about |= {"preprocess": "none", "missing": "refuse", "categories": "one_hot"}
+    records = pl.DataFrame([about | {"params": json.dumps(params)} for params in asked])
+    assert labels(records) == ["scorer RandomForest", "scorer LinearSVC delta=0.05", "scorer LinearSVC delta=0.1"]
+    assert labels(records[:1]) == ["scorer RandomForest"]

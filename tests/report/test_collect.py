@@ -1,0 +1,274 @@
+"""What a report is made of: which records are found, read, filtered and named, and what is said of the others."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench.contracts import Solver
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import CrossValidation
+from npbench.problem import NeymanPearson
+from npbench.records.reading import conformed
+from npbench.records.schema import ONLY_CHOICE, SCHEMA
+from npbench.report.select import labels as asked
+from npbench.report.select.collect import collect
+from npbench.report.select.filters import filtered
+
+
+def record(solver="np_svm", repeat=0, *, rho=0.1, params=None, search=None, **columns):
+    return {
+        "key": f"{solver} {params} {search} {rho} {repeat} {columns}",
+        "status": "ok",
+        "stored_at": "2026-01-01T00:00:00Z",
+        "solver": solver,
+        "params": json.dumps(params or {}, separators=(",", ":")),
+        "search": json.dumps(search or {}, separators=(",", ":")),
+        "dataset": "pima",
+        "dataset_params": "{}",
+        "problem": "np",
+        "problem_params": json.dumps({"rho": rho}, separators=(",", ":")),
+        "protocol": "cv",
+        "protocol_params": '{"folds":4,"name":"cv"}',
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "seed": 0,
+        "repeat": repeat,
+        "rho": rho,
+        "run_id": "run",
+        "select_seconds": 1.0,
+        "fit_seconds": 0.5,
+        "p_fa": 0.05,
+    } | columns
+
+
+def stored(folder, *records, name="a.parquet"):
+    folder.mkdir(parents=True, exist_ok=True)
+    conformed(pl.DataFrame(list(records), infer_schema_length=None)).write_parquet(folder / name)
+    return folder / name
+
+
+def test_what_was_asked_is_what_a_job_calls_its_setting():
+    job = Job(
+        solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
+        params={},
+        search={},
+        dataset="pima",
+        dataset_params={},
+        data_sha256="",
+        n_samples=1,
+        n_features=1,
+        n_positive=1,
+        problem=NeymanPearson(0.1),
+        protocol=CrossValidation(),
+        preprocess="none",
+        metrics=(),
+        distribution="",
+        code={},
+        versions={},
+    )
+    assert set(asked.ASKED) == set(job.setting)
+
+
+def test_columns_are_those_of_the_schema_the_figures_as_numbers_the_label_and_the_seconds(tmp_path):
+    rows = [record(params={"C": C}, p_nd=None, n_support=3) for C in (1, 10)]
+    found = collect([stored(tmp_path / "records", *rows)], {}).records
+    assert set(found.columns) == {*SCHEMA, "rho", "p_fa", "p_nd", "n_support", "label", "seconds"}
+    assert {found.schema[name] for name in ("rho", "p_fa", "p_nd", "n_support", "seconds")} == {pl.Float64}
+    assert found["label"].to_list() == ["np_svm C=1", "np_svm C=10"]
+    assert found["seconds"].to_list() == [1.5, 1.5]
+
+
+def test_of_each_job_the_latest_record_counts_whatever_code_made_it(tmp_path):
+    old = record(key="by old code", stored_at="2026-01-01T00:00:00Z", p_fa=0.9)
+    new = record(key="by new code", stored_at="2026-02-01T00:00:00Z", p_fa=0.1)
+    stored(tmp_path / "records", new, record(repeat=1), name="0.parquet")
+    stored(tmp_path / "records", old, name="1.parquet")
+    collection = collect([tmp_path], {})
+    assert sorted(collection.records["p_fa"]) == [0.05, 0.1]
+    assert collection.n_older == 1
+    assert collection.faults == []
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A results folder with records of its own, and published ones below it."""
+    for number, place in enumerate(("records", "published/records", "published/gasso/records")):
+        stored(tmp_path / "results" / place, record(repeat=number))
+    return tmp_path / "results"
+
+
+def test_folders_stand_for_the_records_below_them_but_those_published(tree):
+    expected = {
+        ".": [0],
+        "records": [0],
+        "published": [1, 2],
+        "published/gasso": [2],
+        "published/records/a.parquet": [1],
+    }
+    for place, repeats in expected.items():
+        assert sorted(collect([tree / place], {}).records["repeat"]) == repeats, place
+    assert len(collect([tree, tree / "records", tree / "published"], {}).records) == 3
+
+
+def test_nothing_is_written(tree):
+    def state():
+        return {path: path.stat().st_mtime_ns for path in tree.rglob("*")}
+
+    before = state()
+    collect([tree], {})
+    assert state() == before
+
+
+def test_what_is_not_there_is_said_and_the_rest_is_read(tree, tmp_path):
+    (tmp_path / "empty").mkdir()
+    collection = collect([tmp_path / "nowhere", tree, tmp_path / "empty"], {})
+    assert len(collection.records) == 1
+    missing, empty = collection.faults
+    assert missing.startswith(f"There is no {tmp_path / 'nowhere'}: name a folder")
+    assert empty.startswith(f"There are no records in {tmp_path / 'empty'}: run npbench first")
+
+
+def test_without_any_record_it_says_where_there_are_published_ones(tree):
+    for path in (tree / "records").iterdir():
+        path.unlink()
+    with pytest.raises(RequestError, match=f"no records in {tree}: .* name {tree / 'published'}, which holds"):
+        collect([tree], {})
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.99])
+def test_a_half_written_file_is_named_and_left_out(tmp_path, share):
+    whole = stored(tmp_path / "records", record(repeat=0))
+    broken = stored(tmp_path / "records", record(repeat=1), name="b.parquet")
+    content = broken.read_bytes()
+    broken.write_bytes(content[: int(share * len(content))])
+    collection = collect([tmp_path], {})
+    assert collection.records["repeat"].to_list() == [0]
+    (fault,) = collection.faults
+    assert fault.startswith(f"The records in {broken} cannot be read and are left out: ")
+    assert whole.exists()
+
+
+def test_a_table_of_something_else_is_named_and_left_out(tmp_path):
+    stored(tmp_path / "records", record())
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "records" / "b.parquet")
+    collection = collect([tmp_path], {})
+    assert len(collection.records) == 1
+    assert "b.parquet cannot be read" in collection.faults[0]
+
+
+def test_records_of_an_older_schema_get_what_they_lack(tmp_path):
+    path = stored(tmp_path / "records", record(schema_version=1))
+    later = ["trace", "roc", "test_part", "missing", "categories", "split_sha256", "n_test_duplicates"]
+    pl.read_parquet(path).drop(later).write_parquet(path)
+    collection = collect([tmp_path], {})
+    (row,) = collection.records.to_dicts()
+    assert collection.faults == []
+    assert {name: row[name] for name in ONLY_CHOICE} == ONLY_CHOICE
+    assert row["trace"] is None
+
+
+def test_records_of_problems_that_are_unknown_or_that_say_nothing_are_left_out(tmp_path):
+    stored(tmp_path / "records", record(), record(problem="ranking"), {"key": "x", "status": "ok", "stored_at": "y"})
+    collection = collect([tmp_path], {})
+    assert len(collection.records) == 1
+    assert collection.faults[0].startswith("2 records do not say what was asked of a job, or name a problem that is")
+
+
+def test_the_descriptions_of_the_runs_are_read_where_they_are_kept(tmp_path):
+    stored(tmp_path / "records", record(), record(repeat=1, run_id="broken"), record(repeat=2, run_id="lost"))
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "run.json").write_text('{"run_id":"run"}')
+    (tmp_path / "runs" / "another.json").write_text('{"run_id":"another"}')
+    (tmp_path / "runs" / "broken.json").write_text("{")
+    collection = collect([tmp_path], {})
+    assert collection.runs == [{"run_id": "run"}]
+    assert "broken.json cannot be read and is left out" in collection.faults[0]
+
+
+RECORDS = conformed(
+    pl.DataFrame(
+        [
+            record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
+            record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
+            record("gen", search={"gamma": [0.1, 1]}, rho=0.2, git_dirty=True),
+            record(
+                "scorer", params={"params": {"C": 1}}, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', rho=None
+            ),
+        ],
+        infer_schema_length=None,
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        ({}, [0, 1, 2, 3]),
+        ({"solver": "np_svm"}, [0, 1]),
+        ({"solver": "np_svm,gen", "problem.rho": "0.2"}, [1, 2]),
+        ({"problem.rho": ".2"}, [1, 2]),
+        ({"rho": "0.1,0.2"}, [0, 1, 2]),
+        ({"problem.fpr_range": "[0,0.1]"}, [3]),
+        ({"problem": "pauc"}, [3]),
+        ({"solver.C": "1"}, [0]),
+        ({"solver.C": "1.0,10.5"}, [0, 1]),
+        ({"solver.params.C": "1"}, [3]),
+        ({"solver.search.gamma": "[0.1,1]"}, [2]),
+        ({"solver.dual": "true"}, [1]),
+        ({"solver.dual": "null"}, [0]),
+        ({"git_dirty": "true"}, [2]),
+        ({"protocol.folds": "4", "solver.kernel": "rbf,linear"}, [0, 1]),
+    ],
+)
+def test_filters_are_written_as_the_settings_of_a_run(filters, rows):
+    assert filtered(RECORDS, filters)["key"].to_list() == RECORDS[rows]["key"].to_list()
+
+
+def test_a_filter_that_is_wrong_is_refused_with_what_there_is():
+    refused = {
+        "solvr=gen": "Unknown filter 'solvr': did you mean 'solver'?",
+        "solver.c=1": "Unknown filter 'solver.c': did you mean 'solver.C'?",
+        "problem.rh=1": "did you mean 'problem.rho'?",
+        "solver=gan": "No record has solver=gan: there are gen, np_svm, scorer.",
+        "problem.rho=0.3": "No record has problem.rho=0.3: there are 0.1, 0.2.",
+    }
+    for word, expected in refused.items():
+        name, _, value = word.partition("=")
+        with pytest.raises(RequestError) as error:
+            filtered(RECORDS, {name: value})
+        assert expected in str(error.value)
+
+
+def test_a_filter_is_told_of_what_the_others_left(tmp_path):
+    with pytest.raises(RequestError, match=r"No record has solver=scorer: there are gen, np_svm\.$"):
+        filtered(RECORDS, {"problem": "np", "solver": "scorer"})
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["gen", "np_svm"]),
+            st.dictionaries(st.sampled_from(["C", "kernel"]), st.sampled_from([1, 2, "rbf"])),
+            st.sampled_from(["none", "standardize"]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_labels_of_many_records_are_those_of_each(rows):
+    records = conformed(pl.DataFrame([record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)]))
+    assert asked.labels(records) == asked._labels(records)
+
+
+def test_labels_tell_apart_what_is_left_after_filtering(tmp_path):
+    rows = [record("np_svm", params={"C": C}) for C in (1, 10)]
+    path = stored(tmp_path / "records", *rows)
+    assert collect([path], {"solver.C": "1"}).records["label"].to_list() == ["np_svm"]
+    assert collect([Path(path)], {"label": "np_svm C=10"}).records["params"].to_list() == ['{"C":10}']

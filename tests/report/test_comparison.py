@@ -1,0 +1,351 @@
+"""The statistics of a report, from records made up so that the answer is known."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from npbench.records.schema import SCHEMA
+from npbench.report.chart import Ranking
+from npbench.report.sections import comparison as statistics
+from npbench.report.select.pairing import blocks
+from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
+from npbench.report.stats.inference import corrected_t_rows, holm
+from npbench.report.stats.intervals import mean_limits
+from npbench.report.stats.rank_tests import critical_difference
+
+PROTOCOL = '{"folds":4,"name":"cv","test_size":0.25}'
+TITLE = "p_nd (lower is better): pairs on the same splits"
+
+
+def record(label="a", repeat=0, **columns):
+    return {
+        "status": "ok",
+        "label": label,
+        "dataset": "pima",
+        "data_sha256": "d",
+        "n_samples": 768,
+        "problem": "np",
+        "problem_params": '{"rho":0.1}',
+        "protocol_params": PROTOCOL,
+        "seed": 0,
+        "repeat": repeat,
+        "split_sha256": f"s{repeat}",
+        "p_fa": 0.1,
+        "p_fa_low": 0.06,
+        "p_fa_high": 0.15,
+        "p_nd": 0.2,
+        "np_score": 0.2,
+        "auc": 0.9,
+    } | columns
+
+
+def frame(records):
+    return pl.DataFrame(records, infer_schema_length=None)
+
+
+def section(records):
+    (one,) = statistics.sections(frame(records))
+    return one
+
+
+def sheet(records, title):
+    """Return the rows by header of the sheet whose title begins so."""
+    (found,) = (sheet for sheet in section(records).sheets if sheet.title.startswith(title))
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def by_label(figures, **columns):
+    """Return records with the p_nd of each label, one for each repeat; None for a repeat that is not there."""
+    return [
+        record(label, repeat, p_nd=value, **columns)
+        for label, values in figures.items()
+        for repeat, value in enumerate(values)
+        if value is not None
+    ]
+
+
+@pytest.fixture(scope="module")
+def figures():
+    random = np.random.default_rng(7)
+    splits = random.uniform(0.2, 0.4, 12)
+    return {
+        label: (splits + random.normal(gain, 0.03, 12)).tolist() for label, gain in {"a": 0, "b": 0.1, "c": 0}.items()
+    }
+
+
+def test_pairs_are_tested_on_the_splits_that_both_have(figures):
+    rows = sheet(by_label(figures), TITLE)
+    assert [(row["first"], row["second"], row["pairs"]) for row in rows] == [
+        ("a", "b", "12"),
+        ("a", "c", "12"),
+        ("b", "c", "12"),
+    ]
+    assert [(row["data"], row["rho"]) for row in rows] == [("pima", "0.1")] * 3
+    differences = [np.subtract(figures[row["first"]], figures[row["second"]]) for row in rows]
+    p = holm([stats.wilcoxon(d).pvalue for d in differences])
+    corrected = holm(corrected_t_rows(np.array(differences), 1 / 3))
+    for row, d, one, other in zip(rows, differences, p, corrected, strict=True):
+        low, high = shift_interval(d)
+        assert row["first - second"] == f"{hodges_lehmann(d):+.3g}"
+        assert row["95 % limits"] == f"[{low:+.3g}, {high:+.3g}]"
+        assert (row["p"], row["p corrected"]) == (f"{one:.2g}", f"{other:.2g}")
+        assert row["effect"] == f"{rank_biserial(d):+.2f}"
+        assert row["A"] == f"{superiority(figures[row['first']], figures[row['second']]):.2f}"
+    assert [row["verdict"] for row in rows] == ["first better", "not told apart", "second better"]
+
+
+def test_the_order_of_records_does_not_matter(figures):
+    records = by_label(figures)
+    backwards, forwards = section(records[::-1]), section(records)
+    assert [s.rows for s in backwards.sheets] == [s.rows for s in forwards.sheets]
+
+
+def test_other_directions_have_other_words(figures):
+    records = [one | {"auc": 1 - one["p_nd"], "p_fa": one["p_nd"]} for one in by_label(figures)]
+    assert sheet(records, "auc (higher is better)")[0]["verdict"] == "first better"
+    assert sheet(records, "p_fa: pairs")[0]["verdict"] == "first lower"
+
+
+def test_what_only_the_signed_rank_test_sees_holds_on_these_splits():
+    rows = sheet(by_label({"a": [0.2] * 8, "b": [0.2 + 0.01 * k for k in (1, 2, 3, 12, 1.5, 2.5, 3.5, 30)]}), TITLE)
+    assert float(rows[0]["p"]) <= 0.05 < float(rows[0]["p corrected"])
+    assert rows[0]["verdict"] == "first better on these splits"
+
+
+def test_a_test_part_that_is_always_the_same_has_no_corrected_test(figures):
+    records = by_label(figures, protocol_params='{"name":"official","test_rows":[500,768],"validation_size":0.25}')
+    rows = sheet(records, TITLE)
+    assert {row["p corrected"] for row in rows} == {"-"}
+    assert rows[0]["verdict"] == "first better on these splits"
+
+
+def test_overlap_is_that_of_the_pairs_own_protocol(figures):
+    halves = '{"folds":4,"name":"cv","test_size":0.5}'
+    other = by_label({f"{label} half": values for label, values in figures.items()}, protocol_params=halves)
+    rows = sheet([*by_label(figures), *other], TITLE)
+    assert len(rows) == 6
+    gains = [np.subtract(figures[first], figures[second]) for first, second in itertools.combinations("abc", 2)]
+    for has, ratio in ((False, 1 / 3), (True, 1.0)):
+        expected = [f"{p:.2g}" for p in holm(corrected_t_rows(np.array(gains), ratio))]
+        assert [row["p corrected"] for row in rows if ("half" in row["first"]) == has] == expected
+
+
+def test_each_protocol_has_a_best():
+    random = np.random.default_rng(0)
+    labels = "abcdef"
+    records = []
+    for size in ("0.25", "0.5"):
+        values = {f"{label} {size}": random.random(8).tolist() for label in labels}
+        records += by_label(values, protocol_params=f'{{"folds":4,"name":"cv","test_size":{size}}}')
+    rows = sheet(records, TITLE)
+    assert [row["first"].endswith("0.25") for row in rows] == [True] * 5 + [False] * 5
+
+
+def test_differences_that_are_all_zero():
+    (row,) = sheet(by_label({"a": [0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.1 + 1e-15]}), TITLE)
+    assert (row["verdict"], row["p"], row["p corrected"], row["effect"]) == ("equal on every split", "1", "1", "-")
+    assert (row["first - second"], row["A"]) == ("+0", "0.50")
+
+
+def test_few_pairs_are_said_to_be_few():
+    records = by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1], "b": [0.3, 0.4, 0.3, 0.5, 0.2]})
+    (row,) = sheet(records, TITLE)
+    assert (row["verdict"], row["95 % limits"], row["pairs"]) == ("too few pairs", "-", "5")
+    assert statistics.FEW_REPEATS in section(records).notes
+
+
+def test_one_repeat_is_no_test():
+    one = section(by_label({"a": [0.2], "b": [0.3]}))
+    assert (one.sheets, one.charts) == ([], [])
+    assert one.notes == [statistics.ONE_REPEAT]
+
+
+def test_one_setting_is_no_comparison():
+    one = section(by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1, 0.5]}))
+    assert one.notes == [statistics.ONE_SETTING]
+    assert [sheet.title.split()[0] for sheet in one.sheets] == ["How", "Means"]
+
+
+def test_only_the_splits_in_common_count():
+    few, many = [0.2, 0.3, None, 0.1, 0.25, 0.3, 0.2, 0.2], [0.4, None, 0.3, 0.4, 0.35, 0.4, 0.35, 0.4]
+    records = by_label({"a": [*few, *few], "b": many})
+    (row,) = sheet(records, TITLE)
+    both = np.array([(x, y) for x, y in zip(few, many, strict=True) if x is not None and y is not None])
+    assert row["pairs"] == "6"
+    assert row["p"] == f"{stats.wilcoxon(both[:, 0] - both[:, 1]).pvalue:.2g}"
+    assert row["A"] == f"{superiority(both[:, 0], both[:, 1]):.2f}"
+
+
+@pytest.mark.parametrize("lacking", [{"status": "failed"}, {"p_nd": None}, {"p_nd": float("nan")}])
+def test_what_was_not_measured_is_no_pair(figures, lacking):
+    records = by_label(figures)
+    records[3] |= lacking  # of a
+    rows = sheet(records, TITLE)
+    assert [row["pairs"] for row in rows] == ["11", "11", "12"]
+
+
+def test_records_of_which_all_failed_say_nothing():
+    records = [record(label, status="failed", p_nd=None, p_fa=None) for label in "ab"]
+    one = section([one | dict.fromkeys(["np_score", "auc", "p_fa_low", "p_fa_high"]) for one in records])
+    assert (one.sheets, one.notes) == ([], [statistics.ONE_SETTING])
+
+
+def test_splits_differ_by_data_protocol_seed_and_hash():
+    def n_pairs(**columns):
+        a, b = (by_label({label: [0.2, 0.3]}) for label in "ab")
+        found = blocks(frame([*a, *(one | columns for one in b)]), "p_nd")
+        return max(np.isfinite(block.values).all(axis=1).sum() * (len(block.labels) == 2) for block in found)
+
+    assert n_pairs() == n_pairs(n_samples=768) == 2
+    assert n_pairs(data_sha256="e") == n_pairs(seed=1) == n_pairs(split_sha256="other") == 0
+    assert n_pairs(protocol_params='{"folds":5,"name":"cv","test_size":0.25}') == n_pairs(repeat=9) == 0
+
+
+def test_records_without_the_hash_of_their_split_go_with_those_that_have_it():
+    records = by_label({"a": [0.2, 0.3], "b": [0.3, 0.4]})
+    for one in records[:2]:
+        one["split_sha256"] = None
+    (block,) = blocks(frame(records), "p_nd")
+    np.testing.assert_allclose(np.sort(block.values, axis=0), [[0.2, 0.3], [0.3, 0.4]])
+
+
+def test_of_many_pairs_those_with_the_best_are_shown_and_all_are_counted():
+    random = np.random.default_rng(0)
+    figures = {label: random.normal(0.3 if label != "c" else 0.2, 0.05, 9).tolist() for label in "abcdef"}
+    rows = sheet(by_label(figures), TITLE)
+    places = list(itertools.combinations("abcdef", 2))
+    p = holm([stats.wilcoxon(np.subtract(figures[first], figures[second])).pvalue for first, second in places])
+    expected = [(*place, f"{one:.2g}") for place, one in zip(places, p, strict=True) if "c" in place]
+    assert [(row["first"], row["second"], row["p"]) for row in rows] == expected
+
+
+def test_how_often_the_bound_was_exceeded():
+    rates = [0.05, 0.1, 0.11, 0.3, 0.09, 0.08, 0.12, 0.02, 0.03, 0.04]
+    records = [record("a", n, p_fa=r, p_fa_low=r - 0.04, p_fa_high=r + 0.06) for n, r in enumerate(rates)]
+    (row,) = sheet(records, "How often p_fa is above rho")
+    low, high = stats.binomtest(3, 10).proportion_ci(0.95, "exact")
+    assert row == {
+        "data": "pima",
+        "rho": "0.1",
+        "solver": "a",
+        "repeats": "10",
+        "mean": f"{np.mean(rates):.3f}",
+        "above": "3",
+        "share": "0.30",
+        "95 % limits": f"[{low:.2f}, {high:.2f}]",
+        "noise": "0.050",
+        "surely above": "1",
+        "verdict": "exceeded beyond noise in 1 of 10",
+    }
+
+
+@pytest.mark.parametrize(
+    ("rates", "low", "verdict"),
+    [
+        ([0.1, 0.0], 0.0, "kept in every repeat"),
+        ([0.11, 0.0], 0.05, "exceeded within noise"),
+        ([0.11, 0.0], None, "exceeded"),
+    ],
+)
+def test_what_is_said_of_the_bound(rates, low, verdict):
+    records = [record("a", n, p_fa=r, p_fa_low=low, p_fa_high=low and 0.2) for n, r in enumerate(rates)]
+    (row,) = sheet(records, "How often")
+    assert row["verdict"] == verdict
+
+
+def test_means_have_the_limits_of_the_bootstrap(figures):
+    rows = sheet(by_label(figures), "Means over repeats")
+    for row in rows:
+        sample = figures[row["solver"]]
+        ((low, high),) = mean_limits([sample])
+        assert row["p_nd"] == f"{np.mean(sample):.3f} [{low:.3f}, {high:.3f}]"
+        assert row["auc"] == "0.900 [0.900, 0.900]"
+    assert [row["repeats"] for row in rows] == ["12"] * 3
+
+
+def over_datasets(means, **columns):
+    """Return records with the p_nd of each label on data sets 0, 1, ..., two repeats each, None for none."""
+    return [
+        record(label, repeat, dataset=f"set{n}", data_sha256=f"d{n}", p_nd=mean + (-1) ** repeat * 0.01, **columns)
+        for label, values in means.items()
+        for n, mean in enumerate(values)
+        for repeat in range(2)
+        if mean is not None
+    ]
+
+
+def test_ranks_over_data_sets():
+    means = {
+        "a": [0.1, 0.2, 0.3, 0.1],
+        "b": [0.2, 0.3, 0.4, 0.05],
+        "c": [0.3, 0.4, 0.35, 0.2],
+        "d": [0.5, None, 0.1, 0],
+    }
+    found = section(over_datasets(means))
+    (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
+    assert isinstance(chart, Ranking)
+    assert [(label, round(rank, 2)) for label, rank in chart.ranks] == [("a", 1.25), ("b", 2.0), ("c", 2.75)]
+    assert chart.difference == critical_difference(3, 4)
+    assert chart.groups == [(1.25, 2.75)]
+    (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 4 data sets, rho=0.1")
+    assert table.rows == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
+    chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic
+    assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 6) = ")
+    assert "Settings that are not on all of these: 1." in table.notes
+    assert not any("p_fa" in chart.name for chart in found.charts)
+
+
+def test_groups_that_are_told_apart_have_letters_of_their_own():
+    gains = {"a": 0, "b": 0.001, "c": 0.2, "d": 0.3}
+    means = {label: (np.arange(30) / 100 + gain).tolist() for label, gain in gains.items()}
+    means["b"][::2] = (np.arange(30) / 100 - 0.001)[::2].tolist()
+    (table,) = (sheet for sheet in section(over_datasets(means)).sheets if sheet.title.startswith("p_nd: average"))
+    assert [(row[0], row[2]) for row in table.rows] == [("a", "a"), ("b", "a"), ("c", ""), ("d", "")]
+    assert "should be read" not in table.notes[0]
+
+
+def test_two_settings_are_compared_over_data_sets_by_the_signed_rank_test():
+    means = {"a": [0.1, 0.2, 0.3, 0.1, 0.2], "b": [0.2, 0.35, 0.5, 0.05, 0.41]}
+    found = section(over_datasets(means))
+    (table,) = (sheet for sheet in found.sheets if sheet.title.startswith("p_nd: average"))
+    p = stats.wilcoxon(np.subtract(means["a"], means["b"])).pvalue
+    assert f"p = {p:.2g}" in table.notes[0]
+    assert not found.charts
+
+
+@pytest.mark.parametrize("n_datasets", [1, 2])
+def test_few_data_sets_are_not_ranked(n_datasets):
+    found = section(over_datasets({label: [0.1, 0.2][:n_datasets] for label in "abc"}))
+    assert not found.charts
+    assert not any("ranks" in sheet.title for sheet in found.sheets)
+
+
+def test_problems_and_their_bounds_stay_apart(figures):
+    pauc = {"problem": "pauc", "problem_params": '{"fpr_range":[0.02,0.05]}', "pauc": 0.5, "tpr": 0.4}
+    records = by_label(figures)
+    records += [one | {"problem_params": '{"rho":0.2}', "p_nd": 0.5} for one in by_label(figures)]
+    records += [one | pauc | {"p_fa": None, "p_nd": None} for one in by_label(figures)]
+    found = statistics.sections(frame(records))
+    assert [one.title for one in found] == ["Statistics of problem np", "Statistics of problem pauc"]
+    (pairs,) = (sheet for sheet in found[0].sheets if sheet.title == TITLE)
+    assert [row[1] for row in pairs.rows] == ["0.1"] * 3 + ["0.2"] * 3
+    assert {row[-1] for row in pairs.rows[3:]} == {"equal on every split"}
+    assert found[1].sheets[0].rows[0][1] == "[0.02, 0.05]"
+    assert any("p_fa keeps rho" in note for note in found[0].notes)
+    assert not any("p_fa keeps rho" in note for note in found[1].notes)
+
+
+def test_no_records_or_an_unknown_problem_have_no_section():
+    assert statistics.sections(frame([record(problem="later")])) == []
+    assert statistics.sections(pl.DataFrame(schema={**SCHEMA, "label": pl.String})) == []
+
+
+def test_a_report_of_many_settings_stays_a_report():
+    random = np.random.default_rng(0)
+    labels = [f"a C={n}" for n in range(60)]
+    found = section(by_label({label: random.random(6).tolist() for label in labels}))
+    (pairs,) = (sheet for sheet in found.sheets if sheet.title == TITLE)
+    assert len(pairs.rows) == 59

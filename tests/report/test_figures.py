@@ -1,0 +1,262 @@
+"""Charts of records, as data: against slow computations from the same records."""
+
+import itertools
+import json
+import statistics
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
+from npbench.report.chart import Chart
+from npbench.report.sections import rate_charts, roc_charts, trace_charts
+from npbench.report.sections.figures import sections
+from npbench.report.sections.layout import MOST_ROWS, numbered
+from npbench.report.select.labels import labels
+
+NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
+
+
+def record(solver="gen", dataset="pima", repeat=0, rho=0.1, problem="np", params="{}", **columns):
+    given = {"fpr_range": [0, rho]} if problem == "pauc" else {NUMBERS[problem]: rho}
+    return {
+        "key": f"{solver} {params} {dataset} {problem} {rho} {repeat}",
+        "status": "ok",
+        "solver": solver,
+        "params": params,
+        "search": "{}",
+        "dataset": dataset,
+        "dataset_params": "{}",
+        "problem": problem,
+        "problem_params": json.dumps(given, separators=(",", ":")),
+        "protocol_params": "{}",
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "chosen_params": "{}",
+        "seed": 0,
+        "repeat": repeat,
+        "seconds": 0.5,
+        "roc": None,
+        "trace": None,
+        **({} if problem == "pauc" else {NUMBERS[problem]: rho}),
+        **columns,
+    }
+
+
+def frame(records):
+    texts = {"roc": pl.String, "trace": pl.String}
+    made = pl.DataFrame(list(records), infer_schema_length=None, schema_overrides=texts)
+    return made.with_columns(label=pl.Series(labels(made), dtype=pl.String))
+
+
+def charts_of(records):
+    return [chart for section in sections(records) for chart in section.charts]
+
+
+def panels(chart):
+    return [panel for row in chart.rows for panel in row]
+
+
+def swept(solvers=("gen", "np_svm"), datasets=("breast", "pima"), rhos=(0.05, 0.2), repeats=3):
+    random = np.random.default_rng(0)
+    return [
+        record(s, d, n, rho, p_fa=random.random(), p_nd=random.random(), seconds=random.random())
+        for s, d, rho, n in itertools.product(solvers, datasets, rhos, range(repeats))
+    ]
+
+
+def test_rates_are_means_over_repeats_with_a_deviation_that_stays_within_what_occurred():
+    records = swept()
+    (chart,) = charts_of(frame(records))
+    assert chart.name == "rates_np"
+    assert [[panel.title for panel in row] for row in chart.rows] == [["breast"] * 3, ["pima"] * 3]
+    assert [panel.y_title for panel in chart.rows[0]] == ["P_fa", "P_nd", "training time [s]"]
+    shown = [pair for row in chart.rows for pair in zip(("p_fa", "p_nd", "seconds"), row, strict=True)]
+    for column, panel in shown:
+        assert [series.label for series in panel.series] == ["gen", "np_svm"]
+        for series in panel.series:
+            assert series.x == [0.05, 0.2]
+            for rho, mean, low, high in zip(series.x, series.y, series.low, series.high, strict=True):
+                own = [
+                    r[column]
+                    for r in records
+                    if (r["solver"], r["dataset"], r["rho"]) == (series.label, panel.title, rho)
+                ]
+                assert mean == pytest.approx(statistics.fmean(own))
+                assert low == pytest.approx(max(statistics.fmean(own) - statistics.stdev(own), min(own)))
+                assert high == pytest.approx(min(statistics.fmean(own) + statistics.stdev(own), max(own)))
+    assert [panel.identity for panel in chart.rows[0]] == ["ρ", None, None]
+    assert [panel.y_log for panel in chart.rows[0]] == [False, False, True]
+
+
+def test_one_repeat_has_no_bars_and_one_rho_no_lines():
+    (lines,) = charts_of(frame(swept(repeats=1)))
+    assert all(series.low is None for panel in panels(lines) for series in panel.series)
+    (dots,) = charts_of(frame(swept(rhos=(0.2,))))
+    assert dots.name == "dots_np_rho-0.2"
+    false_alarms, *_ = panels(dots)
+    assert false_alarms.level == ("ρ", 0.2)
+    assert false_alarms.x_labels == ["breast", "pima"]
+    assert not any(series.joined for panel in panels(dots) for series in panel.series)
+    for series in false_alarms.series:
+        assert np.round(series.x).tolist() == [0, 1]  # next to the names
+
+
+def test_where_there_is_nothing_to_see_there_is_no_section():
+    assert sections(frame([record(p_fa=0.1)])) == []
+    assert sections(frame([record(p_fa=0.1), record("np_svm", p_fa=0.1)]).with_columns(status=pl.lit("failed"))) == []
+    assert sections(frame([record(p_fa=0.1)]).clear()) == []
+
+
+def test_data_sets_with_one_rho_stand_beside_those_with_several():
+    records = frame([*swept(datasets=("pima",)), *swept(datasets=("breast", "heart"), rhos=(0.1,))])
+    lines, dots = charts_of(records)
+    assert {panel.title for panel in panels(lines)} == {"pima"}
+    assert panels(dots)[0].x_labels == ["breast", "heart"]
+
+
+def test_each_problem_has_a_section_of_its_own_whatever_the_mixture():
+    records = [
+        *swept(),
+        *(record(s, rho=q, problem="qvalue", accepted=q, p_fa=0.1) for s, q in itertools.product("ab", (0.01, 0.1))),
+        *(record(s, rho=a, problem="cost", cost=a, p_fa=0.1) for s, a in itertools.product("ab", (0.5, 0.9))),
+        *(record(s, problem="pauc", pauc=0.5, tpr=0.4) for s in "ab"),
+    ]
+    found = {section.title: section.charts for section in sections(frame(records))}
+    assert list(found) == ["Figures: np", "Figures: cost", "Figures: qvalue", "Figures: pauc"]
+    (by_q,) = found["Figures: qvalue"]
+    assert [panel.y_title for panel in panels(by_q)] == ["share accepted", "P_fa", "training time [s]"]
+    (areas,) = found["Figures: pauc"]
+    assert areas.title == "partial AUC, true-positive rate and training time [s] at fpr_range=[0, 0.1]"
+
+
+def test_many_settings_are_split_with_a_word_on_it():
+    records = [record("gen", params=f'{{"C":{C}}}', rho=rho, p_fa=0.1) for C in range(10, 27) for rho in (0.1, 0.2)]
+    charts = charts_of(frame(records))
+    shown = [[series.label for series in panels(chart)[0].series] for chart in charts]
+    assert [len(one) for one in shown] == [6, 6, 5]
+    assert list(itertools.chain(*shown)) == sorted(set(frame(records)["label"]))
+    assert len({chart.name for chart in charts}) == 3
+    assert "17 settings apart: this is number 3 of 3, with gen C=22 to gen C=26." in charts[-1].notes[-1]
+    (whole,) = charts_of(frame(records[:16]))
+    assert len(panels(whole)[0].series) == 8
+
+
+def test_what_nobody_would_compare_by_eye_is_left_out_with_a_word_on_it():
+    records = frame(record("gen", params=f'{{"C":{C}}}', p_fa=0.1) for C in range(41))
+    (section,) = sections(records)
+    assert section.charts == []
+    assert section.notes[0].startswith("There are 41 settings, and figures of more than 40 are left out")
+    assert len(charts_of(records.head(40))) == 5
+
+
+def test_many_data_sets_go_on_further_pages():
+    records = frame(swept(datasets=[f"data{n:02d}" for n in range(MOST_ROWS + 2)], repeats=1))
+    first, second = charts_of(records)
+    assert (len(first.rows), len(second.rows)) == (MOST_ROWS, 2)
+    assert (first.name, second.title[-8:]) == ("rates_np_1", "(2 of 2)")
+
+
+def test_names_of_charts_are_those_of_files():
+    found = numbered([Chart("roc", "", []), Chart("roc_2", "", []), Chart("roc", "", [])])
+    assert [chart.name for chart in found] == ["roc", "roc_2", "roc_3"]
+    assert rate_charts.file_name("roc", "a/b c") == "roc_a-b-c"
+
+
+def curve(seed):
+    random = np.random.default_rng(seed)
+    y = np.repeat([1, -1], [30, 50])
+    return true_positive_rates(y, random.normal(size=80).round(1) + y)
+
+
+def with_curves(problem="np", **columns):
+    runs = itertools.product(("gen", "np_svm"), range(3), (0.05, 0.2))
+    return [
+        record(s, repeat=n, problem=problem, rho=rho, roc=json.dumps(curve(seed).tolist()), **columns)
+        for seed, (s, n, rho) in enumerate(runs)
+    ]
+
+
+def test_roc_curves_are_averaged_vertically():
+    records = with_curves()
+    (chart,) = roc_charts.charts("np", frame(records))
+    assert chart.name == "roc_np_pima"
+    assert [[panel.title for panel in row] for row in chart.rows] == [
+        ["rho=0.05", "rho=0.05, small rates"],
+        ["rho=0.2", "rho=0.2, small rates"],
+    ]
+    for row, rho in zip(chart.rows, (0.05, 0.2), strict=True):
+        whole, small = row
+        assert whole.window == small.window == (0.0, rho)
+        assert (whole.x_log, small.x_log, whole.identity) == (False, True, "chance")
+        for series in whole.series:
+            own = [json.loads(r["roc"]) for r in records if (r["solver"], r["rho"]) == (series.label, rho)]
+            assert len(own) == 3
+            columns = list(zip(*own, strict=True))
+            assert series.x == FPR_GRID.tolist()
+            assert series.y == pytest.approx([statistics.fmean(column) for column in columns])
+            deviations = [statistics.stdev(column) for column in columns]
+            low = [max(m - d, min(c)) for m, d, c in zip(series.y, deviations, columns, strict=True)]
+            assert series.low == pytest.approx(low)
+
+
+def test_a_partial_auc_marks_its_range_and_other_problems_mark_none():
+    records = frame(r | {"problem_params": '{"fpr_range":[0.02,0.1]}'} for r in with_curves("pauc"))
+    (chart,) = roc_charts.charts("pauc", records)
+    assert {panel.window for panel in panels(chart)} == {(0.02, 0.1)}
+    (chart,) = roc_charts.charts("cost", frame(with_curves("cost")))
+    assert [len(row) for row in chart.rows] == [1, 1]
+    assert {panel.window for panel in panels(chart)} == {None}
+
+
+def test_records_without_curves_have_none():
+    assert roc_charts.charts("np", frame(swept())) == []
+    (alone,) = roc_charts.charts("np", frame([record(roc=json.dumps(curve(1).tolist())), record(repeat=1)]))
+    assert panels(alone)[0].series[0].low is None
+
+
+def fit(n=4, **figures):
+    steps = {"iteration": list(range(n)), "seconds": [0.5 * step for step in range(n)]}
+    return json.dumps(steps | {"objective": [2.0**-step for step in range(n)]} | figures)
+
+
+def test_fits_are_drawn_against_time_and_iterations():
+    bounded = fit(bound=[0.0, 0.25, 0.0, 0.125], p_fa=[0.5, None, 0.25, 0.125])
+    records = [record("gen", trace=fit(4)), record("np_svm", trace=bounded), record("np_svm", repeat=1, trace=fit(9))]
+    (chart,) = trace_charts.charts("np", frame(records))
+    assert chart.name == "course_np_pima_rho-0.1"
+    assert [[(panel.x_title, panel.y_title) for panel in row] for row in chart.rows] == [
+        [(axis, name) for name in ("objective", "P_fa", "gap")] for axis in ("seconds", "iteration")
+    ]
+    objective, false_alarms, gap = chart.rows[1]
+    assert [(series.label, series.x, series.y) for series in objective.series] == [
+        (label, [0, 1, 2, 3], [1, 0.5, 0.25, 0.125]) for label in ("gen", "np_svm")
+    ]
+    (alarms,) = false_alarms.series
+    assert (alarms.x, alarms.y, false_alarms.level) == ([0, 2, 3], [0.5, 0.25, 0.125], ("ρ", 0.1))
+    (left,) = gap.series
+    assert (left.label, left.y, gap.y_log) == ("np_svm", [1, 0.25, 0.25, 0], True)
+    assert any("lower bound" in note for note in chart.notes)
+
+
+def test_traces_of_searches_are_no_fits():
+    search = json.dumps({"seconds": [0.1], "gamma": [1.0], "p_fa": [0.5]})
+    steps = json.dumps({"iteration": [0], "inner": [0], "gap": [0.5]})
+    assert trace_charts.charts("np", frame([record(trace=search), record("b", trace=steps), record("c")])) == []
+
+
+def test_long_fits_keep_their_ends_and_axes_are_logarithmic_where_values_are_wide():
+    n = 5000
+    (chart,) = trace_charts.charts("np", frame([record(trace=fit(n, objective=list(range(n, 0, -1))))]))
+    seconds, iterations = (row[0] for row in chart.rows)
+    (series,) = iterations.series
+    assert (series.x[0], series.x[-1]) == (0, n - 1)
+    assert len(series.x) <= trace_charts.MOST_POINTS
+    assert set(range(20)) <= set(series.x)
+    assert iterations.x_log
+    assert seconds.x_log
+    assert iterations.y_log
+    (short,) = trace_charts.charts("np", frame([record(trace=fit(3))]))
+    assert not any(panel.x_log or panel.y_log for panel in panels(short))

@@ -1,0 +1,333 @@
+"""Tests and intervals against published examples, other libraries, brute force and what they promise."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from npbench.report.stats import intervals
+from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
+from npbench.report.stats.inference import corrected_t_rows, holm, wilcoxon, wilcoxon_rows
+from npbench.report.stats.intervals import mean_limits, rate_limits
+from npbench.report.stats.rank_tests import critical_difference, friedman, groups
+
+# Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. Of the last but one, the two figures
+# printed as 0.975 are ranked 2 and 3 there.
+DEMSAR = np.array(
+    [
+        [0.763, 0.768, 0.771, 0.798],
+        [0.599, 0.591, 0.590, 0.569],
+        [0.954, 0.971, 0.968, 0.967],
+        [0.628, 0.661, 0.654, 0.657],
+        [0.882, 0.888, 0.886, 0.898],
+        [0.936, 0.931, 0.916, 0.931],
+        [0.661, 0.668, 0.609, 0.685],
+        [0.583, 0.583, 0.563, 0.625],
+        [0.775, 0.838, 0.866, 0.875],
+        [1.000, 1.000, 1.000, 1.000],
+        [0.940, 0.962, 0.965, 0.962],
+        [0.619, 0.666, 0.614, 0.669],
+        [0.972, 0.981, 0.9751, 0.975],
+        [0.957, 0.978, 0.946, 0.970],
+    ]
+)
+# Hollander and Wolfe (1973), section 3.1, as in the examples of R's wilcox.test: depression before and after.
+BEFORE = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+AFTER = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+FELL = np.subtract(BEFORE, AFTER)
+
+whole = st.integers(-4, 4).map(float)  # with ties and zeros
+
+
+def test_demsars_friedman_test():
+    test = friedman(DEMSAR, lower_is_better=False)
+    assert test.ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
+    assert (round(test.chi2, 2), round(test.f, 2)) == (9.28, 3.69)
+    assert test.p == pytest.approx(stats.f.sf(3.69, 3, 39), abs=1e-4)
+    assert test.p < 0.05  # "F(3, 39) for alpha = 0.05 is 2.85": rejected
+    upside_down = friedman(-DEMSAR, lower_is_better=True)
+    np.testing.assert_array_equal(test.ranks, upside_down.ranks)
+
+
+# Demsar (2006), Table 5 (a); its last digits are cut off.
+@pytest.mark.parametrize(
+    ("k", "q"),
+    [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (7, 2.949), (8, 3.031), (9, 3.102), (10, 3.164)],
+)
+def test_demsars_critical_values(k, q):
+    assert critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=1.1e-3)
+
+
+def test_demsars_nemenyi_test():
+    difference = critical_difference(4, 14)
+    assert round(difference, 2) == 1.25
+    # "the post-hoc test is not powerful enough" at 5 %: 3.143 - 1.964 = 1.18 < 1.25.
+    ranks = friedman(DEMSAR, lower_is_better=False).ranks
+    assert groups(ranks.tolist(), difference) == [(ranks.min(), ranks.max())]
+
+
+def test_demsars_wilcoxon_test():
+    gains = DEMSAR[:, 1] - DEMSAR[:, 0]
+    # The paper gives each side half of the ranks 1 and 2 of two zeros, 93 and 12; without zeros all ranks are 2 less.
+    lost = np.sum(np.round(gains, 12) < 0)
+    assert rank_biserial(gains) == pytest.approx(((93 - 1.5 - 2 * (12 - lost)) - (12 - 1.5 - 2 * lost)) / 78)
+    assert wilcoxon(gains) == pytest.approx(signs_as_far(gains))
+    assert wilcoxon(gains) < 0.05  # "we reject the null-hypothesis"
+
+
+def test_demsars_holm_procedure():
+    # Section 3.2.2: z = (R - 3.143) / 0.488 of the three variants, p = 0.016, 0.019, 0.607; the first two are rejected.
+    z = np.array([1.179, 1.143, 0.250]) / 0.488
+    p = 2 * stats.norm.sf(z)
+    assert p.round(3).tolist() == [0.016, 0.019, 0.608]
+    assert (holm(p) <= 0.05).tolist() == [True, True, False]
+    assert holm([0.016, 0.019, 0.607]) == pytest.approx([0.048, 0.048, 0.607])
+
+
+def test_rs_adjustment_after_holm():
+    # p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm") prints 0.05 0.08 0.09 0.09 0.09.
+    assert holm([0.01, 0.02, 0.03, 0.04, 0.05]) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
+
+
+@given(st.lists(st.floats(0, 1), max_size=6))
+def test_holm_rejects_what_the_closed_test_of_bonferroni_rejects(p):
+    subsets = [s for size in range(1, len(p) + 1) for s in itertools.combinations(range(len(p)), size)]
+    closed = [max(min(1.0, len(s) * min(p[i] for i in s)) for s in subsets if one in s) for one in range(len(p))]
+    np.testing.assert_allclose(holm(p), closed, rtol=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), max_size=5), st.integers(0, 5))
+def test_what_could_not_be_tested_does_not_count(p, place):
+    with_gap = np.insert(np.array(p, dtype=float), min(place, len(p)), np.nan)
+    found = holm(with_gap)
+    np.testing.assert_array_equal(found[~np.isnan(with_gap)], holm(p))
+    assert np.isnan(found).sum() == 1
+
+
+def signs_as_far(differences):
+    """Return the share of sign patterns that are as far out, twice the nearer tail."""
+    rounded = np.round(differences, 12)
+    nonzero = rounded[rounded != 0]
+    ranks = stats.rankdata(np.abs(nonzero))
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=len(ranks))])
+    seen = ranks[nonzero > 0].sum()
+    return min(1.0, 2 * min(np.mean(sums >= seen - 1e-9), np.mean(sums <= seen + 1e-9)))
+
+
+def test_rs_signed_rank_test():
+    assert wilcoxon(FELL, "greater") == pytest.approx(0.01953, abs=5e-6)  # V = 40
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(whole, min_size=1, max_size=9))
+def test_ties_and_zeros_are_counted_over_all_signs(differences):
+    p = wilcoxon(differences)
+    assert (p is None) == (not any(differences))
+    if p is not None:
+        assert p == pytest.approx(signs_as_far(np.array(differences)))
+
+
+@pytest.mark.parametrize("n", [10, 40, 80])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_rows_have_the_p_values_of_scipy(n, alternative):
+    rows = np.random.default_rng(n).normal(0.2, 1, (7, n))
+    expected = [stats.wilcoxon(row, alternative=alternative).pvalue for row in rows]
+    np.testing.assert_allclose(wilcoxon_rows(rows, alternative), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [8, 60])
+def test_a_row_without_differences_or_with_gaps(n):
+    row = np.random.default_rng(0).normal(0.3, 1, n)
+    rows = np.stack([np.zeros(n), np.full(n, np.nan), np.append(row[:-2], [np.nan, 0.0])])
+    p = wilcoxon_rows(rows)
+    assert p[:2].tolist() == [1.0, 1.0]
+    assert p[2] == pytest.approx(stats.wilcoxon(row[:-2], method="exact" if n < 50 else "asymptotic").pvalue)
+
+
+def test_a_row_with_few_pairs_among_many_columns_is_exact():
+    few = np.random.default_rng(0).normal(0.3, 1, 10)
+    p = wilcoxon_rows(np.stack([np.append(few, [np.nan] * 50), np.random.default_rng(1).normal(0.3, 1, 60)]))
+    assert p[0] == pytest.approx(stats.wilcoxon(few).pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_without_overlap_the_corrected_test_is_students(n):
+    rows = np.random.default_rng(n).normal(0.3, 1, (5, n))
+    np.testing.assert_allclose(corrected_t_rows(rows, 0.0), stats.ttest_1samp(rows, 0, axis=1).pvalue, rtol=1e-10)
+
+
+def test_scikit_learns_example_of_the_corrected_test():
+    # "Statistical comparison of models using grid search": corrected t-value 0.750, one-sided p-value 0.227.
+    from sklearn.datasets import make_moons
+    from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+    from sklearn.svm import SVC
+
+    X, y = make_moons(noise=0.352, random_state=1, n_samples=100)
+    splits = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    rbf, linear = (cross_val_score(SVC(kernel=name), X, y, scoring="roc_auc", cv=splits) for name in ("rbf", "linear"))
+    (p,) = corrected_t_rows((rbf - linear)[None], ratio=10 / 90)
+    assert p / 2 == pytest.approx(0.227, abs=5e-4)
+    assert corrected_t_rows((rbf - linear)[None], ratio=0.0)[0] < p
+
+
+def test_differences_without_spread():
+    rows = np.array([[0.0, 0.0, 0.0], [0.2, 0.2, 0.2], [0.2, np.nan, np.nan], [np.nan] * 3])
+    np.testing.assert_array_equal(corrected_t_rows(rows, 0.5), [1.0, 0.0, np.nan, np.nan])
+    assert np.isnan(corrected_t_rows(rows, np.nan)).all()
+
+
+def test_the_corrected_test_keeps_its_level_where_splits_overlap():
+    # Two rules that err with the same probability, tested on random quarters of one sample of 60, drawn 300 times.
+    random = np.random.default_rng(1)
+    rejected = np.zeros(2)
+    for _ in range(300):
+        gains = random.normal(size=60)
+        means = [random.permutation(gains)[:15].mean() for _ in range(10)]
+        p = corrected_t_rows(np.array([means]), 1 / 3)[0], wilcoxon_rows(np.array([means]))[0]
+        rejected += np.array(p) <= 0.05
+    corrected, plain = rejected / 300
+    assert corrected <= 0.08
+    assert plain >= 0.15
+
+
+def test_hollander_and_wolfes_shift():
+    assert hodges_lehmann(FELL) == pytest.approx(0.46)
+    assert shift_interval(FELL) == pytest.approx((0.010, 0.786))  # their 96 % interval, the narrowest of 95 % or more
+    assert rank_biserial(FELL) == pytest.approx((40 - 5) / 45)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-50, 50), min_size=6, max_size=9, unique=True))
+def test_the_interval_holds_the_shifts_that_are_not_rejected(differences):
+    low, high = shift_interval(differences)
+    for shift, inside in ((low - 0.01, False), (low + 0.01, True), (high - 0.01, True), (high + 0.01, False)):
+        if low + 0.01 < high - 0.01:  # shifted by no mean of two, hence without ties in size and zeros
+            assert (signs_as_far(np.array(differences) - shift) > 0.05) == inside
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
+def test_the_shift_lies_within_its_limits(differences):
+    limits = shift_interval(differences)
+    assert (limits is None) == (len(differences) < 6)
+    if limits:
+        assert limits[0] <= hodges_lehmann(differences) <= limits[1]
+
+
+def test_limits_are_continuous_where_the_normal_distribution_takes_over():
+    values = np.random.default_rng(0).normal(size=51)
+    exact, normal = shift_interval(values[:50]), shift_interval(values)
+    assert normal == pytest.approx(exact, abs=0.1)
+
+
+@given(st.lists(whole, min_size=1, max_size=8), st.lists(whole, min_size=1, max_size=8))
+@example([10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50])
+def test_superiority_is_a_share_of_all_pairs(first, second):
+    share = np.mean([(x > y) + (x == y) / 2 for x in first for y in second])
+    assert superiority(first, second) == pytest.approx(share)
+
+
+def test_cliffs_delta_of_effsize():
+    # cliff.delta in R's effsize: "delta estimate: -0.25".
+    treatment, control = [10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50]
+    assert 2 * superiority(treatment, control) - 1 == pytest.approx(-0.25)
+
+
+@given(st.lists(whole, max_size=8))
+def test_the_rank_biserial_correlation_changes_sign_with_the_differences(differences):
+    forth, back = rank_biserial(differences), rank_biserial([-one for one in differences])
+    assert (forth is None and back is None) or forth == pytest.approx(-back)
+
+
+def test_rs_exact_binomial_limits():
+    # binom.test(682, 925), Mendel's peas by way of Conover.
+    assert rate_limits(682, 925) == pytest.approx((0.7076683, 0.7654066), abs=5e-8)
+
+
+@given(st.integers(1, 200), st.floats(0, 1))
+def test_exact_limits_are_beta_quantiles(total, share):
+    count = round(share * total)
+    low, high = rate_limits(count, total)
+    assert low == pytest.approx(stats.beta.ppf(0.025, count, total - count + 1) if count else 0.0, abs=1e-7)
+    assert high == pytest.approx(stats.beta.ppf(0.975, count + 1, total - count) if count < total else 1.0, abs=1e-7)
+
+
+def test_the_bootstrap_is_near_that_of_all_resamples(monkeypatch):
+    monkeypatch.setattr(intervals, "RESAMPLES", 50_000)
+    sample = np.array([0.1, 0.15, 0.3, 0.32, 0.5, 0.9])
+    means = np.sort([np.mean(one) for one in itertools.product(sample, repeat=6)])
+    leave_one_out = (sample.sum() - sample) / 5
+    inner = leave_one_out.mean() - leave_one_out
+    acceleration = np.sum(inner**3) / (6 * np.sum(inner**2) ** 1.5)
+    bias = stats.norm.ppf(np.mean(means < sample.mean()) + np.mean(means == sample.mean()) / 2)
+    z = bias + stats.norm.ppf([0.025, 0.975])
+    expected = np.quantile(means, stats.norm.cdf(bias + z / (1 - acceleration * z)))
+    assert mean_limits([sample]) == [pytest.approx(expected, abs=0.01)]
+
+
+@pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
+def test_the_bootstrap_is_scipys_but_for_the_draw(monkeypatch, skew):
+    monkeypatch.setattr(intervals, "RESAMPLES", 20_000)
+    samples = np.random.default_rng(1).random((5, 12)) ** skew
+    found = stats.bootstrap((samples,), np.mean, axis=-1, n_resamples=20_000, method="BCa", random_state=0)
+    expected = np.column_stack(found.confidence_interval)
+    assert np.array(mean_limits(samples.tolist())) == pytest.approx(expected, abs=0.004)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(whole, st.floats(-1e9, 1e9), st.just(0.1)), min_size=6, max_size=12))
+@example([0.0] * 9 + [1.0])
+@example([0.1] * 9 + [0.1 + 1e-16])
+@example([1e-300, 0.0] * 4)
+def test_limits_of_a_mean_lie_among_the_values(sample):
+    ((low, high),) = mean_limits([sample])
+    slack = 1e-9 * max(map(abs, sample))
+    assert min(sample) - slack <= low <= high <= max(sample) + slack
+
+
+def test_limits_of_many_samples_are_those_of_each():
+    random = np.random.default_rng(0)
+    samples = [random.random(size).tolist() for size in (8, 6, 5, 8, 1, 0)] + [[0.5] * 7]
+    limits = mean_limits(samples)
+    assert limits[2] is limits[4] is limits[5] is None
+    assert limits[6] == (0.5, 0.5)
+    for place in (0, 1, 3):
+        assert mean_limits([samples[place]]) == [pytest.approx(limits[place], abs=1e-3)]
+        assert limits[place][0] < np.mean(samples[place]) < limits[place][1]
+    assert mean_limits(samples) == limits
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_friedman_without_ties_is_scipys(k):
+    figures = np.random.default_rng(k).random((9, k))
+    test = friedman(figures, lower_is_better=True)
+    assert test.chi2 == pytest.approx(stats.friedmanchisquare(*figures.T).statistic)
+    assert test.f == pytest.approx(8 * test.chi2 / (9 * (k - 1) - test.chi2))
+
+
+def test_friedman_at_its_ends():
+    alike = friedman(np.ones((4, 3)), lower_is_better=True)
+    assert (alike.ranks.tolist(), alike.chi2, alike.p) == ([2.0, 2.0, 2.0], 0.0, 1.0)
+    one_order = friedman(np.tile([3.0, 1.0, 2.0], (4, 1)), lower_is_better=True)
+    assert (one_order.ranks.tolist(), one_order.f, one_order.p) == ([3.0, 1.0, 2.0], math.inf, 0.0)
+
+
+@given(st.lists(st.integers(2, 20), min_size=2, max_size=8), st.integers(1, 8))
+def test_groups_are_the_largest_sets_of_ranks_that_are_near(halves, difference):
+    ranks = [half / 2 for half in halves]
+    near = {
+        (low, high)
+        for low, high in itertools.combinations_with_replacement(sorted(ranks), 2)
+        if high - low < difference and sum(low <= rank <= high for rank in ranks) > 1
+    }
+    largest = {
+        (low, high)
+        for low, high in near
+        if not any((a <= low and high < b) or (a < low and high <= b) for a, b in near)
+    }
+    found = groups(ranks, float(difference))
+    assert len(found) == len(set(found))
+    assert set(found) == largest

@@ -1,0 +1,434 @@
+"""The page in a headless browser, what it carries by decoding it, and its figures against the charts they show."""
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbench.records.reading import conformed
+from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
+from npbench.report.render import page
+from npbench.report.render.embedded import DIGITS, packed, table
+from npbench.report.render.palette import Palette
+from npbench.report.section import Section
+from npbench.report.select.collect import Collection
+from npbench.report.sheet import Sheet
+
+DOCS = Path(__file__).parents[2] / "docs"
+N_RECORDS = 240
+EVIL = "</script><script>window.evil = 1</script><img src=x onerror='window.evil = 1'> %{x} &lt;b&gt;"
+LABELS = ("gen", "np_svm C=1", f"np_svm C=10 {EVIL}")
+CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking")
+FLAGS += ("disable-component-update", "disable-sync", "window-size=1300,900")
+
+drawn = pytest.mark.skipif(importlib.util.find_spec("plotly") is None, reason="needs plotly")
+
+
+def records(n=N_RECORDS):
+    """Return records of three labels on two data sets; one in forty failed, and has no rates."""
+    rng, number = np.random.default_rng(0), np.arange(n)
+    failed = number % 40 == 39
+    frame = pl.DataFrame(
+        {
+            "key": [hashlib.sha256(str(i).encode()).hexdigest() for i in number],
+            "stored_at": "2026-01-01T00:00:00.000000000Z",
+            "label": [LABELS[i % 3] for i in number],
+            "solver": [LABELS[i % 3].split()[0] for i in number],
+            "dataset": [("pima", "breast")[i // 3 % 2] for i in number],
+            "problem": "np",
+            "problem_params": [f'{{"rho":{rho}}}' for rho in np.array([0.05, 0.1])[number // 6 % 2]],
+            "rho": np.array([0.05, 0.1])[number // 6 % 2],
+            "status": np.where(failed, "failed", "ok"),
+            "error": np.where(failed, EVIL, ""),
+            "traceback": np.where(failed, f"Traceback\n{EVIL}", ""),
+            "p_fa": pl.Series(rng.uniform(size=n)).set(pl.Series(failed), None),
+            "seconds": rng.exponential(size=n),
+            "repeat": number,
+            "run_id": "one",
+        }
+    )
+    rates = frame.select("label", "rho", "p_fa")
+    return conformed(frame.drop("label", "rho", "p_fa")).with_columns(rates)
+
+
+def sections():
+    lines = [Series(label, [0.05, 0.1], [0.04 + i, 0.1 + i]) for i, label in enumerate(LABELS)]
+    many = np.linspace(0, 1, 60)
+    curve = Series("gen", many, many**0.5, many**0.5 * 0.9, many**0.4)
+    rates = Chart(
+        "rates",
+        f"Rates {EVIL}",
+        [[Panel("P_fa", "rho", "P_fa", lines, identity="rho"), Panel("P_nd", "rho", "P_nd", lines)]],
+    )
+    roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
+    surface = Surface([1, 10], [0.1, 1, 10], [[1, 2], [3, None], [5, 6]], (10, 1), "loss")
+    search = Chart("search", "Search", [[Panel("loss", "C", "gamma", surface=surface, x_log=True, y_log=True)]])
+    ranking = Ranking("ranks", "Ranks", list(zip(LABELS, (1.2, 2.0, 2.8), strict=True)), 0.9, [(1.2, 2.0), (2.0, 2.8)])
+    sheet = Sheet(f"Table {EVIL}", ["solver", "p_fa"], [[EVIL, "0.1±0.02"]], [EVIL])
+    return [
+        Section(f"np {EVIL}", [sheet], [rates], [EVIL]),
+        *(Section(f"More {i}", charts=[roc], notes=["filled\n" * 9] * 40) for i in range(3)),
+        Section("Search", charts=[search, ranking]),
+    ]
+
+
+def written(path, n=N_RECORDS):
+    runs = [
+        {"run_id": "one", "command": ["solver=gen", EVIL, f"results={'a' * 90}"], "run_started": "2026-01-01T10:00:00"}
+    ]
+    page.write(path, sections(), Collection(records(n), [], runs), Palette(LABELS))
+    return path
+
+
+def carried(text, name):
+    data = re.search(rf'id="{name}-data">([^<]*)<', text)[1]
+    return zlib.decompress(base64.b64decode(data)).decode()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Start one browser for the module, which notes every line of the console and every request."""
+    if not (CHROMIUM and CHROMEDRIVER):
+        pytest.skip("needs chromium and chromedriver on the PATH")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(CHROMEDRIVER))
+    driver.set_script_timeout(120)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """Return the browser with the page open and its table there."""
+    pytest.importorskip("plotly")
+    path = written(tmp_path_factory.mktemp("report") / "report.html")
+    browser.get(path.as_uri())
+    until(browser, "return document.querySelector('#table tbody tr') !== null")
+    yield browser
+    complaints = [line for line in browser.get_log("browser") if "example.invalid" not in line["message"]]
+    assert complaints == []
+    messages = [json.loads(line["message"])["message"] for line in browser.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    assert path.as_uri() in asked
+    assert [url for url in asked if url.startswith(("http", "ws", "ftp"))] == []
+
+
+def until(driver, script, *arguments):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(driver, 60, 0.05).until(lambda _: driver.execute_script(script, *arguments))
+
+
+def typed(driver, name, text):
+    """Type a filter and return how many records are left, when the table has been looked through."""
+    done = """
+        const [name, text, done] = arguments;
+        const input = document.querySelector(`[aria-label="${name}"]`);
+        input.value = text;
+        const status = document.querySelector("#table [role=status]");
+        new MutationObserver(() => done(status.textContent)).observe(status, { childList: true, characterData: true });
+        input.dispatchEvent(new Event("input"));
+    """
+    return int(driver.execute_async_script(done, name, text).split(" of ")[0].replace(",", ""))
+
+
+def clear(driver):
+    driver.execute_script(
+        "[...document.querySelectorAll('.tools button')].find(b => b.textContent === 'Clear').click()"
+    )
+
+
+def sort_by(driver, name):
+    """Press a head, and return what it says of the order, and the cells below it."""
+    return driver.execute_script(
+        """
+        const heads = [...document.querySelectorAll("#table thead tr:first-child th")];
+        const place = heads.findIndex((head) => head.textContent === arguments[0]);
+        heads[place].querySelector("button").click();
+        const rows = [...document.querySelectorAll("#table tbody tr")];
+        return [heads[place].getAttribute("aria-sort"), rows.map((row) => row.cells[place].textContent)];
+        """,
+        name,
+    )
+
+
+def test_texts_of_records_stay_text(opened):
+    assert opened.execute_script("return window.evil") is None
+    assert opened.execute_script("return document.querySelectorAll('img').length") == 0
+    said = opened.execute_script(
+        "return [...document.querySelectorAll('h2, caption, figcaption, #errors pre, td, #runs code, .legend, .note')]"
+        ".map(e => e.textContent)"
+    )
+    assert sum(EVIL in text for text in said) >= 9
+
+
+def test_the_policy_forbids_every_request_and_every_other_script(opened):
+    refused = "fetch('https://example.invalid/').then(() => 'got', () => 'refused').then(arguments[0])"
+    assert opened.execute_async_script(refused) == "refused"
+    opened.execute_script(
+        "const own = document.createElement('script'); own.textContent = 'window.evil = 2'; document.body.append(own)"
+    )
+    assert opened.execute_script("return window.evil") is None
+    opened.get_log("browser")  # says so
+
+
+def test_figures_are_drawn_when_they_come_near_and_put_away_when_they_are_far(opened):
+    count = "return document.querySelectorAll('.plot .main-svg').length"
+    show = "document.querySelectorAll('figure')[arguments[0]].scrollIntoView()"
+    drawn_now = "return document.querySelectorAll('figure')[arguments[0]].querySelector('.main-svg') !== null"
+    opened.execute_script("scrollTo(0, 0)")
+    until(opened, drawn_now, 0)
+    assert not opened.execute_script(drawn_now, 2)
+    opened.execute_script(show, 2)
+    until(opened, drawn_now, 2)
+    until(opened, "return document.querySelectorAll('figure')[0].querySelector('.main-svg') === null")
+    assert opened.execute_script(count)
+    for place in range(5):
+        opened.execute_script(show, place)
+        until(opened, drawn_now, place)
+
+
+def test_all_figures_are_there_to_be_printed_on_white_paper(opened):
+    until(opened, "return window.Plotly !== undefined")
+    opened.execute_script(
+        "document.querySelector('details.sheet').open = false; dispatchEvent(new Event('beforeprint'))"
+    )
+    undrawn = "return [...document.querySelectorAll('figure')].filter(f => !f.querySelector('.main-svg')).length"
+    assert opened.execute_script(undrawn) == 0
+    assert opened.execute_script("return document.querySelector('details.sheet').open")
+    assert opened.execute_script("return document.documentElement.dataset.theme") == "light"
+    opened.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert opened.execute_script("return document.documentElement.dataset.theme") == ""
+    until(opened, f"{undrawn} > 0")
+
+
+def test_a_label_is_switched_off_in_all_panels(opened):
+    opened.execute_script("scrollTo(0, 0)")
+    traces = "return document.querySelectorAll('figure .plot')[0].querySelectorAll('.scatterlayer .trace').length"
+    until(opened, f"{traces} === 7")
+    opened.execute_script("document.querySelector('.legend button').click()")
+    until(opened, f"{traces} === 5")
+    pressed = "return document.querySelector('.legend button').getAttribute('aria-pressed')"
+    assert opened.execute_script(pressed) == "false"
+    opened.execute_script("document.querySelector('.legend button').click()")
+    until(opened, f"{traces} === 7")
+
+
+def test_the_numbers_of_a_figure_can_be_read(opened):
+    opened.execute_script("document.querySelector('figure .numbers').open = true")
+    rows = until(
+        opened,
+        "const rows = [...document.querySelectorAll('figure .numbers')[0].querySelectorAll('tbody tr')];"
+        "return rows.length && rows.map(row => [...row.cells].map(cell => cell.textContent))",
+    )
+    assert rows[0] == ["P_fa", "gen", "0.05", "0.04"]
+    assert ["P_nd", LABELS[2], "0.1", "2.1"] in rows
+
+
+def test_search_and_filters_agree_with_polars(opened):
+    frame = records()
+    search = "Words to look for in all records"
+    for name, text, expected in [
+        (search, "PIMA", frame.filter(dataset="pima")),
+        (search, "gen rho=0.1", frame.filter(solver="gen", rho=0.1)),
+        (search, frame["key"][7][:12], frame[7:8]),
+        ("Filter of dataset", "!pima", frame.filter(dataset="breast")),
+        ("Filter of label", "=np_svm C=1", frame.filter(label="np_svm C=1")),
+        ("Filter of p_fa", "0.1..0.2", frame.filter(pl.col("p_fa").is_between(0.1, 0.2))),
+        ("Filter of p_fa", ">0.5", frame.filter(pl.col("p_fa") > 0.5)),
+        ("Filter of repeat", "17", frame.filter(repeat=17)),
+    ]:
+        assert typed(opened, name, text) == len(expected), (name, text)
+        clear(opened)
+    typed(opened, "Filter of dataset", "pima")
+    assert typed(opened, "Filter of p_fa", "<0.3") == len(frame.filter(pl.col("p_fa") < 0.3, dataset="pima"))
+    clear(opened)
+    assert typed(opened, "Filter of p_fa", "small") == N_RECORDS
+    invalid = "return document.querySelector('[aria-label=\"Filter of p_fa\"]').getAttribute('aria-invalid')"
+    assert opened.execute_script(invalid) == "true"
+    clear(opened)
+
+
+def test_every_column_sorts_both_ways_with_missing_values_last(opened):
+    for name in ("p_fa", "seconds"):
+        values = records()[name].drop_nulls().sort()
+        for direction, expected in (("ascending", values[:50]), ("descending", values.reverse()[:50])):
+            said, cells = sort_by(opened, name)
+            assert said == direction
+            assert [float(cell) for cell in cells] == pytest.approx(expected.to_list(), rel=1e-3)
+        assert sort_by(opened, name)[0] == "none"
+    last = "document.querySelector('[aria-label=\"Last page\"]').click()"
+    sort_by(opened, "p_fa")
+    opened.execute_script(last)
+    cells = "return [...document.querySelectorAll('#table tbody tr')].map(row => row.textContent.includes('–'))"
+    assert opened.execute_script(cells)[-6:] == [True] * 6
+    sort_by(opened, "p_fa")
+    sort_by(opened, "p_fa")
+
+
+def test_a_record_is_shown_in_full_and_left_by_keyboard(opened):
+    from selenium.webdriver.common.keys import Keys
+
+    opened.execute_script("document.querySelector('.more').focus()")
+    opened.switch_to.active_element.send_keys(Keys.ENTER)
+    shown = opened.execute_script("return document.querySelector('dialog[open]').textContent")
+    assert records()["key"][0][:12] in shown
+    opened.switch_to.active_element.send_keys(Keys.ESCAPE)
+    until(opened, "return document.querySelector('dialog[open]') === null")
+    assert opened.execute_script("return document.activeElement.className") == "more"
+
+
+def test_columns_are_chosen(opened):
+    heads = "return [...document.querySelectorAll('#table thead th button')].map(b => b.textContent)"
+    assert "rho" not in opened.execute_script(heads)
+    opened.execute_script("[...document.querySelectorAll('.chooser label')].find(l => l.textContent === 'rho').click()")
+    assert "rho" in opened.execute_script(heads)
+
+
+def test_what_can_be_operated_has_a_name_and_tables_have_captions(opened):
+    nameless = opened.execute_script(
+        "return [...document.querySelectorAll('button, input, select, summary, [tabindex=\"0\"]')]"
+        ".filter(e => !(e.textContent.trim() || e.ariaLabel || e.closest('label, .numbers'))).map(e => e.outerHTML)"
+    )
+    assert nameless == []
+    assert opened.execute_script("return [...document.querySelectorAll('table')].every(t => t.caption)")
+    assert opened.execute_script("return document.documentElement.lang") == "en"
+
+
+def test_a_narrow_window_needs_no_scrolling_sideways(opened):
+    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        opened.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        assert until(opened, "return document.documentElement.scrollWidth <= 390")
+        opened.execute_script("document.querySelector('.chooser').open = false")
+        opened.execute_script("document.querySelector('figure').scrollIntoView()")
+        until(opened, "return document.querySelector('figure .main-svg')?.width.baseVal.value <= 390")
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_records_are_searched_and_sorted(browser, tmp_path):
+    pytest.importorskip("plotly")
+    n = 100_000
+    path = written(tmp_path / "report.html", n)
+    assert path.stat().st_size < 12e6
+    browser.get(path.as_uri())
+    until(browser, "return document.querySelector('#table tbody tr') !== null")
+    frame = records(n)
+    assert typed(browser, "Words to look for in all records", "gen pima") == len(
+        frame.filter(solver="gen", dataset="pima")
+    )
+    clear(browser)
+    assert typed(browser, "Filter of p_fa", "<0.01") == len(frame.filter(pl.col("p_fa") < 0.01))
+    clear(browser)
+    _, cells = sort_by(browser, "seconds")
+    assert [float(cell) for cell in cells] == pytest.approx(frame["seconds"].sort()[:50].to_list(), rel=1e-3)
+
+
+def test_the_page_names_no_address(tmp_path):
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert re.findall(r'(?:src|href)="(?!#|data:,)', text) == []
+    script = re.search(r'<script type="module">(.*)</script>\n</body>', text, re.DOTALL)[1]
+    assert "://" not in script.replace("http://www.w3.org/2000/svg", "")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1].replace("&#39;", "'")
+    assert page.source_of(script) in policy
+    assert "default-src 'none'" in policy
+
+
+@drawn
+def test_the_policy_knows_the_script_that_draws(tmp_path):
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.source_of(carried(text, "library")).replace("'", "&#39;") in text
+    assert len(json.loads(carried(text, "figures"))) == 6
+
+
+def test_errors_beyond_the_most_frequent_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "MOST_ERRORS", 0)
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "1 further error" in text
+    assert 'class="failure"' not in text
+
+
+def test_without_plotly_the_rest_is_there(tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "plotly" else find(name))
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "pip install &#39;npbench[report]&#39;" in text
+    assert "<figure" not in text
+    assert json.loads(carried(text, "records"))["length"] == N_RECORDS
+
+
+def decoded(column):
+    if "codes" not in column:
+        return column["values"]
+    return [None if code < 0 else column["values"][code] for code in column["codes"]]
+
+
+@given(
+    st.lists(st.none() | st.floats(allow_nan=False), min_size=1),
+    st.lists(st.none() | st.sampled_from(["a", "b</script>", "é"]), min_size=1),
+)
+def test_columns_come_back_as_they_were(numbers, texts):
+    n = min(len(numbers), len(texts))
+    frame = pl.DataFrame(
+        {"problem_params": ["{}"] * n, "number": numbers[:n], "error": texts[:n]},
+        {"problem_params": pl.String, "number": pl.Float64, "error": pl.String},
+    )
+    made = json.loads(zlib.decompress(base64.b64decode(packed(table(frame)))))
+    columns = {column["name"]: decoded(column) for column in made["columns"]}
+    assert made["length"] == n
+    back = [None if value is None else float(value) for value in columns.get("number", [None] * n)]
+    for value, number in zip(back, numbers[:n], strict=True):
+        assert value is None if number is None else value == pytest.approx(number, rel=10.0 ** (1 - DIGITS))
+    assert columns.get("error", [None] * n) == texts[:n]
+
+
+def test_what_only_programs_read_is_left_out():
+    frame = records().with_columns(trace=pl.lit("{}"), versions=pl.lit("{}"))
+    columns = {column["name"]: column for column in table(frame)["columns"]}
+    assert not {"trace", "versions", "traceback", "git_commit"} & set(columns)
+    assert decoded(columns["problem_params"])[0] == "rho=0.05"
+    assert [name for name, column in columns.items() if column["shown"]] == [
+        "label", "dataset", "problem", "problem_params", "repeat", "status", "p_fa", "seconds",
+    ]  # fmt: skip
+
+
+def test_errors_are_counted_and_the_first_traceback_kept():
+    (failure,) = page.failures(records())
+    assert (failure.n_jobs, failure.error, failure.status) == (6, EVIL, "failed")
+    assert failure.traceback.startswith("Traceback")
+    several = records().with_columns(error=pl.concat_str(pl.lit("e"), "repeat"))
+    assert len(page.failures(several)) == 6
+    facts = page.facts(records())
+    assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
+
+
+def test_the_pictures_in_the_docs_show_the_published_records(monkeypatch):
+    for needed in ("matplotlib", "PIL", "selenium"):
+        pytest.importorskip(needed)
+    monkeypatch.syspath_prepend(DOCS)
+    import figures
+    import page_pictures
+
+    digest = figures.digest(figures.of_experiment(page_pictures.EXPERIMENT)).encode()
+    for name in page_pictures.SHOWN:
+        image = (figures.IMAGES / f"{name}.png").read_bytes()
+        assert digest in image, "python docs/page_pictures.py takes it anew"

@@ -1,0 +1,253 @@
+"""Charts in print: what is drawn is what the chart says, in the palette's colours and the size of a column."""
+
+import itertools
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
+from npbench.report.render.palette import Palette
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+
+from npbench.report.render import print_figures as paper
+from npbench.report.render.print_axes import MARKERS
+
+LABELS = ["np_svm C=1", "np_svm C=10", "gen", "scorer"]
+PALETTE = Palette(LABELS)
+
+
+def series(label, n=4, **given):
+    return Series(label, [0.05 * (k + 1) for k in range(n)], [0.1 * (k + 1) for k in range(n)], **given)
+
+
+def chart(*panels, columns=1):
+    return Chart("figure", "A title", [panels[start : start + columns] for start in range(0, len(panels), columns)])
+
+
+def drawn_text(figure):
+    return {text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()}
+
+
+def lines(axes):
+    """Return the lines of data by their label; bars have an error bar's own container."""
+    return {c.get_label(): c.lines[0] for c in axes.containers}
+
+
+def test_points_and_bars_are_those_of_the_chart():
+    bars = series("gen", low=[0.05, 0.1, 0.2, 0.35], high=[0.2, 0.3, 0.4, 0.45])
+    figure = paper.draw(chart(Panel("pima", "x", "y", [bars, series("scorer")])), PALETTE)
+    (axes,) = figure.axes
+    found = lines(axes)
+    np.testing.assert_allclose(found["gen"].get_data(), (bars.x, bars.y))
+    segments = axes.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose(
+        segments, [[(x, a), (x, b)] for x, a, b in zip(bars.x, bars.low, bars.high, strict=True)]
+    )
+
+
+def test_a_label_has_its_colour_and_marker_in_every_panel():
+    figure = paper.draw(
+        chart(*(Panel("p", "x", "y", [series(one) for one in LABELS]) for _ in range(4)), columns=2), PALETTE
+    )
+    for axes in figure.axes:
+        for label, line in lines(axes).items():
+            assert to_hex(line.get_color()).upper() == PALETTE.colour(label)
+            assert line.get_marker() == MARKERS[PALETTE.marker(label) % len(MARKERS)]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == PALETTE.labels
+
+
+def test_bounds_windows_and_titles_are_drawn():
+    first = Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ", window=(0.0, 0.1))
+    second = Panel("file_1 costs $5", "bound ρ", "P_nd", [series("gen")], level=("limit", 0.25))
+    figure = paper.draw(chart(first, second, columns=2), PALETTE)
+    left, right = figure.axes
+    assert drawn_text(figure) >= {"pima", "bound ρ", "$P_{fa}$", "$P_{nd}$", r"file_1 costs \$5", "gen", "ρ", "limit"}
+    bound = left.lines[-1]
+    np.testing.assert_allclose(*bound.get_data())
+    assert (min(bound.get_xdata()), max(bound.get_xdata())) == pytest.approx((0.05, 0.2))
+    assert left.patches[-1].get_x() + left.patches[-1].get_width() == pytest.approx(0.1)
+    assert right.lines[-1].get_ydata() == pytest.approx([0.25, 0.25])
+    assert {text.get_fontsize() for text in figure.findobj(Text) if text.get_text()} == {paper.SIZE}
+
+
+def test_logarithmic_axes_leave_out_what_is_not_positive_and_have_plain_numbers():
+    points = Series("gen", [0.0, 0.001, 0.1], [0.5, 0.0, 1.0])
+    identity = Panel("p", "x", "y", [points], x_log=True, identity="chance", window=(0.0, 0.01))
+    figure = paper.draw(chart(identity), PALETTE)
+    (axes,) = figure.axes
+    assert lines(axes)["gen"].get_xdata() == pytest.approx([0.001, 0.1])
+    bound = axes.lines[-1]
+    np.testing.assert_allclose(*bound.get_data())
+    assert len(bound.get_xdata()) > 50  # y = x is no straight line there
+    figure.draw_without_rendering()
+    numbers = {text.get_text() for text in axes.get_xticklabels()}
+    assert {"0.001", "0.01", "0.1"} <= numbers
+    assert axes.get_xlim()[0] > 0
+
+
+@pytest.mark.parametrize("ends", [(0.3, 0.9), (1.0, 3.0), (0.01, 1000.0), (2.0, 2.0)])
+def test_logarithmic_axes_have_numbers_whatever_they_span(ends):
+    panel = Panel("p", "x", "y", [Series("gen", [1, 2], ends)], y_log=True)
+    figure = paper.draw(chart(panel), PALETTE)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    shown = [
+        text for place, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True) if low <= place <= high
+    ]
+    assert 1 <= len([text for text in shown if text.get_text()]) <= 12
+
+
+def test_names_stand_below_the_lowest_panel_alone():
+    dots = series("gen", 2, joined=False)
+    stacked = chart(*(Panel("", "", name, [dots], x_labels=["breast", "pima"]) for name in ("P_fa", "P_nd")))
+    figure = paper.draw(stacked, PALETTE)
+    figure.draw_without_rendering()
+    upper, lower = figure.axes
+    assert [text.get_text() for text in lower.get_xticklabels()] == ["breast", "pima"]
+    assert not any(text.get_visible() and text.get_text() for text in upper.get_xticklabels())
+    assert lines(lower)["gen"].get_linestyle() == "None"
+
+
+def test_many_names_take_two_columns_and_are_turned_where_they_are_long():
+    names = [f"a_long_name_{number}" for number in range(12)]
+    figure = paper.draw(chart(Panel("", "", "P_fa", [series("gen", 12, joined=False)], x_labels=names)), PALETTE)
+    assert figure.get_figwidth() == 6.9
+    assert {text.get_rotation() for text in figure.axes[0].get_xticklabels()} == {30.0}
+    assert [text for text in overlaps(figure) if isinstance(text, str)] == []  # cut off
+
+
+def test_marks_of_mathematics_in_labels_are_letters():
+    odd = ["gen path=$HOME", "gen path=$A_$^"]
+    palette = Palette(odd)
+    figure = paper.draw(chart(Panel("$", "x", "y", [series(one) for one in odd])), palette)
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        one.replace("$", r"\$") for one in sorted(odd)
+    ]
+    paper.draw(Ranking("cd", "", [(one, 1.5) for one in odd], 1.0, []), palette).draw_without_rendering()
+
+
+def test_many_points_have_a_band_and_few_markers():
+    n = 80
+    wide = Series("gen", range(n), [0.5] * n, [0.25] * n, [0.75] * n)
+    (axes,) = paper.draw(chart(Panel("p", "x", "y", [wide], window=(0, 9))), PALETTE).axes
+    (band,) = axes.collections
+    assert band.get_zorder() > axes.patches[-1].get_zorder()  # seen within the window
+    assert band.get_paths()[0].get_extents().intervaly.tolist() == [0.25, 0.75]
+    _, every = lines(axes)["gen"].get_markevery()
+    assert n / every < 10
+
+
+def test_maps_share_their_colours_and_mark_what_was_chosen():
+    z = [[0.0, 0.25, None], [0.5, 1.0, 0.75]]
+    border = ([[0.0, 0.5, 1.0]] * 2, 0.25)
+    panels = [
+        Panel("first", "ν₊", "ν₋", surface=Surface([1, 10, 100], [0.5, 1.0], z, (10, 0.5), "rate", border), x_log=True),
+        Panel("second", "ν₊", "ν₋", surface=Surface([1, 10, 100], [0.5, 1.0], [[0.1] * 3] * 2), x_log=True),
+    ]
+    figure = paper.draw(chart(*panels, columns=2), PALETTE)
+    first, second, bar = figure.axes
+    mesh = first.collections[0]
+    np.testing.assert_array_equal(
+        np.ma.filled(np.ma.masked_invalid(mesh.get_array()), -1), [[0, 0.25, -1], [0.5, 1, 0.75]]
+    )
+    np.testing.assert_allclose(mesh.get_coordinates()[0, :, 0], 10 ** np.array([-0.5, 0.5, 1.5, 2.5]))
+    assert mesh.get_clim() == second.collections[0].get_clim() == (0.0, 1.0)
+    assert first.lines[0].get_data() == ([10], [0.5])
+    assert bar.get_ylabel() == "rate"
+    assert len(first.collections) == 3  # and the border, dark below light
+
+
+def test_ranks_have_their_places_and_the_best_is_on_the_right():
+    ranks = [("np_svm C=1", 1.5), ("gen", 2.25), ("scorer", 3.75), ("np_svm C=10", 4.0)]
+    ranking = Ranking("cd", "Ranks", ranks, 1.9, [(1.5, 2.25), (2.25, 4.0)])
+    figure = paper.draw(ranking, PALETTE)
+    assert drawn_text(figure) >= {
+        *(f"{label}  {rank:.2f}" for label, rank in ranks),
+        "critical difference 1.90",
+        "1",
+        "4",
+    }
+    (axes,) = figure.axes
+    left, right = axes.get_xlim()
+    assert left > right
+    marks = [line for line in axes.lines if len(line.get_xdata()) == 1]
+    assert [(line.get_xdata()[0], to_hex(line.get_color()).upper()) for line in marks] == [
+        (rank, PALETTE.colour(label)) for label, rank in ranks
+    ]
+    bars = sorted(sorted(line.get_xdata()) for line in axes.lines if line.get_linewidth() == 2.2)
+    reach = bars[0][1] - 2.25
+    np.testing.assert_allclose(bars, [[1.5 - reach, 2.25 + reach], [2.25 - reach, 4 + reach]])
+    assert 0 < reach < 0.2
+    spans = [line.get_xdata() for line in axes.lines if line.get_marker() == "|"]
+    assert [list(ends) for ends in spans] == [[1, 2.9]]
+
+
+def shown_texts(figure):
+    """Yield the texts that are seen; Matplotlib keeps labels of ticks beyond the ends of an axis too."""
+    yield from (text for legend in figure.legends for text in legend.get_texts())
+    for axes in figure.axes:
+        yield from axes.texts
+        if axes.axison:
+            yield from (axes.title, axes.xaxis.label, axes.yaxis.label)
+        for axis in (axes.xaxis, axes.yaxis) if axes.axison else ():
+            low, high = sorted(axis.get_view_interval())
+            yield from (tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+
+
+def overlaps(figure):
+    """Return pairs of texts that overlap, and those that are cut off."""
+    figure.draw_without_rendering()
+    texts = [text for text in shown_texts(figure) if text.get_visible() and text.get_text()]
+    boxes = {text: text.get_window_extent() for text in texts}
+    width, height = figure.get_size_inches() * figure.dpi
+    cut = [t.get_text() for t, b in boxes.items() if b.x0 < -1 or b.y0 < -1 or b.x1 > width + 1 or b.y1 > height + 1]
+    pairs = [
+        (one.get_text(), other.get_text())
+        for (one, a), (other, b) in itertools.combinations(boxes.items(), 2)
+        if a.shrunk(0.9, 0.8).overlaps(b.shrunk(0.9, 0.8))
+    ]
+    return cut + pairs
+
+
+LONG = [f"two_nu_svm strategy=wcd C={C} kernel=rbf gamma=0.001" for C in range(8)]
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_no_text_is_cut_off_or_overlaps_another(columns):
+    palette = Palette(LONG)
+    panels = [Panel("data set", "bound on false alarms ρ", "P_fa", [series(one) for one in LONG]) for _ in range(6)]
+    figure = paper.draw(chart(*panels, columns=columns), palette)
+    assert overlaps(figure) == []
+    assert figure.get_figwidth() == (3.3 if columns == 1 else 6.9)
+
+
+@pytest.mark.parametrize("labels", [LONG, ["a", "b"], LABELS])
+def test_no_text_of_a_ranking_is_cut_off_or_overlaps_another(labels):
+    ranks = [(label, 1.2 + 0.8 * place) for place, label in enumerate(labels)]
+    ranking = Ranking("cd", "Ranks", ranks, 2.5, [(1.2, 2.0), (1.2, 2.0)])
+    assert overlaps(paper.draw(ranking, Palette(labels))) == []
+
+
+def test_files_are_of_three_kinds_the_same_each_time_with_letters_embedded(tmp_path):
+    what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
+    first, again = (paper.save(what, PALETTE, tmp_path / name) for name in ("a", "b"))
+    assert [path.name for path in first] == ["figure.pdf", "figure.svg", "figure.png"]
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    pdf = first[0].read_bytes()
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+    objects = pdf + b"".join(zlib.decompress(s) for s in streams if s[:1] == b"x")
+    assert b"/FontFile2" in objects  # TrueType
+    assert b"/Type3" not in objects
+    width, height = (int.from_bytes(first[2].read_bytes()[start : start + 4], "big") for start in (16, 20))
+    assert width == pytest.approx(3.3 * 200, abs=1)
+    assert height > 200

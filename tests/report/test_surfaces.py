@@ -1,0 +1,145 @@
+"""Surfaces of rates: what is read from traces, and what is drawn of it."""
+
+import io
+import itertools
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench.report.sections.surfaces import charts, figure, surfaces
+
+NU = np.linspace(0.25, 1, 4)
+
+
+def alarms(nu_pos, nu_neg):
+    return np.clip(0.4 * nu_pos - 0.2 * nu_neg + 0.1, 0, 1)
+
+
+def visited(points, gamma=(0.5, 2.0)):
+    """Return the trace of a search over these (nu_pos, nu_neg), as records hold it."""
+    rows = [(g, p, q, g * alarms(p, q), 1 - g * alarms(p, q), 0.125) for g in gamma for p, q in points]
+    names = ["gamma", "nu_pos", "nu_neg", "p_fa", "p_nd", "seconds"]
+    return json.dumps(dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+
+GRID = [(p, q) for p in NU for q in NU]
+LINES = [(0.5, q) for q in NU] + [(p, 0.5) for p in NU] + [(p, 1.0) for p in NU]
+
+
+def record(strategy, trace, **columns):
+    return {
+        "key": strategy,
+        "solver": "two",
+        "params": json.dumps({"strategy": strategy}),
+        "search": "{}",
+        "dataset_params": "{}",
+        "protocol_params": "{}",
+        "preprocess": "none",
+        "missing": "refuse",
+        "categories": "one_hot",
+        "chosen_params": '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}',
+        "dataset": "banana",
+        "rho": 0.1,
+        "seed": 0,
+        "repeat": 0,
+        "trace": trace,
+    } | columns
+
+
+def frame(*records):
+    return pl.DataFrame(list(records), infer_schema_length=None)
+
+
+def test_every_point_is_a_row_in_the_order_visited():
+    other = record("sgd", '{"objective":[3,2],"seconds":[0,1]}')
+    found = surfaces(frame(record("cd", visited(LINES)), record("gs", None), other, record("none", "{}")))
+    assert set(found["key"]) == {"cd"}
+    assert found["step"].to_list() == list(range(24))
+    assert found.select("nu_pos", "nu_neg").rows() == LINES * 2
+    assert found["gamma"].to_list() == [0.5] * 12 + [2.0] * 12
+    assert found["p_fa"].to_list() == [g * alarms(p, q) for g in (0.5, 2.0) for p, q in LINES]
+    assert found.select(pl.col("^chosen_.*$")).unique().row(0, named=True) == {
+        "chosen_gamma": 0.5,
+        "chosen_nu_pos": 0.25,
+        "chosen_nu_neg": 0.5,
+    }
+    assert found.row(0, named=True).keys() >= {"dataset", "solver", "strategy", "rho", "seed", "repeat", "seconds"}
+
+
+def test_a_parameter_that_was_fixed_counts_as_chosen():
+    fixed = record("cd", visited(LINES), params='{"gamma":2.0,"strategy":"cd"}', chosen_params='{"nu_pos":1}')
+    assert surfaces(frame(fixed)).select("chosen_gamma", "chosen_nu_pos", "chosen_nu_neg").row(0) == (2.0, 1.0, None)
+
+
+def test_a_gamma_that_is_a_name_is_none_of_those_visited():
+    named = record("cd", visited(LINES), params='{"gamma":"scale"}', chosen_params="{}")
+    assert surfaces(frame(named))["chosen_gamma"].to_list() == [None] * 24
+
+
+def test_a_search_whose_gamma_was_fixed_by_name_is_drawn():
+    pytest.importorskip("matplotlib")
+    params = {"params": '{"gamma":"scale","strategy":"cd"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
+    drawn = figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **params)), ())
+    assert len(drawn.axes) == 3
+
+
+def test_records_without_traces_have_no_rows():
+    assert surfaces(frame(record("cd", None))).is_empty()
+    assert surfaces(frame(record("cd", None)).clear()).is_empty()
+
+
+def test_what_is_shown_is_the_plane_at_the_chosen_gamma():
+    records = frame(record("gs", visited(GRID)), record("gs", visited(LINES), repeat=1), record("cd", visited(LINES)))
+    records = records.with_columns(label=pl.concat_str(pl.lit("two strategy="), "key"))
+    (chart,) = charts(records)
+    assert (chart.name, chart.title) == ("surfaces_banana_rho-0.1", "Validated rates on banana, rho=0.1")
+    (row,) = chart.rows
+    assert [panel.title for panel in row] == [f"two strategy={s}: {r}" for s in ("cd", "gs") for r in ("P_fa", "P_nd")]
+    expected = 0.5 * alarms(*np.meshgrid(NU, NU))  # rows are nu_neg
+    for panel, rates in zip(row[2:], (expected, 1 - expected), strict=True):
+        np.testing.assert_allclose(panel.surface.z, rates)
+        assert panel.surface.x == panel.surface.y == NU.tolist()
+        assert panel.surface.chosen == (0.25, 0.5)
+        np.testing.assert_allclose(panel.surface.border[0], expected)
+        assert panel.surface.border[1] == 0.1
+    lines = row[0].surface
+    assert lines.border is None  # no line through what was not visited
+    seen = {(NU[j], NU[i]) for i, j in itertools.product(range(4), range(4)) if lines.z[i][j] is not None}
+    assert seen == set(LINES)
+
+
+def test_the_line_is_where_false_alarms_are_at_the_bound():
+    pytest.importorskip("matplotlib")
+    drawn = figure(frame(record("gs", visited(GRID))), ())
+    assert drawn.get_size_inches()[0] == 6.9
+    *panels, bar = drawn.axes
+    for axes in panels:
+        mesh = axes.collections[0]
+        np.testing.assert_allclose(mesh.get_coordinates()[0, :, 0], [0.125, 0.375, 0.625, 0.875, 1.125])
+        np.testing.assert_allclose(mesh.get_coordinates()[:, 0, 1], [0.125, 0.375, 0.625, 0.875, 1.125])
+        ((x,), (y,)) = axes.lines[0].get_data()
+        assert (x, y) == (0.25, 0.5)
+        (path,) = axes.collections[-1].get_paths()  # where 0.5 P = rho: on a line, as P is linear
+        np.testing.assert_allclose(0.5 * alarms(*path.vertices.T), 0.1, atol=1e-12)
+    assert bar.get_ylabel() == "validated rate"
+
+
+@pytest.mark.parametrize(
+    "points",
+    [[(0.5, 0.5)], [(0.5, 0.25), (0.5, 1.0)], [(0.1, 0.1), (0.1, 0.2), (0.9, 0.1), (0.9, 0.2)]],
+    ids=["a point", "a line", "a grid that keeps rho"],
+)
+def test_the_smallest_searches_are_drawn_without_a_warning(points):
+    pytest.importorskip("matplotlib")
+    drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)), ())
+    drawn.savefig(io.BytesIO(), dpi=50)
+    assert len(drawn.axes) == 3
+
+
+def test_without_traces_the_figure_says_what_to_do():
+    pytest.importorskip("matplotlib")
+    for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
+        (text,) = figure(records, ()).texts
+        assert "execution.trace=true" in text.get_text()

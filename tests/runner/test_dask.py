@@ -1,0 +1,142 @@
+"""Jobs on a Dask cluster: a scheduler and workers that others started, on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from misbehaving_jobs import gaussians, jobs
+
+from npbench.errors import RequestError
+from npbench.records.store import RecordStore
+from npbench.runner.dask import execute
+
+pytest.importorskip("distributed")
+
+MODULES = str(Path(__file__).parents[1] / "misbehaving")
+
+
+@contextlib.contextmanager
+def started(*arguments, environment, says):
+    """Start a part of a cluster, and yield the process and what the line that it waits for says."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments], stderr=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        for line in process.stderr:
+            if found := re.search(says, line):
+                break
+        yield process, found[1]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return gaussians()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Start a scheduler and two workers of one thread; return its address and the workers."""
+    path = os.pathsep.join([MODULES, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(tmp_path_factory.mktemp("dask"))}
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    worker = ["worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    with contextlib.ExitStack() as stack:
+        of_scheduler = started(*scheduler, environment=environment, says=r"Scheduler at: +(tcp://\S+)")
+        _, address = stack.enter_context(of_scheduler)
+        workers = []
+        for name in ("one", "two"):
+            of_worker = started(
+                *worker, "--name", name, address, environment=environment, says=r"Registered to: +(\S+)"
+            )
+            workers.append(stack.enter_context(of_worker)[0])
+        yield address, workers
+
+
+def ended(pid, within=20.0):
+    """Whether a process is gone within some seconds."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def carried_out(address, planned, data, folder, **options):
+    store, seen = RecordStore(folder), []
+    options = {"n_jobs": 2, "time_limit": None, "facts": {"run_id": "r"}, **options}
+    counts = execute(planned, {data.sha256: data}, store, address=address, on_record=seen.append, **options)
+    assert Counter(record["key"] for record in seen) == Counter(job.key for job in planned)
+    return counts, {record["key"]: record for record in store.frame().to_dicts()}
+
+
+def test_whatever_a_solver_does_concerns_its_own_job_only(cluster, data, tmp_path):
+    address, _ = cluster
+    acts = ["", "raise", "segfault", "hang", "print and die", ""]
+    planned = jobs(data, *({"act": act} for act in acts))
+    counts, records = carried_out(address, planned, data, tmp_path / "records", time_limit=2.0)
+    statuses = [records[job.key]["status"] for job in planned]
+    assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
+    assert counts == Counter(statuses)
+    assert records[planned[4].key]["output"].endswith("last words\n")
+    assert {record["run_id"] for record in records.values()} == {"r"}
+
+
+def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
+    counts, _ = carried_out(None, jobs(data, {}, {}, {"act": "leave"}), data, tmp_path / "records", n_jobs=1)
+    assert counts == {"ok": 2, "crashed": 1}
+
+
+def test_nobody_at_the_address_is_told(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("npbench.runner.dask.CONNECTING", 0.5)
+    with pytest.raises(RequestError, match=r"No scheduler answers at execution.address=tcp://127.0.0.1:9"):
+        carried_out("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
+
+
+def test_only_jobs_that_are_taken_are_done(cluster, data, tmp_path):
+    planned, store, stored = jobs(data, *[{}] * 6), RecordStore(tmp_path / "records"), []
+    options = {"address": cluster[0], "n_jobs": 1, "time_limit": None, "facts": {}}
+    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": lambda record: stored.append(record["key"])}
+    assert execute(planned, {data.sha256: data}, store, **odd, **options) == {"ok": 3}
+    assert set(stored) == {job.key for job in planned[1::2]}
+
+
+def test_nothing_to_do_asks_nobody(tmp_path):
+    store = RecordStore(tmp_path)
+    assert not execute([], {}, store, address="tcp://127.0.0.1:9", n_jobs=1, time_limit=None, on_record=print)
+
+
+def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
+    address, workers = cluster
+    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.3}] * 8)
+    store, seen = RecordStore(tmp_path / "records"), []
+
+    def kill_one(record):
+        seen.append(record["key"])
+        if len(seen) == 2:
+            workers[0].send_signal(signal.SIGKILL)
+
+    counts = execute(
+        planned, {data.sha256: data}, store, address=address, n_jobs=1, time_limit=None, on_record=kill_one, facts={}
+    )
+    assert counts == {"ok": 8}
+    assert sorted(seen) == sorted(job.key for job in planned)
+    assert store.frame()["key"].n_unique() == 8
+    processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
+    assert len(processes) >= 2
+    assert all(ended(pid) for pid in processes)  # those of the worker that was killed too

@@ -1,0 +1,118 @@
+"""Many jobs: the same as a list of them all, in memory that does not grow with their number."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pickle
+import tracemalloc
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
+
+from npbench.evaluation.job import Job
+from npbench.runner.jobs import Jobs
+from npbench.runner.pool import Returned
+from npbench.values import canonical
+
+(JOB,) = jobs(gaussians(), {"act": ""})
+OTHER = dataclasses.replace(JOB, params={"act": "note"})
+
+
+def listed(parts: list[tuple[Job, list[int]]]) -> list[Job]:
+    return [dataclasses.replace(job, repeat=repeat) for job, repeats in parts for repeat in repeats]
+
+
+parts = st.lists(st.tuples(st.sampled_from([JOB, OTHER]), st.lists(st.integers(0, 9), unique=True)), max_size=4)
+
+
+@given(parts)
+def test_they_are_a_sequence_like_the_list_of_all(parts):
+    lazy, every = Jobs(parts), listed(parts)
+    assert len(lazy) == len(every)
+    assert list(lazy) == every
+    assert [lazy[i] for i in range(len(every))] == every
+    assert [lazy[-i - 1] for i in range(len(every))] == every[::-1]
+    assert lazy[1:-1] == every[1:-1]
+    assert list(lazy.keys()) == [job.key for job in every]
+    for outside in (len(every), -len(every) - 1):
+        with pytest.raises(IndexError):
+            lazy[outside]
+
+
+@given(parts, st.sets(st.integers(0, 9)))
+def test_what_is_done_is_left_out(parts, repeats):
+    done = {job.key for job in listed(parts) if job.repeat in repeats}
+    left = [job for job in listed(parts) if job.repeat not in repeats]
+    assert list(Jobs(parts).without(done)) == left
+
+
+@given(st.lists(st.tuples(st.sampled_from([JOB, OTHER]), st.integers(0, 5)), max_size=5))
+def test_of_equal_requests_every_job_is_there_once(asked):
+    joined = Jobs.each_once([Jobs([(job, range(n))]) for job, n in asked])
+    distinct = {job.key: job for job in listed([(job, list(range(n))) for job, n in asked])}
+    assert sorted(joined.keys()) == sorted(distinct)
+
+
+def test_keys_are_those_of_the_whole_identity_written_at_once():
+    # Those of records that exist: they must not change.
+    for job in Jobs([(JOB, [0, 1, 12345]), (OTHER, range(3))]):
+        assert job.key == hashlib.sha256(canonical(job.identity).encode()).hexdigest()
+        assert pickle.loads(pickle.dumps(job)).columns == dataclasses.replace(job).columns
+
+
+def test_a_job_made_of_another_keeps_nothing_that_differs():
+    one, other = JOB.at(1), JOB.at(1).at(2)
+    assert (one.repeat, other.repeat, JOB.repeat) == (1, 2, 0)
+    assert len({one.key, other.key, JOB.key}) == 3
+    assert other.columns == dataclasses.replace(JOB, repeat=2).columns
+    assert dataclasses.replace(one, seed=9).key != one.key
+
+
+def test_a_million_jobs_are_planned_in_a_few_kilobytes():
+    tracemalloc.start()
+    try:
+        planned = Jobs.each_once([Jobs([(JOB, range(10**6))]), Jobs([(OTHER, range(10**6))])])
+        assert len(planned) == 2 * 10**6
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
+
+
+def held(n: int, folder, monkeypatch) -> int:
+    """Bytes that the parent holds after a run of ``n`` jobs whose workers are only pretended."""
+    from npbench.records.store import RecordStore
+    from npbench.runner import local as execution
+
+    class Pretended:
+        def __init__(self, *_):
+            pass
+
+        def outcomes(self, tasks):
+            for task in tasks:
+                yield task, Returned({**task.job.columns, "status": "ok"})
+
+    monkeypatch.setattr(execution, "Pool", Pretended)
+    monkeypatch.setattr(RecordStore, "_write", lambda store, frame: folder / str(len(frame)))
+    data = SimpleNamespace(sha256=JOB.data_sha256)
+    monkeypatch.setattr(execution, "share", lambda data: data)
+    store = RecordStore(folder, batch=100)
+    tracemalloc.start()
+    try:
+        counts = execution.execute(
+            Jobs([(JOB, range(n))]), {data.sha256: data}, store, n_jobs=1, time_limit=None, on_record=len, facts={}
+        )
+        assert counts == {"ok": n}
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypatch):
+    held(100, tmp_path, monkeypatch)
+    few, many = (held(n, tmp_path, monkeypatch) for n in (200, 1000))
+    assert many - few < 100_000

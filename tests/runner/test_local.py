@@ -1,0 +1,283 @@
+"""Many jobs: every one leaves exactly one record, whatever its solver does to its worker."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
+from scipy import sparse
+
+from npbench.contracts import Metric
+from npbench.data import BinaryData, SharedData, share
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job
+from npbench.records import provenance
+from npbench.records.store import RecordStore
+from npbench.runner import worker as task
+from npbench.runner.local import execute, n_workers
+from npbench.runner.pool import OUTPUT_KEPT
+
+
+@pytest.fixture(scope="module")
+def data() -> BinaryData:
+    return gaussians()
+
+
+def carried_out(planned: list[Job], data: BinaryData, folder: Path, **options) -> tuple[Counter, dict[str, dict]]:
+    store, seen = RecordStore(folder), []
+    options = {"n_jobs": 2, "time_limit": None, "facts": {"run_id": "r"}, **options}
+    counts = execute(planned, {data.sha256: data}, store, on_record=seen.append, **options)
+    assert [record["key"] for record in seen] != []
+    assert Counter(record["key"] for record in seen) == Counter(job.key for job in planned)
+    assert set(store.frame()["key"]) == {job.key for job in planned}
+    return counts, {record["key"]: record for record in store.frame().to_dicts()}
+
+
+def test_whatever_a_solver_does_concerns_its_own_job_only(data, tmp_path):
+    acts = ["", "raise", "memory", "segfault", "", "leave", "leave 7", "sys.exit", "dies early", "", ""]
+    planned = jobs(data, *({"act": act} for act in acts))
+    counts, records = carried_out(planned, data, tmp_path / "records")
+    expected = {
+        "": "ok",
+        "raise": "failed",
+        "sys.exit": "failed",
+        "memory": "out_of_memory",
+        "segfault": "crashed",
+        "leave": "crashed",
+        "leave 7": "crashed",
+        "dies early": "crashed",
+    }
+    assert [records[job.key]["status"] for job in planned] == [expected[act] for act in acts]
+    assert counts == Counter(expected[act] for act in acts)
+    by_act = {act: records[job.key] for act, job in zip(acts, planned, strict=True)}
+    assert by_act["raise"]["error_type"] == "ArithmeticError"
+    assert by_act["raise"]["error"] == "the solver gave up"
+    assert "_misbehave" in by_act["raise"]["traceback"]
+    assert by_act["segfault"]["exit_code"] == -signal.SIGSEGV
+    assert "SIGSEGV" in by_act["segfault"]["error"]
+    assert by_act["leave 7"]["exit_code"] == 7
+    assert by_act["leave"]["exit_code"] == 0
+
+
+def test_a_job_over_its_time_limit_is_killed_with_what_it_started(data, tmp_path):
+    planned = jobs(data, {"act": "hang"}, {"act": "child", "folder": str(tmp_path)}, {"act": ""}, {"act": ""})
+    counts, records = carried_out(planned, data, tmp_path / "records", time_limit=1.5)
+    assert counts == {"timeout": 2, "ok": 2}
+    assert records[planned[0].key]["seconds"] == pytest.approx(1.5)
+    assert "execution.time_limit" in records[planned[0].key]["error"]
+    child = int((tmp_path / "child").read_text())
+    assert ended(child)
+
+
+def test_a_solver_that_hangs_on_any_data_is_not_waited_for_while_it_warms_up(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("npbench.runner.pool.START_BEYOND", 2.0)
+    planned = jobs(data, *[{"act": "hangs early"}] * 3, {"act": ""})
+    counts, _ = carried_out(planned, data, tmp_path / "records", time_limit=1.0)
+    assert counts == {"timeout": 3, "ok": 1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
+def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(data, tmp_path):
+    planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})
+    counts, records = carried_out(planned, data, tmp_path / "records", memory_limit=150)
+    assert counts == {"out_of_memory": 2, "ok": 2}
+    told = records[planned[0].key]
+    assert "execution.memory_limit" in told["error"]
+    assert 100 < told["peak_memory_mb"] - told["memory_before_mb"] < 160
+
+
+def test_what_a_job_prints_is_in_its_record_and_in_no_other(data, tmp_path, capfd):
+    planned = jobs(data, {"act": "print"}, {}, {"act": "print and die"}, {})
+    _, records = carried_out(planned, data, tmp_path / "records", n_jobs=1)
+    printed = [records[job.key]["output"] for job in planned]
+    assert sorted(printed[0].splitlines()) == ["and warned", "by a child", "from C", "to be seen"]
+    assert printed[2].endswith("xlast words\n")
+    assert len(printed[2]) == OUTPUT_KEPT
+    assert printed[1::2] == [None, None]
+    assert capfd.readouterr() == ("", "")
+
+
+def ended(pid: int, within: float = 20.0) -> bool:
+    """Whether a process is gone, or dead and waiting to be reaped, within some seconds."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(data, tmp_path):
+    names = ("threads", "sum_of_scores")
+    metrics = tuple(Metric(name=n, compute=f"misbehaving_solvers:{n}", direction="none") for n in names)
+    planned = jobs(data, *[{}] * 4, metrics=metrics)
+    cores = len(os.sched_getaffinity(0))
+    before = dict(os.environ)
+    _, one = carried_out(planned, data, tmp_path / "one", n_jobs=1)
+    _, two = carried_out(planned, data, tmp_path / "two", n_jobs=2)
+    for job in planned:
+        assert (one[job.key]["n_jobs"], two[job.key]["n_jobs"]) == (1, 2)
+        assert one[job.key]["threads"] == one[job.key]["n_threads"] == cores
+        assert two[job.key]["threads"] == two[job.key]["n_threads"] == max(1, cores // 2)
+        assert one[job.key]["sum_of_scores"] == two[job.key]["sum_of_scores"]
+    assert dict(os.environ) == before
+
+
+def test_sparse_data_reach_the_workers(data, tmp_path):
+    csr = BinaryData(sparse.csr_array(data.X), data.y, "sparse")
+    counts, records = carried_out(jobs(csr, {}), csr, tmp_path / "records")
+    assert counts == {"ok": 1}
+    assert [record["compile_seconds"] > 0 for record in records.values()] == [True]
+
+
+def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
+    planned = jobs(data, *[{"folder": str(tmp_path)}] * 6)
+    _, records = carried_out(planned, data, tmp_path / "records", n_jobs=2)
+    workers = list(tmp_path.glob("pid-*"))
+    assert len(workers) <= 2
+    assert sum(record["compile_seconds"] > 0 for record in records.values()) == len(workers)
+
+
+def test_facts_of_machine_and_software_are_gathered_once(data, tmp_path, monkeypatch):
+    gathered = []
+    monkeypatch.setattr(provenance, "facts", lambda: gathered.append(1) or {"run_id": f"run {len(gathered)}"})
+    hashed = []
+    found = importlib.util.find_spec
+    monkeypatch.setattr(provenance.importlib.util, "find_spec", lambda name: hashed.append(name) or found(name))
+    provenance.source_sha256.cache_clear()
+    _, records = carried_out(jobs(data, *[{}] * 4), data, tmp_path / "records", facts=None)
+    assert {record["run_id"] for record in records.values()} == {"run 1"}
+    assert sorted(hashed) == ["misbehaving_solvers", "npbench"]
+
+
+def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
+    opened = []
+    really = SharedData.open
+    monkeypatch.setattr(SharedData, "open", lambda shared: opened.append(shared) or really(shared))
+    task._opened.cache_clear()
+    for job in jobs(data, {}, {}, {}):
+        sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=None))
+        assert task.work(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
+    assert len(opened) == 1
+
+
+def test_nothing_to_do_starts_nothing(tmp_path):
+    assert execute([], {}, RecordStore(tmp_path), n_jobs=2, time_limit=None, on_record=print) == {}
+
+
+def test_options_out_of_range_are_refused_together(tmp_path):
+    told = r"execution\.n_jobs is 0.*\n.*execution\.time_limit is -1.*\n.*execution\.memory_limit is 0"
+    with pytest.raises(RequestError, match=told):
+        execute([], {}, RecordStore(tmp_path), n_jobs=0, time_limit=-1.0, memory_limit=0, on_record=print)
+
+
+def test_only_jobs_that_are_taken_are_done_and_none_once_the_disk_is_full(data, tmp_path, monkeypatch):
+    planned, stored = jobs(data, *[{}] * 10), []
+    store = RecordStore(tmp_path)
+    options = {"n_jobs": 1, "time_limit": None, "facts": {}}
+
+    def on_record(record):
+        stored.append(record["key"])
+        if len(stored) == 2:
+            monkeypatch.setattr(RecordStore, "full", True)
+
+    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": on_record}
+    execute(planned, {data.sha256: data}, store, **odd, **options)
+    assert stored == [planned[1].key, planned[3].key, planned[5].key]  # the last was begun when the second ended
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_never_more_workers_than_jobs(n_jobs, n_tasks):
+    assert n_workers(n_jobs, n_tasks) == min(n_jobs, n_tasks)
+    assert 1 <= n_workers(-1, n_tasks) <= n_tasks
+
+
+def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Popen:
+    """Start a process of its own that executes 8 jobs of half a second, whose workers tell their pid."""
+    script = folder / "parent.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import sys
+            sys.path.insert(0, {str(Path(__file__).parents[1] / "misbehaving")!r})
+            from misbehaving_jobs import gaussians, jobs
+            from npbench.execution import execute
+            from npbench.store import RecordStore
+
+            def main():
+                data = gaussians()
+                params = {{"act": {act!r}, "folder": {str(folder)!r}, "seconds": 0.5}}
+                planned = jobs(data, *[params] * 8)
+                store = RecordStore({str(folder / "records")!r})
+                todo = [job for job in planned if job.key not in store.done()]
+                print(len(todo), flush=True)
+                execute(todo, {{data.sha256: data}}, store, n_jobs={n_jobs}, time_limit=None,
+                        on_record=lambda record: print("stored", flush=True), facts={{}})
+                print("done", flush=True)
+
+            if __name__ == "__main__":
+                main()
+            """
+        )
+    )
+    return subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def after_the_first_record(parent: subprocess.Popen) -> int:
+    todo = int(parent.stdout.readline())
+    assert parent.stdout.readline() == "stored\n"
+    return todo
+
+
+def pids_in(folder: Path) -> list[int]:
+    found = [int(path.name.removeprefix("pid-")) for path in folder.glob("pid-*")]
+    assert found
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker that hangs in C outlives a run that is killed")
+def test_a_worker_that_hangs_in_c_ends_with_a_run_that_is_killed(tmp_path):
+    parent = run_in_background(tmp_path, n_jobs=2, act="hang")
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("pid-*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)  # they sleep half a second, and hang
+    parent.kill()
+    parent.communicate(timeout=30)
+    assert all(ended(pid) for pid in pids_in(tmp_path))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_stopped_leaves_no_process_and_goes_on_where_it_was(tmp_path, how):
+    parent = run_in_background(tmp_path, n_jobs=2)
+    assert after_the_first_record(parent) == 8
+    time.sleep(0.3)  # in the middle of the next jobs
+    parent.send_signal(how)
+    _, errors = parent.communicate(timeout=30)
+    assert parent.returncode == -how
+    if how == signal.SIGINT:
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert all(ended(pid) for pid in pids_in(tmp_path))
+    stored = len(RecordStore(tmp_path / "records").done())
+    assert 1 <= stored < 8
+
+    again = run_in_background(tmp_path, n_jobs=2)
+    output, errors = again.communicate(timeout=60)
+    assert output.splitlines() == [str(8 - stored), *["stored"] * (8 - stored), "done"], errors
+    assert len(RecordStore(tmp_path / "records").done()) == 8

@@ -1,0 +1,152 @@
+"""The pool: one outcome for each task, whenever and however a worker ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbench.runner.pool import Died, Pool, Returned, TimedOut
+
+ACTIVITIES = """
+import os, threading, time
+
+def nothing():
+    pass
+
+def fails():
+    raise RuntimeError("this worker cannot begin")
+
+def perform(task, ready, attempt):
+    number, act = task
+    if act == "dies before":
+        os._exit(4)
+    if act == "dies before, once" and attempt == 1:
+        os._exit(4)
+    if act == "waits before" and attempt == 1:
+        time.sleep(60)
+    ready()
+    if act == "dies":
+        os._exit(0)
+    if act == "dies after":  # the answer is out, and the worker with it
+        threading.Timer(0.05, os._exit, [3]).start()
+    if act == "waits":
+        time.sleep(60)
+    if act == "long":
+        return "x" * 10**6
+    return number, act, attempt, os.getpid()
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def activities(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "activities.py").write_text(ACTIVITIES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        import activities
+
+        yield activities
+
+
+@pytest.fixture(scope="module")
+def pool(activities):
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+
+    def make(n_workers=2, time_limit=None, initialize=activities.nothing):
+        return Pool(activities.perform, n_workers, initialize, time_limit, context)
+
+    return make
+
+
+def kind(act: str, outcome: object) -> object:
+    match outcome:
+        case Returned(str() as text):
+            return len(text)
+        case Returned((_, _, attempt, _)):
+            return attempt
+        case Died(code):
+            return f"died {code}"
+        case TimedOut(seconds):
+            return f"timed out {seconds}"
+
+
+EXPECTED = {
+    "": 1,
+    "dies": "died 0",
+    "dies before": "died 4",
+    "dies before, once": 2,
+    "dies after": 1,
+    "long": 10**6,
+}
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.sampled_from(sorted(EXPECTED)), max_size=10), st.integers(1, 3))
+def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
+    ended = {}
+    for (number, act), outcome in pool(n_workers).outcomes(enumerate(acts)):
+        assert number not in ended
+        ended[number] = kind(act, outcome)
+    for number, act in enumerate(acts):
+        # A later task may lose its worker through the fault of this one, when it is ready or before.
+        late = [2, "died 3"] if "dies after" in acts[:number] else []
+        assert ended[number] in {EXPECTED[act], *late}
+
+
+def test_tasks_are_drawn_as_workers_are_free(pool):
+    drawn = []
+
+    def tasks():
+        for number in range(6):
+            drawn.append(number)
+            yield number, ""
+
+    with closing(pool(2).outcomes(tasks())) as outcomes:
+        for ended, _ in enumerate(outcomes, start=1):
+            assert len(drawn) <= ended + 2
+    assert len(drawn) == 6
+
+
+def test_a_time_limit_counts_for_each_task_alone(pool):
+    acts = ["waits", "", "", "waits", ""]
+    ended = Counter(kind(act, outcome) for (_, act), outcome in pool(2, time_limit=0.5).outcomes(enumerate(acts)))
+    assert ended == {"timed out 0.5": 2, 1: 3}
+
+
+def test_preparations_that_hang_cost_a_kind_of_task_a_little_beyond_the_time_limit_once(pool, monkeypatch):
+    monkeypatch.setattr("npbench.runner.pool.START_BEYOND", 1.0)
+    tasks, start = [(0, "waits before")] * 4 + [(1, "")], time.monotonic()
+    outcomes = list(pool(n_workers=1, time_limit=0.5).outcomes(iter(tasks)))
+    assert [outcome.value[2] for _, outcome in outcomes] == [2, 2, 2, 2, 1]
+    assert 1.5 <= time.monotonic() - start < 6.0  # and not 4 * 1.5
+
+
+def test_a_worker_that_cannot_begin_is_told_for_each_task(pool, activities, capfd):
+    broken = pool(2, initialize=activities.fails)
+    ended = [outcome for _, outcome in broken.outcomes(enumerate(["", "", ""]))]
+    assert [outcome.exit_code for outcome in ended] == [1] * 3
+    assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
+
+
+def test_leaving_early_ends_the_workers(pool):
+    with closing(pool(2).outcomes(enumerate(["", "waits", "waits"]))) as outcomes:
+        next(outcomes)
+        workers = multiprocessing.active_children()
+        assert len(workers) == 2
+    assert not [worker for worker in workers if worker.is_alive()]
+
+
+def test_workers_are_gone_at_the_end(pool):
+    pids = {outcome.value[3] for _, outcome in pool(2).outcomes(enumerate(["", ""]))}
+    time.sleep(0.1)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

@@ -1,0 +1,242 @@
+"""Runs that share their work, and runs that are killed: the command line in processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench.records.store import RecordStore
+
+PLUGIN = """
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+@hookimpl
+def npbench_solvers():
+    return [Solver(name="steady", estimator="npbench_steady_solver:Steady", solves=("np",), title="Takes its time")]
+"""
+SOLVER = """
+import subprocess, time
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class Steady(ClassifierMixin, BaseEstimator):
+    def __init__(self, *, seconds=0.0, child=False):
+        self.seconds, self.child = seconds, child
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        if len(y) > 60:  # not that of the warm-up
+            Path("begun").touch()
+            if self.child:
+                subprocess.Popen(["sleep", "600"])
+            time.sleep(self.seconds)
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+"""
+
+resource = pytest.importorskip("resource")  # of POSIX
+
+# That of npbench, with files that are merged every few jobs.
+COMMAND = """
+import functools, sys
+from npbench import cli, store
+store.RecordStore = functools.partial(store.RecordStore, batch=4)
+cli.main(sys.argv[1:])
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
+
+
+@pytest.fixture(autouse=True)
+def _steady(install):
+    install("npbench-steady", npbench_steady=PLUGIN, npbench_steady_solver=SOLVER)
+    yield
+    while Command.started:
+        Command.started.pop().kill()
+
+
+class Command:
+    """A run in a process of its own, whose descendants are known by a mark in their environment."""
+
+    started: ClassVar[list[Command]] = []
+
+    def __init__(self, *settings: str) -> None:
+        self.mark = f"NPBENCH_MARK={uuid.uuid4().hex}"
+        name, value = self.mark.split("=")
+        command = [sys.executable, "-c", COMMAND, "solver=steady", "dataset=gaussians", *settings]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, name: value}
+        )
+        self.started.append(self)
+
+    def ended(self) -> tuple[int, str, str]:
+        output, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, output, errors
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        with contextlib.suppress(ValueError):  # all is read already
+            self.process.communicate()
+
+    def descendants(self) -> list[int]:
+        """Return the processes with the mark that are running."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if self.mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
+        return found
+
+
+def eventually(condition, within=60.0):
+    deadline = time.monotonic() + within
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def files():
+    return list(Path("results/records").glob("*.parquet"))
+
+
+def rows_on_disk() -> pl.DataFrame:
+    return pl.concat([pl.read_parquet(path, columns=["key", "status", "run_id", "stored_at"]) for path in files()])
+
+
+def hidden() -> list[str]:
+    return sorted(path.name for path in Path("results").rglob(".*"))
+
+
+def test_two_runs_of_one_command_divide_the_work():
+    settings = ("repeats=16", "solver.seconds=0.25", "execution.n_jobs=1")
+    runs = [Command(*settings), Command(*settings)]
+    for code, output, errors in [run.ended() for run in runs]:
+        assert (code, errors) == (0, "")
+        assert "16/16" in output
+    rows = rows_on_disk()
+    assert len(rows) == rows["key"].n_unique() == 16
+    assert rows["run_id"].n_unique() == 2
+    assert hidden() == [".claims"]
+
+
+def test_the_jobs_of_a_run_that_is_killed_are_taken_over():
+    settings = ("repeats=10", "solver.seconds=0.4", "execution.n_jobs=1")
+    one, other = Command(*settings), Command(*settings)
+    assert eventually(lambda: len(files()) >= 3)
+    one.kill()
+    code, output, errors = other.ended()
+    assert (code, errors) == (0, "")
+    assert "10/10" in output
+    rows = rows_on_disk()
+    assert len(rows) == rows["key"].n_unique() == 10
+
+
+def test_a_run_waits_for_the_jobs_of_another_and_shows_them():
+    one = Command("repeats=2", "solver.seconds=3", "execution.n_jobs=2")
+    assert eventually(Path("begun").exists)
+    other = Command("repeats=2", "solver.seconds=3", "execution.n_jobs=2")
+    for code, output, _ in (one.ended(), other.ended()):
+        assert code == 0
+        assert "2/2" in output
+    rows = rows_on_disk()
+    assert (len(rows), rows["run_id"].n_unique()) == (2, 1)
+
+
+def check_what_kills_leave(n_kills, n_jobs):
+    """Kill runs at random moments, let a last one come to its end, and check that nothing is amiss."""
+    settings = (f"repeats={n_jobs}", "solver.seconds=0.1", "solver.child=true", "execution.n_jobs=2")
+    moments = np.random.default_rng(10).uniform(0, 1.2, n_kills)
+    begun = time.monotonic()
+    for moment in moments:
+        command = Command(*settings)
+        if not files():  # the first one: how long it takes until there is a record
+            assert eventually(lambda: len(files()) > 0)
+            until_working = time.monotonic() - begun
+        else:
+            time.sleep(moment * until_working)
+        command.kill()
+        assert eventually(lambda left=command.descendants: not left()), "processes survive the run"
+
+    last = Command(*settings)
+    code, output, errors = last.ended()
+    assert (code, errors) == (0, "")
+    assert f"{n_jobs}/{n_jobs}" in output
+    assert not last.descendants()
+    rows = rows_on_disk()
+    assert set(rows["status"]) == {"ok"}
+    assert rows["key"].n_unique() == n_jobs
+    # Of a run killed between writing a merged file and removing those it was merged from, both are there.
+    assert len(rows.unique()) == n_jobs
+    assert len(rows) <= n_jobs + 4 * n_kills
+    assert hidden() == [".claims"]
+    descriptions = [json.loads(path.read_text()) for path in Path("results/runs").iterdir()]
+    assert set(rows["run_id"]) <= {description["run_id"] for description in descriptions}
+
+
+def test_killed_runs_leave_no_process_and_no_half_file_and_no_job_is_done_twice():
+    check_what_kills_leave(n_kills=3, n_jobs=40)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_fifty_killed_runs():
+    check_what_kills_leave(n_kills=50, n_jobs=400)
+
+
+def underway(results):
+    """Return a run of many short jobs on one worker, some of which have a record."""
+    run = Command("repeats=60", "solver.seconds=0.02", "execution.n_jobs=1", f"results={results}")
+    assert eventually(lambda: len(list(results.glob("records/*.parquet"))) >= 2)
+    return run
+
+
+def goes_on(results, stored):
+    """Check that the same command does what is missing, and no more."""
+    code, output, errors = underway(results).ended()
+    assert (code, errors) == (0, "")
+    assert f"60 records, {stored} of them from before" in output
+    frame = pl.concat(pl.read_parquet(path, columns=["key", "status"]) for path in results.glob("records/*.parquet"))
+    assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (60, 60, {"ok"})
+
+
+def test_a_run_on_a_disk_that_becomes_full_ends_in_a_sentence_and_goes_on_when_there_is_room(small_disk, fill):
+    run = underway(small_disk)
+    filler = fill()
+    code, output, errors = run.ended()
+    assert (code, output) == (2, "")
+    (line,) = errors.splitlines()
+    assert line.startswith(f"npbench: {small_disk}/records takes no more records: No space left on device. Make room")
+    assert [path.name for path in small_disk.rglob(".*")] == [".claims"]
+    stored = len(RecordStore(small_disk / "records").done())
+    assert 2 <= stored < 60
+    filler.unlink()
+    goes_on(small_disk, stored)
+
+
+def test_a_run_that_may_write_no_more_ends_in_a_sentence_and_goes_on(tmp_path):
+    run = underway(tmp_path)
+    _, most = resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (2000, most))
+    code, output, errors = run.ended()
+    assert (code, output) == (2, "")
+    (line,) = errors.splitlines()
+    assert "records (File too large) nor to a temporary folder (File too large), and is lost" in line
+    assert [path.name for path in tmp_path.rglob(".*")] == [".claims"]
+    goes_on(tmp_path, len(RecordStore(tmp_path / "records").done()))

@@ -1,0 +1,76 @@
+"""Missing values, categories, groups and duplicates on the command line, from a table to the records."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench import cli
+from npbench.records.store import RecordStore
+
+DATA = ("dataset=file", "dataset.path=visits.csv", "dataset.label=ill", "dataset.positive=yes", "dataset.group=patient")
+SOLVER = ("solver=gen", "solver.gamma=0.1", "repeats=2", "execution.n_jobs=1")
+INCOMPLETE = 12
+
+
+@pytest.fixture(autouse=True)
+def _table():
+    """120 visits of 40 patients, a third of them ill; some ages are unknown, and some visits are alike."""
+    random, n = np.random.default_rng(0), 120
+    patient = np.arange(n) % 40
+    ill = patient % 3 == 0
+    age = [None if row < INCOMPLETE else float(x) for row, x in enumerate(random.integers(30, 40, n) + 5 * ill)]
+    job = random.choice(["baker", "nurse", "smith"], n).tolist()
+    labels = np.where(ill, "yes", "no").tolist()
+    pl.DataFrame({"patient": patient, "age": age, "job": job, "ill": labels}).write_csv("visits.csv")
+
+
+def test_a_sweep_over_what_becomes_of_missing_values():
+    run = subprocess.run(
+        [sys.executable, "-m", "npbench", "-m", *SOLVER, *DATA, "missing=drop,impute", "preprocess=unit_range"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (line,) = (row for row in run.stdout.splitlines() if "test rows of a split" in row)
+    assert line.startswith("In file, ")
+    frame = RecordStore(Path("results/records")).frame().sort("missing", "repeat")
+    assert frame["status"].to_list() == ["ok"] * 4
+    assert frame["missing"].to_list() == ["drop", "drop", "impute", "impute"]
+    assert frame["n_samples"].to_list() == [120 - INCOMPLETE] * 2 + [120] * 2
+    assert set(frame["preprocess"]) == {"unit_range"}
+    assert set(frame["categories"]) == {"one_hot"}
+    assert frame["data_sha256"].n_unique() == 2
+    assert frame["split_sha256"].n_unique() == 4
+    assert frame["n_test_duplicates"].min() >= 1
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        cli.main([*SOLVER, *DATA, *arguments])
+    assert end.value.code == 2
+    assert not Path("results").exists()
+    return capsys.readouterr().err.splitlines()
+
+
+def test_missing_values_are_refused_unless_it_is_said_what_becomes_of_them(capsys):
+    (line,) = refused(capsys)
+    assert "Data set 'file' has 12 missing values, in column age and rows 0, 1, 2, 3, 4 and 7 more" in line
+    assert "add missing=impute" in line
+
+
+def test_settings_of_features_are_checked_together(capsys):
+    lines = refused(capsys, "missing=fill", "categories=dummy", "preprocess=scale")
+    assert [line.split(":")[1] for line in lines] == [
+        " preprocess is 'scale'",
+        " missing is 'fill'",
+        " categories is 'dummy'",
+    ]
