@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import fcntl
 import functools
 import io
 import math
@@ -351,7 +352,6 @@ def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, ini
     _print_to(path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool decides, and kills
     os.setsid()  # a group of its own, so that the solver's own processes can be killed with it
-    _end_with_starter()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     initialize()
     with contextlib.suppress(EOFError):
@@ -363,15 +363,16 @@ def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, ini
 
 
 def _end_with_parent() -> None:
-    """Wait for the pool's process to end, then kill this one and all that it started."""
+    """Wait for the pool's process to end, then kill this one and all that it started.
+
+    On Linux the kernel sends the signal, because a solver that hangs in C may let no Python thread run. Asking for the
+    death of the starter (PR_SET_PDEATHSIG) does not help: the fork server lives as long as its workers.
+    """
     parent = multiprocessing.parent_process()
     if parent is not None:
+        if sys.platform == "linux":
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpgrp())
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
         parent.join()
     os.killpg(0, signal.SIGKILL)
-
-
-def _end_with_starter() -> None:
-    """Let Linux kill this process when its starter ends: a solver that hangs in C may let no Python thread run."""
-    if sys.platform == "linux":
-        PR_SET_PDEATHSIG = 1
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
