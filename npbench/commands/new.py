@@ -97,7 +97,7 @@ def write(kind: str, name: str, into: Path) -> Path:
 
 
 def _write(kind: str, words: Mapping[str, str], folder: Path) -> None:
-    templates = resources.files("npbench") / "templates"
+    templates = resources.files("npbench.commands") / "templates"
     for path, template in {**OF_ALL, **OF_KIND[kind]}.items():
         target = folder / Template(path).substitute(words)
         target.parent.mkdir(parents=True, exist_ok=True)
