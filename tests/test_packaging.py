@@ -83,7 +83,11 @@ ARROWS = {
     "problem": {"numerics"},
 }
 REPORTING = {"npbench_papers", "npbench_benchmark"}
-LAZY = {("npbench", "data"), ("npbench", "config"), ("npbench", "commands")}  # inside the functions of npbench/__init__.py
+LAZY = {
+    ("npbench", "data"),
+    ("npbench", "config"),
+    ("npbench", "commands"),
+}  # inside the functions of npbench/__init__.py
 
 
 def room(name):

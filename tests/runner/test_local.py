@@ -27,7 +27,7 @@ from npbench.records.store import RecordStore
 from npbench.runner import local
 from npbench.runner import worker as task
 from npbench.runner.context import Limits, RunContext
-from npbench.runner.pool import OUTPUT_KEPT
+from npbench.runner.pool import MAX_OUTPUT_BYTES
 from npbench.runner.run import run_jobs
 
 
@@ -106,7 +106,7 @@ def test_what_a_job_prints_is_in_its_record_and_in_no_other(data, tmp_path, capf
     printed = [records[job.key]["output"] for job in planned]
     assert sorted(printed[0].splitlines()) == ["and warned", "by a child", "from C", "to be seen"]
     assert printed[2].endswith("xlast words\n")
-    assert len(printed[2]) == OUTPUT_KEPT
+    assert len(printed[2]) == MAX_OUTPUT_BYTES
     assert printed[1::2] == [None, None]
     assert capfd.readouterr() == ("", "")
 
