@@ -19,7 +19,13 @@ from snippets import fenced
 from npbench import contracts, hookspecs, registry, testing
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-COMMON_ATTRIBUTES = ("classes_", "n_features_in_")
+# Documented once for all solvers.
+KERNEL = ("kernel", "gamma", "degree", "coef0")
+COMMON_ATTRIBUTES = (
+    *("support_", "support_vectors_", "dual_coef_", "n_support_", "coef_"),
+    *("classes_", "n_features_in_"),
+)
+COMMON_FIELDS = ("n_pos, n_neg", "seed")  # of generators
 
 
 def hooks() -> None:
@@ -56,16 +62,30 @@ def estimator(name: str) -> None:
     made = f'`npbench.solver("{name}", ...)` is a `{described.__name__}`'
     cog.outl(f"\nIn Python, {made}; [tags](api.md#estimators): {tags}.")
     folder, settings = _command_line(name)
+    entries = _entries(_section(described, "Parameters"))
+    if set(KERNEL) <= {names for names, _, _ in entries}:
+        entries = [entry for entry in entries if entry[0] not in KERNEL]
+        entries.append(
+            (", ".join(KERNEL), "", "As in `sklearn.svm.SVC`: kernels rbf, linear, poly, precomputed or callable.")
+        )
     cog.outl("\n| parameter | default; on the command line | |\n|---|---|---|")
-    for names, kind, meaning in _entries(_section(described, "Parameters")):
+    for names, kind, meaning in entries:
         values = dict.fromkeys(_setting(parameter, described, settings) for parameter in names.split(", "))
         cog.outl(f"| {_code(names)} | {', '.join(values)} | {_escaped(_choices(kind) + meaning)} |")
     _variants(name, folder)
+    _attributes(described)
+
+
+def _attributes(described: Any) -> None:
+    """Write the attributes after ``fit``, those that all solvers share in one row."""
+    shared = []
     cog.outl("\nAfter `fit`:\n\n| attribute | |\n|---|---|")
     for names, kind, meaning in _entries(_section(described, "Attributes")):
-        if names not in COMMON_ATTRIBUTES:
+        if set(names.split(", ")) <= set(COMMON_ATTRIBUTES):
+            shared.append(names)
+        else:
             cog.outl(f"| {_code(names)} | {_escaped(_choices(kind) + meaning)} |")
-    cog.outl(f"| {_code(', '.join(COMMON_ATTRIBUTES))} | The two labels, the positive one last; number of features. |")
+    cog.outl(f"| {_code(', '.join(shared))} | As in scikit-learn; the positive class is the last one. |")
     cog.outl("")
 
 
@@ -177,14 +197,21 @@ def fields(name: str) -> None:
 
 
 def generators() -> None:
-    """Write the density and parameters of each generator, from its docstring."""
+    """Write the density, defaults and own parameters of each generator, from its docstring and signature."""
     for name, dataset in sorted(registry.installed().datasets.items()):
-        if dataset.source.startswith("drawn"):
-            loader = contracts.resolve(dataset.load)
-            cog.outl(f"\n### {name}\n")
-            cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
-            cog.outl(f"\nReference: {dataset.citation}. Positive: {dataset.positive}.")
-            _fields(loader)
+        if not dataset.source.startswith("drawn"):
+            continue
+        loader = contracts.resolve(dataset.load)
+        cog.outl(f"\n### {name}\n")
+        cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
+        cog.outl(f"\nReference: {dataset.citation}.")
+        defaults = (f"{one.name}={_word(one.default)}" for one in inspect.signature(loader).parameters.values())
+        cog.outl(f"\nDefaults: `{' '.join(defaults)}`.")
+        own = [entry for entry in _entries(_section(loader, "Parameters")) if entry[0] not in COMMON_FIELDS]
+        if own:
+            cog.outl("\n| setting | |\n|---|---|")
+        for names, _, meaning in own:
+            cog.outl(f"| {_code(names)} | {_escaped(meaning)} |")
     cog.outl("")
 
 

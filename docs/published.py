@@ -19,10 +19,10 @@ from snippets import fenced
 from npbench.commands.experiment import sections
 from npbench.commands.summary import print_summary
 from npbench.config.experiment import load
-from npbench.config.search_path import config_dir
+from npbench.config.search_folders import config_dir
+from npbench.config.search_path import register
 from npbench.records.reading import conformed
 from npbench.report.render import terminal
-from npbench.report.section import Section
 from npbench.report.sheet import spread
 
 RESULTS = Path(__file__).parents[1] / "results" / "published"
@@ -30,37 +30,32 @@ SECONDS = RESULTS / "narasimhan" / "seconds.json"
 
 
 def run(name: str) -> None:
-    """Write the command of a stored run and the tables it printed."""
+    """Write the command of a stored run and the table of rates that it printed."""
     records = conformed(pl.read_parquet(RESULTS / "methods" / "records" / f"{name}.parquet"))
     (run_id,) = records["run_id"].unique()
     words = json.loads((RESULTS / "methods" / "runs" / f"{run_id}.json").read_text(encoding="utf-8"))["command"]
     fenced("bash", f"npbench {' '.join(words)}")
     console = _console()
     print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
-    fenced("text", re.split(r"\n\d+ records, in ", _printed(console))[0])
+    fenced("text", _printed(console).strip().split("\n\n")[0])
 
 
-def experiment(name: str, *titles: str, records: str = "") -> None:
-    """Write the tables of an experiment, or only those whose title starts with one of ``titles``.
+def experiment(name: str, *numbers: int, records: str = "") -> None:
+    """Write the tables of an experiment, or only those with the given numbers, from 0.
 
     The records are those published for the experiment, or for the one that ``records`` names.
     """
+    register()
     with initialize_config_dir(str(config_dir()), version_base="1.3"):
         described = load(GlobalHydra.instance().config_loader(), name)
     (path,) = RESULTS.glob(f"*/records/{records or name}.parquet")
     found = sections(described, conformed(pl.read_parquet(path)))
-    if titles:
-        found = [_selected(section, titles) for section in found]
+    if numbers:
+        (section,) = found
+        found = [dataclasses.replace(section, notes=[], sheets=[section.sheets[number] for number in numbers])]
     console = _console()
     terminal.show(found, console)
     fenced("text", _printed(console))
-
-
-def _selected(section: Section, titles: tuple[str, ...]) -> Section:
-    """Return the section without its notes and with the chosen tables."""
-    sheets = [sheet for sheet in section.sheets if sheet.title.startswith(titles)]
-    assert sheets, f"no table of {section.title!r} starts with one of {titles}"
-    return dataclasses.replace(section, notes=[], sheets=sheets)
 
 
 def _console() -> Console:
