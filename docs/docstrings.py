@@ -59,8 +59,8 @@ def estimator(name: str) -> None:
     solver = registry.installed().solver(name)
     described = contracts.resolve(solver.estimator)
     tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
-    made = f'`npbench.solver("{name}", ...)` is a `{described.__name__}`'
-    cog.outl(f"\nIn Python, {made}; [tags](api.md#estimators): {tags}.")
+    made = f'`npbench.solver("{name}", ...)` makes a `{described.__name__}`'
+    cog.outl(f"\n{made}; its docstring has the details. [Tags](api.md#estimators): {tags}.")
     folder, settings = _command_line(name)
     entries = _entries(_section(described, "Parameters"))
     if set(KERNEL) <= {names for names, _, _ in entries}:
@@ -71,7 +71,7 @@ def estimator(name: str) -> None:
     cog.outl("\n| parameter | default; on the command line | |\n|---|---|---|")
     for names, kind, meaning in entries:
         values = dict.fromkeys(_setting(parameter, described, settings) for parameter in names.split(", "))
-        cog.outl(f"| {_code(names)} | {', '.join(values)} | {_escaped(_choices(kind) + meaning)} |")
+        cog.outl(f"| {_code(names)} | {', '.join(values)} | {_escaped(_choices(kind) + _short(meaning))} |")
     _variants(name, folder)
     _attributes(described)
 
@@ -84,7 +84,7 @@ def _attributes(described: Any) -> None:
         if set(names.split(", ")) <= set(COMMON_ATTRIBUTES):
             shared.append(names)
         else:
-            cog.outl(f"| {_code(names)} | {_escaped(_choices(kind) + meaning)} |")
+            cog.outl(f"| {_code(names)} | {_escaped(_choices(kind) + _short(meaning))} |")
     cog.outl(f"| {_code(', '.join(shared))} | As in scikit-learn; the positive class is the last one. |")
     cog.outl("")
 
@@ -93,6 +93,12 @@ def _command_line(name: str) -> tuple[Path, dict[str, Any]]:
     """Return the folder of a solver's YAML, and what it says."""
     (path,) = PLUGINS.glob(f"*/conf/solver/{name}.yaml")
     return path.parent, yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _short(meaning: str) -> str:
+    """Return the first sentence of a description, and the one about the default."""
+    first, *others = _sentences(meaning)
+    return " ".join([first, *(one for one in others if one.startswith("Default:"))])
 
 
 def _choices(kind: str) -> str:
@@ -203,7 +209,7 @@ def generators() -> None:
             continue
         loader = contracts.resolve(dataset.load)
         cog.outl(f"\n### {name}\n")
-        cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
+        cog.outl(_markdown(_density(_section(loader, ""))).rstrip())
         cog.outl(f"\nReference: {dataset.citation}.")
         defaults = (f"{one.name}={_word(one.default)}" for one in inspect.signature(loader).parameters.values())
         cog.outl(f"\nDefaults: `{' '.join(defaults)}`.")
@@ -213,6 +219,17 @@ def generators() -> None:
         for names, _, meaning in own:
             cog.outl(f"| {_code(names)} | {_escaped(meaning)} |")
     cog.outl("")
+
+
+def _density(text: str) -> str:
+    """Return the summary of a generator and the paragraphs with formulas or error rates."""
+    summary, *paragraphs = re.split(r"\n\n(?! )", text.strip())
+    kept = [one for one in paragraphs if re.search(r"::\n| miss| err", one)]
+    return "\n\n".join([summary, *(kept or paragraphs)]) + "\n\n"
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
 def _markdown(docstring: str) -> str:
