@@ -17,7 +17,9 @@ MAX_MARKED_POINTS = 25  # longer lines have a band in place of error bars
 MAX_MEASURED_TICKS = 8
 MIN_TICK_DISTANCE = 0.12  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
-WIDE_LOG_AXIS = 30  # ratio of its ends from which only powers of ten are labelled
+# Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
+# of ten, and 1, 2, 5 of each decade between them.
+NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 CURVE_POINTS = 61
 ROW_LABEL_WIDTH = 30  # characters
 
@@ -169,11 +171,11 @@ class Panel:
         return (min(found), max(found)) if found else None
 
     @property
-    def y_is_wide(self) -> bool:
-        """Whether a logarithmic y axis has room for powers of ten only."""
+    def y_range(self) -> tuple[float, float] | None:
+        """Smallest and largest y that the axes show, limits included."""
         shown = [self.points(series) for series in self.series]
-        values = [y for points in shown for y in (*points.y, *points.low, *points.high) if y > 0]
-        return bool(values) and max(values) > WIDE_LOG_AXIS * min(values)
+        found = [y for points in shown for y in (*points.y, *points.low, *points.high) if y > 0 or not self.y_log]
+        return (min(found), max(found)) if found else None
 
     @property
     def reference_lines(self) -> list[Line]:
@@ -323,6 +325,19 @@ def shortened(text: str) -> str:
     'np_svm search.C=[0.01…10] fpr_range=[0, 0.1]'
     """
     return re.sub(r"\[([^][,]*),[^][]*,[^][]*,([^][,]*)\]", r"[\1…\2]", text)
+
+
+def log_digits(low: float, high: float) -> tuple[int, ...]:
+    """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
+
+    Examples
+    --------
+    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(12.5, 30)
+    ((1,), (1, 2, 5), ())
+    """
+    if high < NARROW_LOG_AXIS * low:
+        return ()
+    return (1, 2, 5) if high < WIDE_LOG_AXIS * low else (1,)
 
 
 def _between(low: float, high: float, geometric: bool) -> list[float]:

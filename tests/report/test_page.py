@@ -479,6 +479,6 @@ def test_pictures_in_docs_show_published_records(monkeypatch):
     import page_pictures
 
     digest = figures.digest(figures.of_experiment(page_pictures.EXPERIMENT)).encode()
-    for name in page_pictures.SHOWN:
+    for name in page_pictures.SCRIPTS:
         image = (figures.IMAGES / f"{name}.png").read_bytes()
         assert digest in image, "outdated: run python docs/page_pictures.py"

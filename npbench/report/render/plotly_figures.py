@@ -7,12 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from npbench.report.chart import Chart, Line, Panel, Points, Ranking, Series, Surface, as_chart, shortened
+from npbench.report.chart import Chart, Line, Panel, Points, Ranking, Series, Surface, as_chart, log_digits, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, Look, Palette, band_opacity
 
 PANEL_HEIGHT, ROW_HEIGHT, AXIS_HEIGHT = 280, 34, 90  # pixels
 LINE_WIDTH, BOUND_WIDTH, LEGEND_WIDTH = 1.8, 1.2, 2.0  # pixels
 MAX_TICKS = 6
+LOG_TICKS = {(1, 2, 5): "D2", (1,): 1}
 TRANSPARENT = "rgba(0,0,0,0)"
 SHADE: Any = {"type": "rect", "fillcolor": "#888888", "opacity": 0.2, "line": {"width": 0}, "layer": "below"}
 
@@ -212,10 +213,11 @@ def _contours(grid: dict[str, Any], heights: Sequence[Sequence[float]], level: f
 
 
 def _layout(panel: Panel) -> dict[str, Any]:
-    x = _axis(panel.x_title, panel.x_log, panel.x_labels, panel.surface is None)
-    y = _axis(panel.y_title, panel.y_log, panel.y_labels, panel.surface is None)
-    if panel.y_log and panel.y_is_wide:
-        y["dtick"] = 1  # powers of ten
+    has_grid = panel.surface is None
+    x = _axis(panel.x_title, panel.x_range if panel.x_log else None, panel.x_labels, has_grid)
+    y = _axis(panel.y_title, panel.y_range if panel.y_log else None, panel.y_labels, has_grid)
+    for axis, log in ((x, panel.x_log), (y, panel.y_log)):
+        axis["type"] = "log" if log else "linear"
     if ticks := panel.measured_ticks:
         x |= {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
     return {
@@ -245,16 +247,17 @@ def _shapes(panel: Panel) -> list[dict[str, Any]]:
     return shapes
 
 
-def _axis(title: str, log: bool, names: Sequence[str], grid: bool) -> dict[str, Any]:
+def _axis(title: str, log_range: tuple[float, float] | None, names: Sequence[str], grid: bool) -> dict[str, Any]:
     axis: dict[str, Any] = {
         "title": {"text": literal(title), "standoff": 8},
-        "type": "log" if log else "linear",
         "nticks": MAX_TICKS,
         "tickformat": "~g",
         "automargin": True,
         "showgrid": grid,
         "zeroline": False,
     }
+    if log_range and (digits := log_digits(*log_range)):
+        axis["dtick"] = LOG_TICKS[digits]
     if names:
         axis |= {
             "tickvals": list(range(len(names))),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npbench.report.chart import WIDE_LOG_AXIS, Panel, Points, Series, shortened
+from npbench.report.chart import Panel, Points, Series, log_digits, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
 
 if TYPE_CHECKING:
@@ -152,13 +152,11 @@ def _set_number_ticks(axis: Any, log: bool) -> None:
     if not log:
         axis.set_major_locator(few)
         return
-    low, high = axis.get_view_interval()
-    if high / low < 4:
-        # A part of a decade: evenly spaced numbers read better than 1, 2 and 5.
+    if digits := log_digits(*axis.get_view_interval()):
+        axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
+    else:
         axis.set_major_locator(few)
         axis.set_minor_locator(NullLocator())
-    else:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < WIDE_LOG_AXIS else (1,), numticks=MAX_TICKS))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -7,6 +7,8 @@ const PLOTLY_OPTIONS = {
   toImageButtonOptions: { format: "svg" },
 };
 
+const PRINT_WIDTHS = { alone: 660, beside: 330 }; // pixels, as page.css lays out panels on paper
+
 class Figures {
   constructor(panels) {
     this.panels = panels;
@@ -29,7 +31,20 @@ class Figures {
       { rootMargin: "600px" },
     );
     this.plots.forEach((plot) => observer.observe(plot));
-    addEventListener("beforeprint", () => this.plots.forEach((plot) => this.draw(plot)));
+    addEventListener("beforeprint", () => this.print());
+    addEventListener("afterprint", () => this.resize(() => null));
+  }
+
+  print() {
+    this.plots.forEach((plot) => this.draw(plot));
+    this.resize((plot) => PRINT_WIDTHS[plot.closest(".panels").children.length > 1 ? "beside" : "alone"]);
+  }
+
+  // Plotly follows the window, but not the paper.
+  resize(width) {
+    for (const plot of this.plots.filter((one) => one.data)) {
+      window.Plotly.relayout(plot, { width: width(plot), autosize: width(plot) === null });
+    }
   }
 
   panel(plot) {

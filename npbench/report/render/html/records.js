@@ -42,14 +42,12 @@ class RecordsTable {
   }
 
   buildHead() {
-    const names = this.shown.map((column) => {
-      const direction = this.order.column !== column ? "none" : this.order.descending ? "descending" : "ascending";
-      return element("th", { scope: "col", "aria-sort": direction }, button(column.name, (event) => this.sort(column, event)));
-    });
+    this.heads = new Map(this.shown.map((column) => [column, element("th", { scope: "col" }, button(column.name, () => this.sort(column)))]));
+    this.markOrder();
     const corner = element("th", { scope: "col" }, element("span", { className: "hidden" }, "Details"));
     const inputs = this.shown.map((column) => element("td", {}, this.filterInput(column)));
     this.table.tHead?.remove();
-    this.table.append(element("thead", {}, element("tr", {}, corner, ...names), element("tr", { className: "filters" }, element("td"), ...inputs)));
+    this.table.append(element("thead", {}, element("tr", {}, corner, ...this.heads.values()), element("tr", { className: "filters" }, element("td"), ...inputs)));
   }
 
   filterInput(column) {
@@ -66,14 +64,17 @@ class RecordsTable {
   }
 
   // The first click sorts, the second reverses, the third restores the order of the records.
-  sort(column, event) {
+  sort(column) {
     if (this.order.column !== column) this.order = { column, descending: false };
     else if (!this.order.descending) this.order.descending = true;
     else this.order = { column: null, descending: false };
-    const place = [...event.target.closest("tr").cells].indexOf(event.target.closest("th"));
-    this.buildHead();
-    this.table.tHead.rows[0].cells[place].querySelector("button").focus();
+    this.markOrder();
     this.update();
+  }
+
+  markOrder() {
+    const direction = this.order.descending ? "descending" : "ascending";
+    for (const [column, head] of this.heads) head.setAttribute("aria-sort", column === this.order.column ? direction : "none");
   }
 
   update() {
@@ -105,8 +106,13 @@ class RecordsTable {
     const body = this.table.tBodies[0];
     for (const row of this.rows.slice(body.rows.length, body.rows.length + ROWS_AT_ONCE)) {
       const details = button("…", () => this.showRecord(row), { className: "more", "aria-label": `All of record ${row + 1}` });
-      body.append(element("tr", {}, element("td", {}, details), ...this.shown.map(({ values }) => cell(values[row], 4))));
+      body.append(element("tr", {}, element("td", {}, details), ...this.shown.map((column) => this.cell(column, row))));
     }
+  }
+
+  cell({ name, values }, row) {
+    if (name !== "status") return cell(values[row], 4);
+    return element("td", {}, element("span", { className: `status ${values[row]}` }, values[row]));
   }
 
   showRecord(row) {
