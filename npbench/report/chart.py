@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -290,8 +291,9 @@ class Ranking:
     def chart(self) -> Chart:
         """One row for each solver, the best on top, with a box around each group."""
         rows = list(enumerate(reversed(self.ranks)))
+        short = short_names(label for label, _ in self.ranks)
         series = [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows]
-        names = [f"{shortened(label)}  {rank:.2f}" for _, (label, rank) in rows]
+        names = [f"{short[label]}  {rank:.2f}" for _, (label, rank) in rows]
         wrapped = ["\n".join(textwrap.wrap(name, ROW_LABEL_WIDTH)) for name in names]
         boxes = []
         for first, last in self.groups:
@@ -316,6 +318,12 @@ def as_chart(chart: Chart | Ranking) -> Chart:
     return chart.chart if isinstance(chart, Ranking) else chart
 
 
+def row_title(panels: Sequence[Panel]) -> str | None:
+    """Return the title that all panels of a row share."""
+    titles = {panel.title for panel in panels}
+    return shortened(titles.pop()) if len(titles) == 1 else None
+
+
 def shortened(text: str) -> str:
     """Return text with long lists reduced to their ends.
 
@@ -325,6 +333,19 @@ def shortened(text: str) -> str:
     'np_svm search.C=[0.01…10] fpr_range=[0, 0.1]'
     """
     return re.sub(r"\[([^][,]*),[^][]*,[^][]*,([^][,]*)\]", r"[\1…\2]", text)
+
+
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Return each label shortened, or in full if two of them would become equal.
+
+    Examples
+    --------
+    >>> short_names(["gen C=[1,2,3,4]", "gen C=[1,3,3,4]", "gen C=[1,2,3,9]"])["gen C=[1,2,3,9]"]
+    'gen C=[1…9]'
+    """
+    known = set(labels)
+    counts = Counter(map(shortened, known))
+    return {label: label if counts[shortened(label)] > 1 else shortened(label) for label in known}
 
 
 def log_digits(low: float, high: float) -> tuple[int, ...]:

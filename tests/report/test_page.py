@@ -70,6 +70,7 @@ def sections():
         "rates",
         f"Rates {EVIL}",
         [[Panel("breast", "rho", "P_fa", lines, identity="rho"), Panel("breast", "rho", "P_nd", lines)]],
+        ["search.C=[" + "0.12345," * 40 + "]"],
     )
     roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
     surface = Surface([1, 10], [0.1, 1, 10], [[1, 2], [3, None], [5, 6]], (10, 1), "loss")
@@ -407,6 +408,12 @@ def test_page_has_no_address(tmp_path):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1].replace("&#39;", "'")
     assert page.source_of(script) in policy
     assert "default-src 'none'" in policy
+
+
+@needs_plotly
+def test_title_of_a_row_stands_once(tmp_path):
+    text = written(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.count("<h3>breast</h3>") == 1
 
 
 @needs_plotly

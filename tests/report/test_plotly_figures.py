@@ -15,7 +15,7 @@ PALETTE = Palette(LABELS)
 
 def drawn(chart, palette=PALETTE):
     """Return the panels of a chart as figures of Plotly, which checks every property."""
-    return [go.Figure(panel.data, panel.layout) for row in figure(chart, palette).rows for panel in row]
+    return [go.Figure(panel.data, panel.layout) for _, row in figure(chart, palette).rows for panel in row]
 
 
 def drawn_panel(panel):

@@ -78,7 +78,7 @@ def write(
     """
     has_plotly = importlib.util.find_spec("plotly") is not None
     figures = [[plotly_figures.figure(chart, palette) for chart in section.charts] for section in sections]
-    panels = [panel._asdict() for charts in figures for chart in charts for row in chart.rows for panel in row]
+    panels = [panel._asdict() for charts in figures for chart in charts for _, row in chart.rows for panel in row]
     library = _library() if panels and has_plotly else ""
     errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)

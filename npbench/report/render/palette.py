@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from npbench.report.chart import Line, Series, shortened
+from npbench.report.chart import Line, Series, short_names
 
 # Colours of Okabe and Ito (2008), distinguishable by colour-blind readers, with grey added. Black is left for bounds;
 # yellow is hard to see on white.
@@ -96,7 +95,7 @@ class Palette:
             for solver, known in enumerate(settings.values())
             for setting, label in enumerate(known)
         }
-        self._n_alike = Counter(map(shortened, self._places))
+        self._names = short_names(self._places)
 
     @property
     def labels(self) -> list[str]:
@@ -104,9 +103,8 @@ class Palette:
         return list(self._places)
 
     def name(self, label: str) -> str:
-        """Return a label for a legend: long lists are shortened unless two labels would become equal."""
-        short = shortened(label)
-        return label if self._n_alike[short] > 1 else short
+        """Return a label, or that of a reference line, as the legend shows it."""
+        return self._names.get(label, label)
 
     def look(self, drawn: Series | Line) -> Look:
         """Return the appearance of a series or a reference line."""

@@ -7,7 +7,19 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from npbench.report.chart import Chart, Line, Panel, Points, Ranking, Series, Surface, as_chart, log_digits, shortened
+from npbench.report.chart import (
+    Chart,
+    Line,
+    Panel,
+    Points,
+    Ranking,
+    Series,
+    Surface,
+    as_chart,
+    log_digits,
+    row_title,
+    shortened,
+)
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, Look, Palette, band_opacity
 
 PANEL_HEIGHT, ROW_HEIGHT, AXIS_HEIGHT = 280, 34, 90  # pixels
@@ -51,13 +63,13 @@ class LegendEntry(NamedTuple):
 
 
 class ChartFigure(NamedTuple):
-    """A chart for the page: its text, its legend and its panels."""
+    """A chart for the page: its text, its legend, and its rows of panels with the title that they share."""
 
     name: str
     title: str
     notes: Sequence[str]
     legend: list[LegendEntry]
-    rows: list[list[PanelFigure]]
+    rows: list[tuple[str | None, list[PanelFigure]]]
 
 
 def figure(chart: Chart | Ranking, palette: Palette) -> ChartFigure:
@@ -71,12 +83,12 @@ def figure(chart: Chart | Ranking, palette: Palette) -> ChartFigure:
         Palette of all records, so that a label looks the same in every chart.
     """
     panels = as_chart(chart)
-    legend = [
-        LegendEntry(label, palette.name(label) if isinstance(drawn, Series) else label, palette.look(drawn))
-        for label, drawn in panels.legend(palette.labels)
-    ]
     rows = [[_panel(panel, palette, panels.color_range) for panel in row] for row in panels.rows]
-    return ChartFigure(chart.name, chart.title, chart.notes, legend, rows)
+    legend = [
+        LegendEntry(label, palette.name(label), palette.look(drawn)) for label, drawn in panels.legend(palette.labels)
+    ]
+    titled = [(row_title(row), figures) for row, figures in zip(panels.rows, rows, strict=True)]
+    return ChartFigure(chart.name, chart.title, chart.notes, legend, titled)
 
 
 def literal(text: str) -> str:

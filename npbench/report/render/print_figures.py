@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from npbench.report.chart import Chart, Panel, Ranking, as_chart, shortened
+from npbench.report.chart import Chart, Panel, Ranking, as_chart, row_title, shortened
 from npbench.report.render import print_axes
 from npbench.report.render.palette import Palette
 from npbench.report.render.print_axes import typeset
@@ -137,12 +137,12 @@ def _size(panels: Sequence[Panel], n_columns: int) -> tuple[float, float]:
 
 def _set_titles(row: Sequence[Axes], panels: Sequence[Panel], n_letters: int) -> None:
     """Title each panel, or the whole row once where all its titles are equal."""
-    titles = [panel.title for panel in panels]
-    if len(titles) > 1 and len(set(titles)) == 1:
-        row[0].set_title(typeset(titles[0]), loc="left", fontweight="bold")
+    shared = row_title(panels)
+    if shared is not None and len(panels) > 1:
+        row[0].set_title(typeset(shared), loc="left", fontweight="bold")
         return
-    for axes, title in zip(row, titles, strict=False):
-        axes.set_title("\n".join(map(typeset, _wrapped(title, n_letters))))
+    for axes, panel in zip(row, panels, strict=False):
+        axes.set_title("\n".join(map(typeset, _wrapped(panel.title, n_letters))))
 
 
 def _wrapped(title: str, n_letters: int) -> list[str]:
@@ -174,10 +174,8 @@ def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
     if not entries:
         return
     width = drawing.get_figwidth()
-    names = [palette.name(label) if label in palette.labels else label for label, _ in entries]
-    texts = [
-        "\n".join(textwrap.wrap(typeset(name, math_too=False), int(0.9 * LETTERS_PER_INCH * width))) for name in names
-    ]
+    names = [typeset(palette.name(label), math_too=False) for label, _ in entries]
+    texts = ["\n".join(textwrap.wrap(name, int(0.9 * LETTERS_PER_INCH * width))) for name in names]
     handles = [Line2D([], [], **print_axes.style(palette.look(drawn))) for _, drawn in entries]
     for n_columns in range(len(entries), 0, -1):
         legend = drawing.legend(
