@@ -148,7 +148,7 @@ def _path(_: Namespace) -> Exit:
 
 
 def _clean(options: Namespace) -> Exit:
-    from npbench.data.array_cache import clean
+    from npbench.data.cache import clean
 
     if not options.unused_for >= 0:
         raise RequestError(f"--unused-for is {options.unused_for:g}: it must be a number of days, 0 or more.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -42,7 +42,9 @@ class BinaryData:
     groups : int64 ndarray of shape (n_samples,), optional
         Rows with the same number belong together, as the samples of one patient do, and are never divided.
     columns : tuple of str, optional
-        What the features are called.
+        Names of the features.
+    known_sha256 : str, optional
+        Hash of the content if known; computing it reads everything.
     """
 
     X: Features
@@ -52,6 +54,11 @@ class BinaryData:
     categorical: np.ndarray | None = None
     groups: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
+    known_sha256: InitVar[str | None] = None
+
+    def __post_init__(self, known_sha256: str | None) -> None:
+        if known_sha256 is not None:
+            object.__setattr__(self, "sha256", known_sha256)  # the cached property
 
     @classmethod
     def checked(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from npbench.contracts import DataFile, Dataset, resolve
-from npbench.data import array_cache, sources
+from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, unknown_name
 from npbench.signature import signature
@@ -35,10 +35,12 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     target, files = _found(dataset, faults)
     if faults:
         raise RequestError(*faults)
-    key = array_cache.key(target, list(files.values()), params)
-    data = array_cache.recall(key, dataset.name) or _call(dataset.name, target, list(files), params)
+    key = cache.key(target, list(files.values()), params)
+    cached = cache.recall(key, dataset.name)
+    data = cached or _call(dataset.name, target, list(files), params)
     _compare(dataset, data)
-    array_cache.keep(key, data)
+    if not cached:
+        cache.keep(key, data)
     return data
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from npbench import cli, registry
 from npbench.contracts import DataFile, Dataset, Original
-from npbench.data import BinaryData, download, share, sources
+from npbench.data import BinaryData, share, sources
 
-HEAVY = ("numpy", "scipy", "sklearn", "numba", "polars", "pyarrow", "hydra", "requests")
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "polars", "pyarrow", "hydra", "pooch", "requests")
 NOTHING = "http://127.0.0.1:9"
 PLUGIN = registry.Provider("npbench_toys", "npbench-toys", "3.1")
 
@@ -41,7 +41,7 @@ def folders(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("COLUMNS", "150")
     monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(sources, "RETRIES", 0)
     return tmp_path
 
 
@@ -234,7 +234,7 @@ def test_fetch_goes_on_after_a_failure_and_ends_with_1(folders, known, ended, se
     code, out, err = ended("fetch", "gone", "there", "gone")
     assert code == 1
     assert out == f"there: {folders / 'cache' / 'raw' / 'toys' / 'b'} (4 bytes)\n"
-    assert err.startswith("npbench: toys/missing lies in none of the data folders")
+    assert err.startswith("npbench: toys/missing is in none of the data folders")
     assert "404" in err
     assert len(err.splitlines()) == 1
 

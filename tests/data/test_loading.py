@@ -111,8 +111,8 @@ def test_an_altered_original_is_told_and_not_passed_over(folder):
     with pytest.raises(RequestError) as caught:
         load(with_original())
     (fault,) = caught.value.faults
-    assert "toy.csv is not the file this data set is made of" in fault
-    assert "Delete it, or put the one from http://127.0.0.1:9/x in its place." in fault
+    assert "toy.csv is not the file" in fault
+    assert "replace it with the file from http://127.0.0.1:9/x" in fault
 
 
 def test_an_original_is_never_downloaded(monkeypatch):
@@ -129,7 +129,7 @@ def test_unknown_parameters_and_missing_files_are_told_together(folder):
         "Unknown parameter of dataset=toy 'scal': did you mean 'scale'?",
         "Unknown parameter of dataset=toy 'one'",
     ]
-    ends = ["toy/one.csv lies in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
+    ends = ["toy/one.csv is in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
     assert len(caught.value.faults) == 4
     for fault, start in zip(caught.value.faults, starts + ends, strict=True):
         assert fault.startswith(start)
