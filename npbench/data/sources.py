@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npbench.console import status
 from npbench.contracts import DataFile
 from npbench.errors import RequestError
 
@@ -118,15 +117,12 @@ def _download(file: DataFile) -> Path:
     from filelock import FileLock
 
     cache = cache_folder()
-    lock = FileLock(cache / "locks" / f"{file.sha256}.lock")
+    pooch.get_logger().setLevel("WARNING")
     client = pooch.create(
         cache / RAW, "", registry={file.path: file.sha256}, urls={file.path: file.url}, retry_if_failed=RETRIES
     )
-    pooch.get_logger().setLevel("WARNING")
     try:
-        with status(f"Waiting for another process that downloads {file.path}"):
-            held = lock.acquire()
-        with held:
+        with FileLock(cache / "locks" / f"{file.sha256}.lock"):
             return Path(client.fetch(file.path, downloader=partial(_receive, size=file.size)))
     except requests.RequestException as error:
         reason = _reason(error)
@@ -138,7 +134,7 @@ def _download(file: DataFile) -> Path:
     raise RequestError(
         f"{file.path} is in none of the data folders ({', '.join(map(str, folders))}) and cannot be downloaded from "
         f"{file.url}: {reason}. Save the file ({file.size} bytes, SHA-256 {file.sha256}) as "
-        f"{folders[0] / RAW / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
+        f"{folders[0] / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
     )
 
 

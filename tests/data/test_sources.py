@@ -198,7 +198,7 @@ def test_a_packed_file_stays_packed(server, served, encoding):
 def test_another_answer_is_an_error(folders, server, served, answer, word):
     server.answers = [answer]
     message = refusal(served, folders)
-    target = folders / "first" / "raw" / "toy" / "toy.data"
+    target = folders / "first" / "toy" / "toy.data"
     for part in (word, served.path, served.url, f"{served.size} bytes", SHA256, str(target), "NPBENCH_DATA"):
         assert part in message
 
@@ -235,7 +235,7 @@ def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):
 
 def test_without_network_a_file_can_be_put_in_place(folders, file):
     assert "no connection" in refusal(file, folders)
-    target = put(folders / "first" / "raw" / "toy" / "toy.data")
+    target = put(folders / "first" / "toy" / "toy.data")
     assert sources.locate(file) == target
 
 
