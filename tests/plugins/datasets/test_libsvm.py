@@ -72,7 +72,7 @@ def test_numbers_beyond_the_last_feature_are_refused(tmp_path):
         read(path, n_features=8)
 
 
-def test_a_feature_that_occurs_nowhere_has_its_column(tmp_path):
+def test_an_absent_feature_has_a_column(tmp_path):
     path = tmp_path / "rows"
     path.write_text("+1 1:0.5\n-1 2:1\n")
     X, y = read(path, path, n_features=4)
