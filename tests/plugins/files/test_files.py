@@ -20,8 +20,8 @@ import npbench_files
 from npbench import cli, load_dataset
 from npbench.errors import RequestError
 from npbench.signature import signature
-from npbench_files import formats
-from npbench_files.delimited import SCANNED
+from npbench_files import formats, opening
+from npbench_files.delimited import INFERENCE_ROWS
 
 X = np.array([[0.5, 3.0], [-1.25, 0.0], [1e-300, 7.0], [0.1 + 0.2, -2.0]])
 WORDS = ["no", "yes", "no", "yes"]
@@ -195,13 +195,13 @@ def test_a_first_line_of_numbers_is_not_a_header():
 
 def test_a_first_line_of_words_and_numbers_is_ambiguous():
     text = "39,State-gov,<=50K\n50,Private,>50K\n"
-    assert "words and numbers, '39', 'State-gov', '<=50K': say by dataset.header=true" in refused("t.csv", text)
+    assert "words and numbers, '39', 'State-gov', '<=50K': set dataset.header=true" in refused("t.csv", text)
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
 
 
 @pytest.mark.parametrize(("last", "expected"), [("1.5", [1.5, 1.5]), ("", [np.nan, np.nan]), ("word", [3, 0])])
 def test_types_of_columns_follow_from_all_rows(last, expected):
-    n = SCANNED + 1
+    n = INFERENCE_ROWS + 1
     rows = "".join(f"{i % 3},,{i % 2}\n" for i in range(n))
     X = loaded("t.csv", f"a,b,y\n{rows}{last},{last},1\n", label="y").X
     assert np.array_equal(X[:n], np.column_stack([np.resize([0, 1, 2], n), np.full(n, np.nan)]), equal_nan=True)
@@ -236,7 +236,7 @@ def test_delimiters_are_found_or_named():
 
 def test_decimal_commas_need_a_setting():
     text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
-    assert "the column 'a' holds numbers with commas, such as '1,5': say dataset.decimal=comma" in refused(
+    assert "the column 'a' holds numbers with commas, such as '1,5': set dataset.decimal=comma" in refused(
         "t.csv", text
     )
     X = loaded("t.csv", text, label="y", decimal="comma").X
@@ -272,7 +272,7 @@ def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
 def test_large_indices_with_n_features():
     text = "1 1:2 1000000:3\n-1 2:1\n"
     fault = refused("t.svm", text)
-    assert "numbered up to 1000000, and 3 of them occur" in fault
+    assert "numbered up to 1000000, but only 3 of them occur" in fault
     assert "dataset.n_features=1000000" in fault
     data = loaded("t.svm", text, n_features=10**6)
     assert data.X.shape == (2, 10**6)
@@ -321,7 +321,15 @@ def test_an_empty_file_is_an_error(name):
     assert "the file is empty" in refused("t.csv.xz", lzma.compress(b""))
 
 
-ONE_COLUMN = "there is one column only, as no"
+def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
+    packed = gzip.compress(TABLE.encode())
+    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE))
+    assert loaded("t.csv.gz", packed, label="class", positive="a").n_samples == 4
+    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE) - 1)
+    assert "unpack it on disk" in refused("t.csv.gz", packed, label="class", positive="a")
+
+
+ONE_COLUMN = "there is only one column, as no"
 
 
 @pytest.mark.parametrize(
@@ -332,7 +340,7 @@ ONE_COLUMN = "there is one column only, as no"
             "t.csv",
             "a;b;y\n1;2;0\n",
             {"delimiter": "comma"},
-            f"{ONE_COLUMN} comma .* dataset.delimiter=semicolon makes 3",
+            f"{ONE_COLUMN} comma .* dataset.delimiter=semicolon splits",
         ),
         (
             "t.csv",
@@ -356,12 +364,12 @@ ONE_COLUMN = "there is one column only, as no"
         ("t.csv", "a,y\n1,0\n2,1,3\n", {"label": "y"}, "cannot be read as CSV .found more fields"),
         ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", {"label": "y"}, "the last line has 2 of 3 columns: the file was cut off"),
         ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0", mtime=0), {"label": "y"}, "the last line has 1 of 2 columns"),
-        ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, "it is no text in UTF-8: save it as such"),
-        ("t.csv", b"\xe9,y\n0,0\n1,1\n", {"label": "y"}, "it is no text in UTF-8: save it as such"),
-        ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), {"label": "y"}, "it is no text in UTF-8: save it as such"),
+        ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, "not UTF-8 text"),
+        ("t.csv", b"\xe9,y\n0,0\n1,1\n", {"label": "y"}, "not UTF-8 text"),
+        ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), {"label": "y"}, "not UTF-8 text"),
         ("t.csv", "a,y\n", {"label": "y"}, "there are no rows"),
-        ("t.csv", TABLE, {"features": "x"}, "CSV files know dataset.label, .*, but not dataset.features: leave it out"),
-        ("t.svm", "1 1:2\n", {"label": "y"}, "SVMLight files know dataset.n_features, but not dataset.label"),
+        ("t.csv", TABLE, {"features": "x"}, "CSV files accept dataset.label, .*, but not dataset.features: leave it out"),
+        ("t.svm", "1 1:2\n", {"label": "y"}, "SVMLight files accept dataset.n_features, but not dataset.label"),
         (
             "t.svm",
             "1 1:2 3:1\n-1 1:1\n",
@@ -377,7 +385,7 @@ ONE_COLUMN = "there is one column only, as no"
             "t.xlsx",
             b"PK",
             {},
-            "the end of its name, '.xlsx', says nothing of its format: choose dataset.format=csv|tsv",
+            "'.xlsx', which is no known format: choose dataset.format=csv|tsv",
         ),
         ("t.csv", TABLE, {"format": "cvs"}, "Unknown dataset.format 'cvs': did you mean 'csv'"),
     ],
@@ -489,12 +497,12 @@ def test_objects_are_never_unpickled(tmp_path):
 def test_without_the_arff_parser_of_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.externals._arff", None)
     monkeypatch.delattr("sklearn.externals._arff", raising=False)
-    assert "has no parser for ARFF files any more: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
+    assert "has no parser for ARFF files: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
 
 
 def test_matlab_files_of_version_7_3_are_refused():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
-    assert "version 7.3: save it anew with save(..., '-v7')" in refused("t.mat", header, label="y")
+    assert "version 7.3: save it again with save(..., '-v7')" in refused("t.mat", header, label="y")
 
 
 @pytest.mark.parametrize("dataset", npbench_files.npbench_datasets(), ids=lambda dataset: dataset.name)

@@ -81,12 +81,12 @@ def test_several_labels_make_a_class():
 @pytest.mark.parametrize(
     ("values", "asked", "sentence"),
     [
-        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): say which is -1"),
+        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): name the one that is -1"),
         ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 row), '2' (1 row)."),
         ([1, 2], (1, 3), "dataset.negative is '3', a label that no row has."),
-        ([1, 2], ([1, 2],), "dataset.positive names every label there is"),
-        ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: decide for one."),
-        ([1, 1], (), "every row has the label '1' (2 rows): two classes are needed."),
+        ([1, 2], ([1, 2],), "dataset.positive names every label"),
+        ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: choose one."),
+        ([1, 1], (), "every row has the label '1' (2 rows): expected two classes."),
         ([1, None, 2], (1,), "labels are missing in 1 row of 3"),
         ([1.0, np.nan, 2.0], (1,), "labels are missing in 1 row of 3"),
         ([], (), "there are no rows."),

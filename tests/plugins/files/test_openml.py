@@ -138,20 +138,20 @@ def test_the_label_may_be_another_column(server):
 def test_labels_are_chosen_as_for_files(server):
     assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 row), 'no' (2 rows)")
     assert "dataset.positive is 'oui', a label that no row has" in refused(positive="oui")
-    assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', and there is no such column."
+    assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', which is not a column."
 
 
 def test_a_data_set_without_labels(server):
     columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal")]
     server.update(described(features=[*columns, feature(3, "class", "nominal")]))
-    assert "OpenML names no column of labels for it: name one by dataset.label" in refused()
+    assert "OpenML has no column of labels for it: name one by dataset.label" in refused()
 
 
 def test_several_columns_of_labels(server):
     target = {"is_target": "true"}
     columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal", **target)]
     server.update(described(FULL, features=[*columns, feature(3, "class", "nominal", **target)]))
-    assert "OpenML names several columns of labels for it: name one by dataset.label" in refused()
+    assert "OpenML has several columns of labels for it: name one by dataset.label" in refused()
 
 
 @pytest.mark.parametrize("number", ["credit-g", 0, True, 1.5])
@@ -175,7 +175,7 @@ def test_without_a_network(error, server, tmp_path):
     fault = refused()
     assert str(error) in fault
     assert str(tmp_path / "scikit_learn_data") in fault
-    assert "Get its file from https://www.openml.org/d/7 by other means, and read it with dataset=file" in fault
+    assert "Get its file from https://www.openml.org/d/7, and read it with dataset=file" in fault
 
 
 @pytest.mark.parametrize("path", ["api/v1/json/data/7", "api/v1/json/data/features/7", "data/v1/download/70/toy.arff"])
