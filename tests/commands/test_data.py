@@ -176,7 +176,7 @@ def test_info_shows_every_field(folders, known, ended):
 def test_info_shows_the_settings(ended):
     code, out, _ = ended("info", "synthetic")
     assert code == 0
-    assert "# Two Gaussians in the plane, drawn afresh for each seed.\nname: synthetic\nn_pos: 1250\n" in out
+    assert "name: synthetic\nn_pos: 1250\n" in out
 
 
 def test_path_prints_the_folders(folders, ended):

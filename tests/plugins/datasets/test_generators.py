@@ -129,7 +129,7 @@ def test_qvalue_positives_are_false_in_the_documented_share():
     data = load_dataset(
         "qvalue_mixture", n_pos=40_001, n_neg=20_000, n_features=4, share_false=0.3, separation=9, seed=2
     )
-    score = data.X.mean(axis=1) * 2  # N(0, 1) or N(9, 1): 4.5 tells them apart but for 3 in a million
+    score = data.X.mean(axis=1) * 2  # N(0, 1) or N(9, 1): 4.5 separates them except for 3 in a million
     assert np.sum(score[data.y > 0] < 4.5) == round(0.3 * 40_001)
     assert np.all(score[data.y < 0] < 4.5)
     for features, mean in ((data.X[data.y < 0], 0.0), (data.X[data.y > 0][score[data.y > 0] > 4.5], 4.5)):

@@ -138,7 +138,7 @@ def test_divisions_of_different_samples_are_refused(tmp_path):
 def with_benchmarks(tmp_path, monkeypatch, from_source):
     """Return a function from a name to the description of the set and the samples of a benchmarks.mat laid for it.
 
-    The description is as shipped but for the size and the hash of that file.
+    The description is as shipped except for the size and the hash of that file.
     """
 
     def describe(name):

@@ -30,8 +30,8 @@ PAGE = b"<!DOCTYPE html><html><body>Service unavailable</body></html>"
 
 
 def feature(index, name, kind, **flags):
-    told = {"is_target": "false", "is_ignore": "false", "is_row_identifier": "false", **flags}
-    return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **told}
+    properties = {"is_target": "false", "is_ignore": "false", "is_row_identifier": "false", **flags}
+    return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **properties}
 
 
 def described(arff=ARFF, features=None):
