@@ -171,8 +171,8 @@ def test_samples_of_other_sizes_are_refused(n_samples, match, raw_dataset):
         load(raw_dataset("adult_sample"), n_samples=n_samples)
 
 
-# Rows that occur again, features and label, as each description says.
-AGAIN = {
+# Rows with the features and label of another, as described.
+DUPLICATES = {
     "breast_w": 234,
     "liver": 4,
     "ionosphere": 1,
@@ -184,13 +184,13 @@ AGAIN = {
 }
 
 
-@pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.parametrize("name", DUPLICATES)
 def test_duplicated_rows_are_as_described(name, raw_dataset):
     dataset = raw_dataset(name)
     data = load_dataset(name)
     distinct = np.unique(np.column_stack([data.X, data.y]), axis=0)
-    assert data.n_samples - len(distinct) == AGAIN[name]
-    assert f"{AGAIN[name]} row" in dataset.source
+    assert data.n_samples - len(distinct) == DUPLICATES[name]
+    assert f"{DUPLICATES[name]} duplicate row" in dataset.source
 
 
 def test_a_wrong_description_is_an_error(raw_dataset):
