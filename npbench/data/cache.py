@@ -147,7 +147,8 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _stamps(folder: Path) -> dict[str, list[int]]:
-    return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in folder.glob("*.npy")}
+    # Whole seconds, since network file systems may not keep more.
+    return {path.name: [path.stat().st_size, int(path.stat().st_mtime)] for path in folder.glob("*.npy")}
 
 
 def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | None:

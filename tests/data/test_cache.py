@@ -190,6 +190,7 @@ def cut(cache):
 def change(cache):
     (array,) = cache.glob("arrays/*/X.npy")
     array.write_bytes(array.read_bytes()[:-8] + bytes(8))
+    aged(array, 60)
 
 
 def remove_one(cache):
