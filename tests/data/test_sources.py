@@ -249,13 +249,26 @@ def test_a_cache_that_cannot_be_written(folders, served, monkeypatch):
         sources.locate(served)
 
 
+def process_that_locates(file):
+    code = f"from npbench.data import sources; from npbench.contracts import DataFile; print(sources.locate({file!r}))"
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def test_a_killed_download_does_not_block_the_next(server, served):
+    server.answers = [slow(1.0), whole()]
+    process = process_that_locates(served)
+    deadline = time.monotonic() + 30
+    while not server.requested and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=30)
+    assert sources.locate(served).read_bytes() == CONTENT
+    assert len(server.requested) == 2
+
+
 def test_processes_that_want_the_same_file_download_it_once(folders, server, served):
     server.answers = [slow(1.0)]
-    code = (
-        f"from npbench.data import sources; from npbench.contracts import DataFile; print(sources.locate({served!r}))"
-    )
-    run = [sys.executable, "-c", code]
-    processes = [subprocess.Popen(run, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [process_that_locates(served) for _ in range(3)]
     printed = [process.communicate(timeout=60)[0].strip() for process in processes]
     assert printed == [str(folders / "cache" / "raw" / "toy" / "toy.data")] * 3
     assert len(server.requested) == 1
