@@ -112,7 +112,7 @@ class _RefusedError(Exception):
 
 def _download(file: DataFile) -> Path:
     """Download ``file`` into the cache, once for all processes that want it."""
-    import pooch  # type: ignore[import-untyped]
+    import pooch
     import requests
     from filelock import FileLock
 
