@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.evaluation.preprocess import standardize
@@ -48,12 +47,6 @@ X, Y = gaussians()
 def sigmoid_rates(model, X=X, y=Y):
     f = model.eta * model.decision_function(X)
     return np.mean(1 / (1 + np.exp(f[y > 0]))), np.mean(1 / (1 + np.exp(-f[y < 0])))
-
-
-@quiet
-@parametrize_with_checks([make(max_iter=30, **o) for make in BOTH for o in ({}, {"hidden": 0}, {"loss": "ramp"})])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])

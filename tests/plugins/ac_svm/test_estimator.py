@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench_ac_svm.estimator import ACSVM
 
@@ -30,19 +29,6 @@ NEW = sample(60, seed=1)[0]
 
 def scores(model, Z=NEW):
     return model.decision_function(Z)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        ACSVM(),
-        ACSVM(kernel="linear"),
-        ACSVM(kernel="poly", degree=2, gamma=0.01, coef0=1.0),
-        ACSVM(cache_size=0.001),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("cache_size", [1000, 1e-2])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench_asvm.estimator import AsymmetricSVM
@@ -26,12 +25,6 @@ def sample(n=120, share=0.35, shift=1.5, d=4, seed=0):
 
 
 X, Y = sample()
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([AsymmetricSVM(), AsymmetricSVM(mu=0.1, tau=0.3)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def programme(X, y, mu, tau):

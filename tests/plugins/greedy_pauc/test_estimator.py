@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.numerics.pauc_metrics import rank_range
@@ -25,12 +24,6 @@ def sample(n=150, share=0.3, d=4, seed=0):
 
 X, Y = sample()
 RANGE = (0.02, 0.3)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([GreedyPAUC(n_intervals=10)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def area(scores, y=Y, fpr_range=RANGE):

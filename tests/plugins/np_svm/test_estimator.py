@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.estimators import kernel as kernel_module
 from npbench.numerics import smo
@@ -32,14 +31,6 @@ X, Y = sample()
 
 def scores(model, Z=X):
     return model.decision_function(Z)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [NPSVM(), NPSVM(kernel="linear"), NPSVM(kernel="poly", degree=2, gamma=0.01, coef0=1.0), NPSVM(cache_size=0.001)]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def ramp(z, eta):

@@ -9,7 +9,6 @@ from scipy.optimize import approx_fprime
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.numerics.pauc_metrics import pairwise
@@ -26,12 +25,6 @@ def sample(n=200, share=0.3, d=4, seed=0):
 
 X, Y = sample()
 RANGE = (0.05, 0.3)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([PAUCBoost(max_iter=30)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @given(st.lists(st.integers(-2, 2).map(float), min_size=1, max_size=12), st.data())

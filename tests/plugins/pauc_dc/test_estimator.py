@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.numerics.pauc_metrics import pairwise
@@ -29,14 +28,6 @@ def sample(m=40, n=160, shift=3.0, d=4, seed=0):
 
 X, Y = sample()
 SPAN = (0.1, 0.3)  # ranks 17 to 48
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [PAUCDC(), PAUCDC(fpr_range=(0.1, 0.5), C=100.0), PAUCDC(fpr_range=(0.2, 0.6), n_components=8)]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def hinge_over_pairs(y, scores, first, last):

@@ -10,15 +10,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from npbench.estimators.cost_path import select
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.data import BinaryData
 from npbench.estimators import cost_path
-from npbench.estimators.cost_path import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.selection import grid_search
 from npbench.numerics.bundle import minimise
@@ -37,20 +36,6 @@ def sample(m=40, n=160, shift=2.5, d=4, seed=0):
 
 X, Y = sample()
 BOTH = [PAUCStruct, AUCSVM]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        PAUCStruct(),
-        PAUCStruct(fpr_range=(0.1, 0.5), C=100.0),
-        PAUCStruct(fpr_range=(0.0, 0.5), n_components=10, random_state=0),
-        AUCSVM(),
-        AUCSVM(n_components=10),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def every_ordering(X, y, first, last, C):

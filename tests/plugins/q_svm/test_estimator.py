@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.numerics.rates import share_accepted
 from npbench_q_svm.estimator import QSVM
@@ -16,12 +15,6 @@ def sample(n=600, share_false=0.5, shift=3.0, seed=0):
     y = np.repeat([1, -1], n // 2)
     true = (y > 0) & (rng.random(n) >= share_false)
     return rng.normal(size=(n, 2)) + shift * true[:, None] / np.sqrt(2), y
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([QSVM(), QSVM(kernel="linear", q=0.1)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("q", [0.01, 0.05, 0.2])

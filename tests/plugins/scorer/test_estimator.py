@@ -18,7 +18,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench import registry
@@ -64,22 +63,6 @@ class Reader(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[(X[:, 0] > 0).astype(int)]
-
-
-@pytest.mark.filterwarnings("ignore:The umbrella threshold needs")
-@parametrize_with_checks(
-    [
-        Scorer(),
-        Scorer(threshold="umbrella", rho=0.1, delta=0.9),
-        Scorer(threshold="zero"),
-        Scorer(q=0.1),
-        Scorer(n_splits=2, rho=0.2),
-        Scorer(estimator=FOREST, params={"n_estimators": 3}),
-        Scorer(estimator=LogisticRegression(), params={"C": 0.5}),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("threshold", ["umbrella", "empirical"])

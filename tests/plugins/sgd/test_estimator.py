@@ -15,7 +15,6 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 import npbench_sgd
@@ -36,14 +35,6 @@ def quiet(model, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [StochasticNP(), StochasticNP(loss="ramp", average=False), StochasticNP(sampling="balanced", max_iter=5)]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])

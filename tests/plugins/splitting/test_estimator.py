@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench_splitting.estimator import SplittingNP
@@ -50,19 +49,6 @@ def conic(X, y, tau, *, intercept=True, max_norm=None, groups=None):
     problem = cp.Problem(cp.Minimize(cp.sum(losses[y > 0]) / np.sum(y > 0)), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return problem.value, w.value, float(b.value) if intercept else 0.0
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        SplittingNP(),
-        SplittingNP(max_norm=10.0, keep="iterates"),
-        SplittingNP(accelerate="nesterov", tol=1e-3, loss="matsusita"),
-        SplittingNP(n_features_to_select=2, warm_start=True),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,10 @@ from scipy.special import polygamma
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench import load_dataset
 from npbench_splitting.counts import AnscombeTransform
 from npbench_splitting.genes import GeneScore
-
-
-@parametrize_with_checks(
-    [GeneScore(), GeneScore(n_features_to_select=1), AnscombeTransform(), AnscombeTransform(psi=2)]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def by_hand(X, y):

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.numerics.rates import rates
 from npbench.problem import Cost, NeymanPearson
@@ -30,17 +29,6 @@ Z = sample(60, seed=1)[0]
 
 def scores(model, S=X):
     return model.decision_function(S)
-
-
-@parametrize_with_checks(
-    [
-        SVMPath(n_asymmetries=9, cv=3, ratios=(10,)),
-        SVMPath(n_asymmetries=9, cv=3, total=0.5, rho=0.1, kernel="rbf"),
-        SVMPath(classifier="one", total=1.0, kernel="poly", degree=2, gamma=0.01, coef0=1.0),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from npbench_svm_perf.selection import select
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.data import BinaryData
@@ -23,7 +23,6 @@ from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 from npbench_svm_perf import selection
 from npbench_svm_perf.estimator import SVMPerf
-from npbench_svm_perf.selection import select
 
 
 def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
@@ -34,12 +33,6 @@ def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
 
 X, Y = sample()
 DATA = BinaryData(X, Y, "toy")
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SVMPerf(), SVMPerf(C=100.0)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def joachims(X, y, k, C):

@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.evaluation.splits import leave_one_out
 from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
@@ -38,19 +37,6 @@ FIXED = {"nu_pos": 0.4, "nu_neg": 0.6, "gamma": 0.5}
 
 def scores(model, Z=X):
     return model.decision_function(Z)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        TwoNuSVM(),
-        TwoNuSVM(strategy="bs", cv=2),
-        TwoNuSVM(strategy="wgs", nu_pos=FIVE, nu_neg=FIVE, gamma=[0.1, "scale"], cv=2),
-        TwoNuSVM(strategy="bbs", kernel="linear", nu_pos=0.5, nu_neg=0.5),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def by_libsvm(K, y, nu_pos, nu_neg):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
@@ -34,12 +33,6 @@ def runs(trace):
     """Split a trace into the iterations at each multiplier."""
     starts = [0, *(k for k in range(1, len(trace)) if trace[k].multiplier != trace[k - 1].multiplier), len(trace)]
     return [trace[first:last] for first, last in pairwise(starts)]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([UzawaSVM(), UzawaSVM(kernel="linear", update="gradient", nu=1.0)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @given(
