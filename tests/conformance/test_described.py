@@ -64,7 +64,7 @@ def metric(compute="accuracy", **changes):
 
 
 @pytest.mark.parametrize("described", [DATA, METRIC, metric("auc", tags=frozenset({"ranks"}))])
-def test_sound_ones_pass(checks_of, install, described):
+def test_sound_plugins_pass(checks_of, install, described):
     install("npbench-made-up", npbench_made_up="")
     found = checks_of(described)
     assert len(found) == len({check.claim for check in found.values()}) >= 6
@@ -73,7 +73,7 @@ def test_sound_ones_pass(checks_of, install, described):
 
 
 @pytest.mark.parametrize("described", [DATA, METRIC])
-def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described):
+def test_heavy_import_is_found(checks_of, install, described):
     install("npbench-made-up", npbench_made_up="import scipy")
     with pytest.raises(AssertionError, match=r"imports .*scipy"):
         checks_of(described)["light"]()
@@ -99,12 +99,12 @@ def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described
         ("divided", data(n_train=60), "60"),
     ],
 )
-def test_each_fault_of_data_is_found_and_told(checks_of, check, described, sentence):
+def test_each_fault_of_data_is_found(checks_of, check, described, sentence):
     with pytest.raises(AssertionError, match=sentence):
         checks_of(described)[check]()
 
 
-def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(checks_of):
+def test_absent_files_or_settings_skip_with_a_reason(checks_of):
     with pytest.raises(unittest.SkipTest, match="npbench data fetch made_up"):
         checks_of(data("needs_path", files=(FILE,)))["content"]()
     with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
@@ -137,12 +137,12 @@ def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(c
         ("ranks_alone", metric("margin", tags=frozenset({"ranks"})), "take the tag ranks away"),
     ],
 )
-def test_each_fault_of_a_metric_is_found_and_told(checks_of, check, described, sentence):
+def test_each_fault_of_a_metric_is_found(checks_of, check, described, sentence):
     with np.errstate(all="ignore"), pytest.raises(AssertionError, match=sentence):
         checks_of(described)[check]()
 
 
-def test_a_metric_of_what_models_have_is_not_asked_for_figures(checks_of):
+def test_metric_of_a_model_needs_no_figures(checks_of):
     found = checks_of(metric("nothing", tags=frozenset()))
     for name in ("figure", "direction"):
         with pytest.raises(unittest.SkipTest, match="of a model that has not what it measures"):

@@ -99,7 +99,7 @@ def test_a_sound_solver_passes(checks_of, install):
         ("job_np", faulty(select="npbench_faulty:no_search"), "ArithmeticError: no search today"),
     ],
 )
-def test_each_fault_is_found_and_told(checks_of, check, solver, sentence):
+def test_each_fault_is_found(checks_of, check, solver, sentence):
     with pytest.raises(AssertionError, match=sentence) as failed:
         checks_of(solver)[check]()
     assert len(str(failed.value).split()) > 5
@@ -113,7 +113,7 @@ def test_each_fault_is_found_and_told(checks_of, check, solver, sentence):
         ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
     ],
 )
-def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, source, sentence):
+def test_heavy_import_is_found(checks_of, install, source, sentence):
     install("npbench-made-up", npbench_made_up=source)
     with pytest.raises(AssertionError, match=sentence):
         checks_of(SOUND)["light"]()
@@ -128,7 +128,7 @@ def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, source, s
         ("name: made_up\nshrinkge: 0.0\nmax_iter: 10", "did you mean 'solver.shrinkage'"),
     ],
 )
-def test_a_yaml_that_says_otherwise_is_found(checks_of, monkeypatch, tmp_path, yaml, sentence):
+def test_inconsistent_yaml_is_found(checks_of, monkeypatch, tmp_path, yaml, sentence):
     (tmp_path / "made_up_conf" / "solver").mkdir(parents=True)
     (tmp_path / "made_up_conf" / "solver" / "made_up.yaml").write_text(yaml)
     monkeypatch.syspath_prepend(tmp_path)
@@ -150,7 +150,7 @@ def test_tags_choose_the_checks(checks_of):
     assert "linear_scores" not in checks_of(faulty(tags=frozenset({"linear", "kernel"})))
 
 
-def test_an_expected_failure_is_skipped_with_its_reason_and_must_fail(checks_of):
+def test_expected_failure_is_skipped_and_must_fail(checks_of):
     reason = {"direction": "the paper has it so"}
     with pytest.raises(unittest.SkipTest, match="expected to fail: the paper has it so"):
         checks_of(faulty("Reversed", expected_failures=reason))["direction"]()
@@ -158,12 +158,12 @@ def test_an_expected_failure_is_skipped_with_its_reason_and_must_fail(checks_of)
         checks_of(faulty(expected_failures=reason))["direction"]()
 
 
-def test_expected_failures_may_be_those_of_scikit_learn(checks_of):
+def test_expected_failures_may_name_scikit_learn_checks(checks_of):
     with pytest.raises(AssertionError, match="check_estimators_pickle are expected to fail"):
         checks_of(faulty(expected_failures={"check_estimators_pickle": "no"}))["scikit_learn"]()
 
 
-def test_a_check_is_a_frozen_object_that_prints_its_name(checks_of):
+def test_check_is_frozen_and_prints_its_name(checks_of):
     check = checks_of(SOUND)["direction"]
     assert str(check) == check.name == "direction"
     assert check.claim.endswith(".")
