@@ -11,7 +11,7 @@ from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 from npbench.numerics.pauc_surrogates import ranks_within
-from npbench_pauc_dc.cccp import MOST_PLANES, HingeRisk, descend, scaled
+from npbench_pauc_dc.cccp import MAX_PLANES, HingeRisk, descend, scaled
 
 EXPLANATIONS = {
     "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights "
@@ -107,7 +107,7 @@ class PAUCDC(PartialAUCClassifier):
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
         ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
-        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MOST_PLANES, start=start)
+        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MAX_PLANES, start=start)
         if ranks[0] == 0:
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights

@@ -323,14 +323,14 @@ def test_planes_are_shared_along_the_costs(monkeypatch):
     Z, y = sample(200, 1800, d=20, shift=3.0, seed=2)
     folds = CrossValidation(folds=2).split(BinaryData(Z, y, "toy"), 0, 0).folds
     costs = [*COSTS, 1e3, 1e4]
-    counts, fit_from = [], PAUCStruct.fit_from
+    counts, fit = [], PAUCStruct._fit
 
-    def counted(self, *given):
-        solution = fit_from(self, *given)
+    def counted(self, *given, **options):
+        solution = fit(self, *given, **options)
         counts.append(self.n_iter_)
         return solution
 
-    monkeypatch.setattr(PAUCStruct, "fit_from", counted)
+    monkeypatch.setattr(PAUCStruct, "_fit", counted)
     one = select(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
     shared, counts[:] = sum(counts), []
     two = grid_search(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})

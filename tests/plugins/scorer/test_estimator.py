@@ -23,6 +23,7 @@ import npbench
 from npbench import registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
+from npbench.config.compose import as_plain
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
@@ -113,10 +114,10 @@ def test_any_solver_can_be_thresholded(name):
 
 
 def test_solver_receives_the_problem_parameters():
-    assert Scorer(estimator="np_svm", rho=0.2)._built().rho == 0.2
-    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._built().rho == 0.3
-    assert Scorer(estimator="q_svm", q=0.2)._built().q == 0.2
-    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._built().rho == 0.4
+    assert Scorer(estimator="np_svm", rho=0.2)._build().rho == 0.2
+    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._build().rho == 0.3
+    assert Scorer(estimator="q_svm", q=0.2)._build().q == 0.2
+    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._build().rho == 0.4
 
 
 @pytest.mark.parametrize("n_splits", [1, 2, 3, 4, 7])
@@ -342,7 +343,7 @@ def configured(*settings):
     """Return the configuration of some settings, as the command line composes it."""
     configs.register()
     with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
-        return compose("config", overrides=list(settings))
+        return as_plain(compose("config", overrides=list(settings)))
 
 
 VARIANTS = {
@@ -385,12 +386,13 @@ def test_faults_are_reported_before_any_work():
 def test_code_of_the_classifier_identifies_a_job(tmp_path, monkeypatch):
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import ExtraTreesClassifier as Forest\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(provenance, "source_sha256", provenance.source_sha256.__wrapped__)
     asked = request.check(configured("solver=scorer", "solver.estimator=forests_of_mine.Forest"))
     data = npbench.load_dataset("breast")
     before = jobs_of(asked, data)[0]
     assert {"npbench", "npbench_scorer", "forests_of_mine"} <= set(before.code)
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import RandomForestClassifier as Forest\n")
+    for cached in (provenance._code, provenance.source_sha256, provenance._tree):
+        cached.cache_clear()
     assert jobs_of(asked, data)[0].key != before.key
 
 

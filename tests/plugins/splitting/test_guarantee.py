@@ -56,7 +56,7 @@ def test_negative_bound_names_the_number_needed():
     ],
 )
 def test_parameters_out_of_range_are_refused_by_name(changed, name):
-    with pytest.raises(ValueError, match=f"^{name} must lie in"):
+    with pytest.raises(ValueError, match=f"^{name} is"):
         surrogate_bound(**{"alpha": 0.1, "n_neg": 10**7, "n_features": 10} | changed)
 
 
