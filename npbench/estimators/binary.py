@@ -79,6 +79,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return result
 
+    def _validate_params(self) -> None:
+        """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""
+        if hasattr(self, "_parameter_constraints"):
+            super()._validate_params()
+
     def _fit(self, X: Any, signs: np.ndarray) -> Any:
         """Learn from samples X, float64 in C order or CSR, and labels in {-1, +1}."""
         raise NotImplementedError(f"{type(self).__name__} has neither _fit nor a fit of its own.")

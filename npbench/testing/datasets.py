@@ -62,9 +62,7 @@ def description(dataset: Dataset) -> None:
             re.fullmatch("[0-9a-f]{64}", file.sha256),
             f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits, as sha256sum prints.",
         )
-        require(
-            re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: expected http or https."
-        )
+        require(re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: expected http or https.")
         require(file.size > 0, f"The size of {file.path} is {file.size}: expected its length in bytes.")
 
 

@@ -38,9 +38,7 @@ def description(solver: Solver) -> None:
 
 def _known(what: str, names: Any, choices: Any) -> None:
     unknown = sorted(set(names) - set(choices))
-    require(
-        not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}."
-    )
+    require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}.")
 
 
 def light(solver: Solver) -> None:
