@@ -324,9 +324,7 @@ class SplittingNP(LinearClassifier):
         try:
             labels = np.unique(of_negatives)
         except TypeError:
-            raise ValueError(
-                "groups mixes numbers and strings: use one kind for all samples."
-            ) from None
+            raise ValueError("groups mixes numbers and strings: use one kind for all samples.") from None
         return labels.tolist(), [GroupBound(of_negatives == label, self._group_bound) for label in labels]
 
     def _set_result(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:

@@ -177,7 +177,7 @@ def test_fit_forgets_what_came_before():
     ("classes", "labels", "message"),
     [
         (None, [-1, 1], "classes must be passed on the first call"),
-        ([0, 1, 2], [0, 1], "classes has 3 labels"),
+        ([0, 1, 2], [0, 1], "got 3"),
         ([-1, 1], [0, 1], r"labels that are not in classes: \[0\]"),
     ],
 )
