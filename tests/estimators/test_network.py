@@ -1,4 +1,4 @@
-"""The network classifiers: conventions, what their attributes say, and what they do with data that resist."""
+"""The network classifiers: attributes, convergence, and extreme data."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""The asymmetric SVM: against the quadratic programme as the paper states it, its invariants, scikit-learn's checks."""
+"""The asymmetric SVM: against the quadratic programme as the paper states it, its invariants."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""The greedy combination: against a search written out with all pairs, exact cases, and scikit-learn's checks."""
+"""The greedy combination: against a search written out with all pairs, exact cases."""
 
 import itertools
 import warnings

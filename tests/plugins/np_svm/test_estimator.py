@@ -1,4 +1,4 @@
-"""The NP-SVM as a scikit-learn estimator: its conventions, its inputs, and what it says when it cannot do better."""
+"""The NP-SVM as a scikit-learn estimator: constraint, kernels, inputs and warnings."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""Boosting for the partial AUC: sums over all pairs, finite differences, all stumps tried, scikit-learn's checks."""
+"""Boosting for the partial AUC: sums over all pairs, finite differences, all stumps tried."""
 
 import numpy as np
 import pytest

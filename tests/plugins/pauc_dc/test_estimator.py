@@ -1,4 +1,4 @@
-"""DC programming for the partial AUC: the difference, descent, the certificate at its end, scikit-learn's checks."""
+"""DC programming for the partial AUC: the difference, descent, the certificate at its end."""
 
 import pickle
 import warnings

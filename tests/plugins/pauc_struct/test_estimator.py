@@ -1,4 +1,4 @@
-"""SVMs for the partial and the full AUC as estimators: conventions, certificates, collapse, and a search along C."""
+"""SVMs for the partial and the full AUC as estimators: certificates, collapse, and a search along C."""
 
 import itertools
 import pickle

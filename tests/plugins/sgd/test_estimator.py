@@ -1,4 +1,4 @@
-"""The stochastic NP classifier: scikit-learn's conventions, where it ends, what it copies, and what it says."""
+"""The stochastic NP classifier: saddle point, streams, copies and warnings."""
 
 import tracemalloc
 import warnings

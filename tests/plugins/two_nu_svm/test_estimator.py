@@ -1,4 +1,4 @@
-"""The 2nu-SVM as a scikit-learn estimator: its conventions, what its numbers mean, and what it says when it cannot."""
+"""The 2nu-SVM as a scikit-learn estimator: fits against LIBSVM, searches and warnings."""
 
 import pickle
 import warnings
