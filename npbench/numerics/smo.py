@@ -11,7 +11,7 @@ whose primal is, with f_0 = Kx and h_i(t) = max(lower_i t, upper_i t),
 With ``g = p - Kx`` the Karush-Kuhn-Tucker conditions read ``g_i <= b`` where x_i < upper_i and ``g_i >= b`` where
 x_i > lower_i; the violation is the largest g of the former less the smallest g of the latter. Each step moves the
 pair chosen by the second-order rule of Fan, Chen and Lin (2005, WSS 2) to its optimum. On badly conditioned problems
-SMO creeps; past a budget :mod:`npbench.numerics.interior` takes over. The kernels are in
+SMO creeps; past a budget :mod:`npbench.numerics.interior_point` takes over. The kernels are in
 :mod:`npbench.numerics.smo_kernels`.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics import interior
+from npbench.numerics import interior_point
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram
 from npbench.numerics.threads import one_blas_thread
@@ -139,7 +139,7 @@ def _interior_step(
     keep = np.arange(len(x)) if whole else kernels.unsettled(x, g, lower, upper, *kernels.ends(x, g, lower, upper))
     keep = keep[lower[keep] < upper[keep]]
     block = K if len(keep) == len(x) else K[np.ix_(keep, keep)]
-    answer = interior.solve(block, g[keep] + block @ x[keep], lower[keep], upper[keep], x[keep])
+    answer = interior_point.solve(block, g[keep] + block @ x[keep], lower[keep], upper[keep], x[keep])
     change = np.zeros_like(x)
     change[keep] = answer - x[keep]
     x += change

@@ -15,7 +15,8 @@ from sklearn.utils.validation import validate_data
 
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics import sgd
-from npbench.numerics.sgd_kernels import Rule
+from npbench_sgd import descent
+from npbench_sgd.kernels import Rule
 
 REACHED = ("converged", "inactive")
 
@@ -267,15 +268,15 @@ class StochasticNP(LinearClassifier):
     def _begin(self, X: Any) -> None:
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self._gamma_0 = self._first_step(X)
-        self._descent = sgd.StochasticDescent(X.shape[1], self.average)
+        self._descent = descent.StochasticDescent(X.shape[1], self.average)
         self._n_positive, self._n_negative = 0, 0
 
     def _first_step(self, X: Any) -> float:
-        squared_norm = sgd.mean_squared_norm(X, self._random)
+        squared_norm = descent.mean_squared_norm(X, self._random)
         if not np.isfinite(squared_norm):
             raise ValueError(_TOO_LARGE)
         if self.gamma_0 is None:
-            return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
+            return descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
                 f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: it turns the weights "
@@ -311,9 +312,9 @@ class StochasticNP(LinearClassifier):
             most=1.0 / self.rho,
         )
 
-    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> sgd.Pass:
+    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> descent.Pass:
         try:
-            return self._descent.run(sgd.rows_of(X), is_positive, draws.epoch(), rule)
+            return self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), rule)
         except FloatingPointError:
             raise ValueError(_TOO_LARGE) from None
 
@@ -324,7 +325,7 @@ class StochasticNP(LinearClassifier):
 
     def _assess(self, X: Any, is_positive: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)
-        fit = sgd.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
+        fit = descent.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
         self.objective_, self.imbalance_ = fit.objective, fit.imbalance
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon

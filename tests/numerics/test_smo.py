@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics import interior, smo
+from npbench.numerics import interior_point, smo
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram, Kernel
 
@@ -205,8 +205,8 @@ def test_where_smo_alone_creeps_the_optimum_is_certified(costs, gamma, monkeypat
     x, g = np.zeros(400), p.copy()
     kernels.optimise(K, K.diagonal().copy(), lower, upper, x, g, 1e-6, 75 * 400)
     assert relative_gap(K, p, lower, upper, x, g) > 1e-5
-    calls, inner = itertools.count(), interior.solve
-    monkeypatch.setattr(interior, "solve", lambda *given: (next(calls), inner(*given))[1])
+    calls, inner = itertools.count(), interior_point.solve
+    monkeypatch.setattr(interior_point, "solve", lambda *given: (next(calls), inner(*given))[1])
     x, g, steps, violation = solved(K, p, lower, upper, 1e-6)
     assert violation <= 1e-6
     assert next(calls) >= 1
