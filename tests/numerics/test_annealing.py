@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics.annealing import CAP, EXPLANATIONS, FLOOR, NARROW, REACHED, FalseAlarmBound, QValueBound, anneal
+from npbench.numerics.annealing import CAP, CLOSED_WIDTH, EXPLANATIONS, FLOOR, REACHED, FalseAlarmBound, QValueBound, anneal
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -84,14 +84,14 @@ def test_the_search_meets_the_constraint_or_says_why_not(request):
             assert (result.best.p_fa, result.best.multiplier) == (last.p_fa, last.multiplier)
         case "inactive":
             assert result.best.rate <= rho
-            assert result.best.multiplier == last.multiplier <= (1 + NARROW) * FLOOR * start
+            assert result.best.multiplier == last.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * start
         case "capped":
             assert rates[-1] > rho
-            assert last.multiplier >= CAP * start / (1 + NARROW)
+            assert last.multiplier >= CAP * start / (1 + CLOSED_WIDTH)
         case "jump":
             # Multipliers next to each other were tried, and P_fa lies on the two sides of rho.
             above, below = multipliers[rates > rho], multipliers[rates <= rho]
-            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * NARROW
+            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * CLOSED_WIDTH
         case "max_iter":
             assert len(result.trace) == 200
 
@@ -186,7 +186,7 @@ def test_separable_data_with_a_large_rho_leave_the_constraint_inactive():
     result = search(X, y, rho=0.5, C=1e7, kernel=LINEAR)
     assert result.status == "inactive"
     assert result.best.p_fa < 0.5
-    assert result.best.multiplier <= (1 + NARROW) * FLOOR * 1e7 * 36 / 24
+    assert result.best.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * 1e7 * 36 / 24
 
 
 @pytest.mark.parametrize("seed", [19, 24, 31])
@@ -341,7 +341,7 @@ def test_a_rate_that_jumps_across_rho_ends_at_its_jump(at, above, below):
     assert result.status == "jump"
     assert result.best.p_fa == below
     too_small, too_large = (np.array([m for m in svm.tried if (m < START * at) == side]) for side in (True, False))
-    assert too_large.min() <= too_small.max() * (1 + 1.01 * NARROW)
+    assert too_large.min() <= too_small.max() * (1 + 1.01 * CLOSED_WIDTH)
 
 
 def test_a_jump_that_is_foreseen_is_tried_first():

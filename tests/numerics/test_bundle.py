@@ -128,7 +128,7 @@ def test_a_search_cut_short_says_so_and_its_gap_is_true():
 
 
 def test_where_planes_cannot_be_weighed_well_the_search_ends_and_its_bound_holds(monkeypatch):
-    monkeypatch.setattr(bundle, "PATIENCE", 20)
+    monkeypatch.setattr(bundle, "MAX_STALLED_ITERATIONS", 20)
     monkeypatch.setattr(bundle, "maximise_on_simplex", lambda *given: maximise_on_simplex(*given[:-1], 0))
     X, y = SAMPLES["tall"]
     solution, optimum = minimise(X, hinge(y), 1e3, tol=1e-9, max_iter=100_000), hinge_optimum(X, y, 1e3)
@@ -186,7 +186,7 @@ def test_planes_hold_for_a_tilted_risk():
 def test_planes_of_no_use_are_replaced(monkeypatch):
     X, y = sample(1000, 10)
     all_kept = minimise(X, hinge(y), 1e4, tol=1e-7)
-    monkeypatch.setattr(bundle, "IDLE", 2)
+    monkeypatch.setattr(bundle, "IDLE_ITERATIONS", 2)
     few = minimise(X, hinge(y), 1e4, tol=1e-7)
     assert few.status == "converged"
     assert few.planes.count < 0.6 * len(few.trace)

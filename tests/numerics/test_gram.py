@@ -155,7 +155,7 @@ def test_a_kernel_function_of_the_wrong_shape_is_refused_in_a_sentence():
 @pytest.mark.parametrize("name", ["linear", "rbf", "callable"])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_a_small_budget_gives_the_same_optimum(name, storage, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK", 24)
+    monkeypatch.setattr(smo, "BLOCK_SIZE", 24)
     rng = np.random.default_rng(4)
     X, p = draw(80), np.where(rng.random(80) < 0.3, 1.0, -1.0)
     upper = np.where(p > 0, 5.0, 0.0)

@@ -106,13 +106,13 @@ def test_a_mixture_does_not_change():
 @pytest.mark.parametrize(
     ("weights", "means", "covariances", "fault"),
     [
-        ([0.5, 0.6], [[0.0], [1.0]], [[[1.0]], [[1.0]]], "have the sum 1"),
+        ([0.5, 0.6], [[0.0], [1.0]], [[[1.0]], [[1.0]]], "sum 1"),
         ([1.5, -0.5], [[0.0], [1.0]], [[[1.0]], [[1.0]]], "must be positive"),
-        ([1.0], [[0.0, 0.0]], [[[1.0]]], r"need shapes \(k,\), \(k, d\), \(k, d, d\)"),
-        ([1.0], [0.0], [[[1.0]]], "need shapes"),
-        ([], np.zeros((0, 1)), np.zeros((0, 1, 1)), "need shapes"),
+        ([1.0], [[0.0, 0.0]], [[[1.0]]], "shapes"),
+        ([1.0], [0.0], [[[1.0]]], "shapes"),
+        ([], np.zeros((0, 1)), np.zeros((0, 1, 1)), "shapes"),
         ([1.0], [[np.nan]], [[[1.0]]], "must be finite"),
-        ([1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.0, 1.0]]], "covariance 0 must be symmetric"),
+        ([1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.0, 1.0]]], "covariance 0"),
         ([1.0], [[0.0, 0.0]], [[[1.0, 2.0], [2.0, 1.0]]], "positive definite"),
         ([1.0], [[0.0]], [[[0.0]]], "positive definite"),
     ],

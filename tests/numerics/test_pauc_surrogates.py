@@ -263,7 +263,7 @@ def test_ranks_of_a_range(n, lo, hi, expected):
     if expected[0] < expected[1]:
         assert ranks_within(n, lo, hi) == expected
     else:
-        with pytest.raises(ValueError, match=r"No negative is ranked in fpr_range=\(0\.02, 0\.05\).*Widen fpr_range"):
+        with pytest.raises(ValueError, match=r"No negative is ranked in fpr_range=\(0\.02, 0\.05\)"):
             ranks_within(n, lo, hi)
 
 

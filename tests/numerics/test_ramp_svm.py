@@ -210,7 +210,7 @@ def test_the_start_does_not_decide_about_a_convex_step():
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK", 30)
+    monkeypatch.setattr(smo, "BLOCK_SIZE", 30)
     X, y = sample(100)
     ends = []
     for budget in (1 << 30, 8 * 100 * 10):
@@ -227,7 +227,7 @@ def test_a_step_on_which_smo_creeps_is_certified():
     X, y = sample(300)
     svm = RampSVM(Gram(X, Kernel("rbf", 0.05)), y, 1.0, 1e-6)
     svm.step(2e4, 2e4, np.zeros(300, dtype=bool))
-    assert svm.n_steps > smo.RESCUES[0][0] * 300
+    assert svm.n_steps > smo.INTERIOR_POINT_CALLS[0][0] * 300
     assert svm.violation <= 1e-6
     dual = y @ svm.x - 0.5 * svm.squared_norm
     assert svm.duality_gap <= 1e-6 * dual

@@ -73,7 +73,7 @@ def test_known_ranks(rho, ranks):
 def test_known_numbers_of_negatives(rho, delta, n):
     assert fewest_negatives(rho, delta) == n
     assert umbrella_rank(n, rho, delta) == n
-    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* needs {n} of them\.$"):
+    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* {n} are needed"):
         umbrella_rank(n - 1, rho, delta)
 
 

@@ -255,7 +255,7 @@ def test_without_convergence_the_warning_names_the_rate_and_what_to_try():
 def test_a_convex_step_that_is_cut_short_is_not_called_converged(cache_size, monkeypatch):
     inner = smo.solve
     monkeypatch.setattr(smo, "solve", lambda *given, spent: inner(*given, max_iter=2))
-    monkeypatch.setattr(smo, "RESCUES", ((0, False),))  # so that every step goes through the solver cut short
+    monkeypatch.setattr(smo, "INTERIOR_POINT_CALLS", ((0, False),))  # every step uses the truncated solver
     with pytest.warns(ConvergenceWarning, match="above tol=1e-09.* Scale the features"):
         model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
     assert (model.converged_, model.status_) == (False, "imprecise")

@@ -64,7 +64,7 @@ def test_at_a_bound_it_is_the_umbrella(rho, delta):
 
 def test_too_few_negatives_are_refused_with_the_number_needed():
     curve = np_roc(np.arange(50.0), np.arange(10.0))
-    with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* needs 59 of them"):
+    with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* 59 are needed"):
         curve.at(0.05)
     assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # what they are enough for
     assert curve.at(0.06).rank == 50
