@@ -197,7 +197,7 @@ def test_a_gaussian_miss_rate_that_rounds_to_one_is_not_called_a_chebyshev_bound
 
 
 def test_the_gaussian_bound_beyond_one_half_is_refused():
-    with pytest.raises(ValueError, match="the Gaussian bound needs rho <= 1/2"):
+    with pytest.raises(ValueError, match="Gaussian bound needs rho <= 1/2"):
         GenerativeNP(rho=0.51, bound="gaussian").fit(X, Y)
     assert GenerativeNP(rho=0.5, bound="gaussian").fit(X, Y).predicted_p_nd_ < 0.5
     assert GenerativeNP(rho=0.9).fit(X, Y).predicted_p_nd_ < 0.5

@@ -11,8 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal, norm
 
 from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetric_cost import AsymmetricCost
-from npbench_papers.bach.expected_losses import ERF, HINGE
+from npbench_papers.bach.expected_cost import ERF, HINGE, AsymmetricCost
 from npbench_papers.bach.population import least_cost_ratio, minimisers
 
 LINE = Population(

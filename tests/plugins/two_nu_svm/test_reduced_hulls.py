@@ -417,7 +417,7 @@ def test_where_all_weights_are_free_a_refit_is_a_newton_step():
 
 
 def test_more_free_weights_than_newton_steps_take_on(monkeypatch):
-    monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MOST_FREE", 10)
+    monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MAX_FREE_WEIGHTS", 10)
     X, y = sample(40, 40)
     K, caps = rbf(100.0)(X), DualNu(0.3, 0.6)
     hulls = ReducedHulls(K, y)

@@ -6,8 +6,14 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetric_cost import AsymmetricCost, class_derivatives, class_value
-from npbench_papers.bach.expected_losses import ERF, HINGE, SQUARE
+from npbench_papers.bach.expected_cost import (
+    ERF,
+    HINGE,
+    SQUARE,
+    AsymmetricCost,
+    class_derivatives,
+    class_value,
+)
 
 # By their definitions in section 2.1 of the paper.
 DEFINED = {
