@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from scipy.stats import rankdata
 
-ROUNDED_DIGITS = 12  # differences that are equal up to rounding are ties
+DIGITS = 12  # differences that are equal up to rounding are ties
 
 
 def greater(differences: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> larger.tolist(), smaller.tolist()
     ([0.0625], [0.96875])
     """
-    rounded = np.round(np.asarray(differences, dtype=np.float64), ROUNDED_DIGITS)
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)
     n_zeros = np.sum(sizes == 0, axis=1, keepdims=True)
     # Doubled ranks are integers even for the mean ranks of ties. Zeros get rank 0, which changes no sum.

@@ -45,7 +45,7 @@ def value(K, p, x):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
+def test_optimum_matches_a_conic_solver(name, qp_maximum):
     K, p, lower, upper = PROBLEMS[name]
     x = interior_point.solve(K, p, lower, upper, np.zeros(len(p)))
     assert np.all((lower <= x) & (x <= upper))
@@ -54,7 +54,7 @@ def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
 
 
 @pytest.mark.parametrize("name", ["low rank", "smooth", "smooth, shifted boxes", "identity"])
-def test_low_rank_and_dense_systems_give_the_same_point(name, monkeypatch):
+def test_low_rank_and_dense_systems_agree(name, monkeypatch):
     K, p, lower, upper = PROBLEMS[name]
     start = np.zeros(len(p))
     one = interior_point.solve(K, p, lower, upper, start)
@@ -65,7 +65,7 @@ def test_low_rank_and_dense_systems_give_the_same_point(name, monkeypatch):
 
 
 @pytest.mark.parametrize("total", [-3.0, 0.5, 8.0])
-def test_the_sum_of_the_start_is_kept(total, qp_maximum):
+def test_sum_of_the_start_is_kept(total, qp_maximum):
     K, p, lower, upper = PROBLEMS["full rank"]
     start = np.full(len(p), total / len(p))
     start = np.clip(start, lower, upper)
@@ -79,7 +79,7 @@ def test_the_sum_of_the_start_is_kept(total, qp_maximum):
 
 
 @pytest.mark.parametrize("cost", [1e6, 1e9, 1e12])
-def test_costs_beyond_what_rounding_allows_end_inside_the_box(cost):
+def test_extreme_costs_end_inside_the_box(cost):
     K, p, lower, upper = svm(smooth(80, 0.05), cost, cost / 10, 0.3)
     x = interior_point.solve(K, p, lower, upper, np.zeros(len(p)))
     assert np.all((lower <= x) & (x <= upper))
@@ -88,7 +88,7 @@ def test_costs_beyond_what_rounding_allows_end_inside_the_box(cost):
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 8), st.sampled_from([1e-14, 1e-6, 1e-2]))
 @settings(max_examples=80, deadline=None)
-def test_pivoted_cholesky_leaves_a_residual_below_its_bound(seed, n, rank, tol):
+def test_pivoted_cholesky_residual_is_below_its_bound(seed, n, rank, tol):
     K = gram_of_rank(n, rank, seed) if rank else smooth(n, 1.0, seed)
     L = interior_point.pivoted_cholesky(K, tol, max_rank=n)
     assert L.shape[1] == n

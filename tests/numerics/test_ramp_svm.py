@@ -65,7 +65,7 @@ def problems(draw):
 
 @given(problems())
 @settings(max_examples=150, deadline=None)
-def test_the_objective_never_increases_and_the_flat_samples_repeat(problem):
+def test_objective_never_increases_and_flat_samples_repeat(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     before = np.inf
@@ -79,7 +79,7 @@ def test_the_objective_never_increases_and_the_flat_samples_repeat(problem):
 
 @given(problems())
 @settings(max_examples=100, deadline=None)
-def test_a_settled_point_meets_the_optimality_conditions(problem):
+def test_settled_point_meets_the_optimality_conditions(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     *_, flat = run(svm, *costs)
@@ -97,7 +97,7 @@ def test_a_settled_point_meets_the_optimality_conditions(problem):
     assert np.all(z[~flat] >= -eta - 2 * tol - error)
 
 
-def test_the_problems_drawn_have_flat_samples():
+def test_drawn_problems_have_flat_samples():
     X, y = sample(60, shift=0.5)
     svm = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6)
     steps = list(run(svm, 30.0, 30.0))
@@ -107,7 +107,7 @@ def test_the_problems_drawn_have_flat_samples():
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_what_a_step_reports_is_so(problem):
+def test_step_measures_match_the_data(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     for flat in run(svm, *costs):
@@ -129,7 +129,7 @@ def test_what_a_step_reports_is_so(problem):
 @pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("kernel", [Kernel("linear"), Kernel("rbf", 0.5)], ids=["linear", "rbf"])
 @pytest.mark.parametrize("share_flat", [0.0, 0.3])
-def test_the_dual_value_is_the_minimum_of_the_primal(eta, kernel, share_flat):
+def test_dual_value_equals_the_primal_minimum(eta, kernel, share_flat):
     X, y = sample(60)
     flat = np.random.default_rng(1).random(60) < share_flat
     c = costs_of(y, 3.0 * eta**2, 1.0 * eta**2)
@@ -150,7 +150,7 @@ def test_the_dual_value_is_the_minimum_of_the_primal(eta, kernel, share_flat):
 
 @pytest.mark.parametrize("eta", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_without_flat_samples_it_is_the_svm_of_scikit_learn(eta, kernel):
+def test_svm_without_flat_samples_matches_scikit_learn(eta, kernel):
     X, y = sample(120)
     cost_positive, cost_negative = 40.0 * eta / 48, 15.0 * eta / 72
     svm = RampSVM(Gram(X, Kernel(kernel, 0.5)), y, eta, 1e-9)
@@ -162,7 +162,7 @@ def test_without_flat_samples_it_is_the_svm_of_scikit_learn(eta, kernel):
 
 
 @pytest.mark.parametrize("cost_positive", [3.0, 0.1])
-def test_a_class_at_exactly_minus_eta_is_not_flat(cost_positive):
+def test_class_at_exactly_minus_eta_is_not_flat(cost_positive):
     # f_0 = 0: f is the intercept, eta or -eta, and the cheaper class lies at -eta.
     y = np.repeat([1, -1], [7, 11])
     svm = RampSVM(Gram(np.zeros((18, 2)), Kernel("linear")), y, 0.3, 1e-3)
@@ -173,7 +173,7 @@ def test_a_class_at_exactly_minus_eta_is_not_flat(cost_positive):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
+def test_duplicate_of_a_free_sample_is_not_flat(seed):
     X, y = sample(40, shift=1.5, seed=seed)
     X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is there as a cheap negative, too
     svm, c = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6), costs_of(y, 5.0, 0.5)
@@ -186,7 +186,7 @@ def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
     assert not flat[duplicates].any()
 
 
-def test_two_steps_do_not_alternate_for_ever():
+def test_steps_do_not_alternate_forever():
     # A sample 1.9 tolerances below the kink after a step in which it was flat, and 2.3 after one in which it was not.
     X, y = sample(27, share=0.3, shift=0.0, seed=6231)
     X[13:] = X[:14]
@@ -194,7 +194,7 @@ def test_two_steps_do_not_alternate_for_ever():
     assert len(steps) > 2
 
 
-def test_the_start_does_not_decide_about_a_convex_step():
+def test_convex_step_does_not_depend_on_the_start():
     X, y = sample(80)
     flat = np.random.default_rng(3).random(80) < 0.3
     gram = Gram(X, Kernel("rbf", 0.5))
@@ -209,7 +209,7 @@ def test_the_start_does_not_decide_about_a_convex_step():
 
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])
-def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
+def test_small_budget_gives_the_same_steps(eta, monkeypatch):
     monkeypatch.setattr(smo, "BLOCK_SIZE", 30)
     X, y = sample(100)
     ends = []
@@ -223,7 +223,7 @@ def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
         np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=1e-6)
 
 
-def test_a_step_on_which_smo_creeps_is_certified():
+def test_slow_step_is_certified():
     X, y = sample(300)
     svm = RampSVM(Gram(X, Kernel("rbf", 0.05)), y, 1.0, 1e-6)
     svm.step(2e4, 2e4, np.zeros(300, dtype=bool))

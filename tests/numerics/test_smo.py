@@ -150,7 +150,7 @@ def assert_feasible(x, lower, upper, scale=None):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
+def test_optimum_matches_a_conic_solver(name, qp_maximum):
     K, p, lower, upper = CASES[name]
     x, g, _, violation = solved(K, p, lower, upper)
     assert violation <= 1e-9
@@ -162,7 +162,7 @@ def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_gap_is_primal_less_dual(name, qp_maximum):
+def test_gap_is_primal_minus_dual(name, qp_maximum):
     K, p, lower, upper = CASES[name]
     best = qp_maximum(K, p, lower, upper)
     for tol in (1.0, 1e-3, 1e-9):
@@ -177,7 +177,7 @@ def test_the_gap_is_primal_less_dual(name, qp_maximum):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_any_start_leads_to_the_same_optimum(name):
+def test_any_start_gives_the_same_optimum(name):
     K, p, lower, upper = CASES[name]
     cold = dual(K, p, solved(K, p, lower, upper, 1e-8)[0])
     rng = np.random.default_rng(5)
@@ -189,7 +189,7 @@ def test_any_start_leads_to_the_same_optimum(name):
         assert dual(K, p, x) == pytest.approx(cold, rel=1e-6)
 
 
-def test_a_start_at_the_optimum_takes_no_step():
+def test_start_at_the_optimum_takes_no_step():
     K, p, lower, upper = CASES["ordinary"]
     x, _, _, _ = solved(K, p, lower, upper, 1e-9)
     again, _, steps, _ = solved(K, p, lower, upper, 1e-8, x)
@@ -199,7 +199,7 @@ def test_a_start_at_the_optimum_takes_no_step():
 
 @pytest.mark.parametrize("costs", [(1e4, 1e4), (1e4, 1e2), (1e2, 1e4)])
 @pytest.mark.parametrize("gamma", [0.05, 1.0])
-def test_where_smo_alone_creeps_the_optimum_is_certified(costs, gamma, monkeypatch):
+def test_slow_problems_are_certified(costs, gamma, monkeypatch):
     X, y = mixture(400)
     K, p, lower, upper = problem(rbf(X, gamma), y, *costs)
     x, g = np.zeros(400), p.copy()
@@ -228,7 +228,7 @@ def test_max_iter_stops_with_the_true_violation(name, max_iter):
 
 @pytest.mark.parametrize("name", ["ordinary", "high costs", "cost ratio 1e6, high", "linear in the plane, high costs"])
 @pytest.mark.parametrize("budget", [1 << 30, 1 << 12])
-def test_a_tolerance_below_rounding_ends_too(name, budget):
+def test_tolerance_below_rounding_terminates(name, budget):
     K, p, lower, upper = CASES[name]
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget)
     x, g, steps, violation = solved(K, p, lower, upper, 1e-300, gram=gram, max_iter=200_000)
@@ -240,7 +240,7 @@ def test_a_tolerance_below_rounding_ends_too(name, budget):
 
 @pytest.mark.parametrize(("n", "kernel", "costs"), [(47, linear, (1e5, 1e6)), (60, rbf, (1e6, 1e6))])
 @pytest.mark.parametrize("seed", [0, 3, 5])
-def test_where_rounding_bars_the_tolerance_the_best_point_is_returned_soon(n, kernel, costs, seed):
+def test_best_point_is_returned_if_rounding_prevents_the_tolerance(n, kernel, costs, seed):
     X, y = sample(n, seed=seed)
     K, p, lower, upper = problem(kernel(X), y, *costs)
     x, g, steps, violation = solved(K, p, lower, upper, 1e-10)
@@ -253,7 +253,7 @@ def test_where_rounding_bars_the_tolerance_the_best_point_is_returned_soon(n, ke
 
 @pytest.mark.parametrize("place", ["lower", "upper", "x", "g"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_refused(place, value):
+def test_infinite_input_raises(place, value):
     arrays = {"lower": -np.ones(4), "upper": np.ones(4), "x": np.zeros(4), "g": np.ones(4)}
     arrays[place][2] = value
     with pytest.raises(ValueError, match="must be finite"):
@@ -265,7 +265,7 @@ def test_what_is_not_finite_is_refused(place, value):
     [([1, 0, 0], [2, 1, 1]), ([-2, -1, -1], [-1, 0, 0]), ([0, -1, -1], [-1, 1, 1])],
     ids=["sum above 0", "sum below 0", "bounds crossed"],
 )
-def test_a_box_without_a_point_is_refused(lower, upper):
+def test_infeasible_box_raises(lower, upper):
     with pytest.raises(ValueError, match="box is infeasible"):
         smo.solve(Gram.of(np.eye(3)), np.array(lower, float), np.array(upper, float), np.zeros(3), np.ones(3))
 
@@ -284,7 +284,7 @@ def points(draw):
 
 @given(points())
 @settings(max_examples=400, deadline=None)
-def test_the_bias_is_the_middle_of_the_minimisers(point):
+def test_bias_is_the_middle_of_the_minimisers(point):
     x, g, lower, upper = point
 
     def value(b):
@@ -322,7 +322,7 @@ def test_weak_duality_at_any_feasible_point(seed, b):
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=200, deadline=None)
-def test_any_start_is_fitted_into_the_box_to_the_last_bit(seed):
+def test_any_start_is_moved_exactly_into_the_box(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     inside = rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3)

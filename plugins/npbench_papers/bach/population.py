@@ -37,7 +37,9 @@ Loss = Literal["square", "erf", "hinge"]
 LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
 LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, products of a weight and a tail overflow or underflow
 SAME_MEAN = 1e-24  # squared distance of equal means of standardised features, up to rounding
-HINGE_WIDTHS = (1.0, 0.25, 0.0625, 0.0156, 0.0)  # of the blurred hinges that lead to the sharp one
+# Widths of the blurred hinges that lead to the sharp one; the second sequence is used if the first fails.
+HINGE_WIDTHS = ((1.0, 0.25, 0.0625, 0.0156, 0.0), (*0.5 ** np.arange(20.0), 0.0))
+SOLVED = 1e-9  # residual of a solved problem
 
 
 class Minimisers(NamedTuple):
@@ -189,9 +191,14 @@ def _of_hinge_loss(cost: AsymmetricCost) -> Array:
 
 def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Array:
     """Minimise for hinges that are less and less blurred: near a kink, Newton's method is slow from distant starts."""
-    for width in HINGE_WIDTHS:
-        start = minimise(problem(BlurredHinge(HINGE.kink, width)), start).points
-    return start
+    for widths in HINGE_WIDTHS:
+        points = start
+        for width in widths:
+            found = minimise(problem(BlurredHinge(HINGE.kink, width)), points)
+            points = found.points
+        if found.residual.max(initial=0.0) <= SOLVED:
+            break
+    return points
 
 
 def _checked_log_ratio(population: Population, gamma: Array) -> Array:

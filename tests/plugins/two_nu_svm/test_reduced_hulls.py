@@ -93,7 +93,7 @@ def assert_feasible(u, y, caps):
 
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
+def test_optimum_matches_a_conic_solver(problem, caps):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     solution = hulls.solve(caps)
@@ -119,7 +119,7 @@ def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
 
 @given(problems(), dual_nus, st.sampled_from([10.0, 0.3, 1e-3]))
 @settings(max_examples=60, deadline=None)
-def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
+def test_gap_bounds_the_objective_and_the_weights(problem, caps, tol):
     K, y = problem
     solution = ReducedHulls(K, y, tol=tol).solve(caps)
     best, x = conic(K, y, caps)
@@ -136,7 +136,7 @@ def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
 
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_the_objective_never_rises(problem, caps):
+def test_objective_never_increases(problem, caps):
     K, y = problem
     hulls = ReducedHulls(K, y)
     Q, scale = hulls._Q, hulls._scale
@@ -155,7 +155,7 @@ def test_the_objective_never_rises(problem, caps):
 
 @given(problems(), st.lists(dual_nus, min_size=2, max_size=6))
 @settings(max_examples=60, deadline=None)
-def test_any_sequence_of_caps_gives_what_cold_solves_give(problem, sequence):
+def test_warm_starts_match_cold_starts(problem, sequence):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     for caps in sequence:
@@ -182,7 +182,7 @@ def nu_svc(K, y, caps):
 
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(0.2, 0.7), DualNu(0.9, 0.1), DualNu(1, 1), DualNu(0.05, 1)])
 @pytest.mark.parametrize("name", ["rbf 1", "rbf 1000"])
-def test_nu_svc_with_weights_of_samples_is_the_same(caps, name):
+def test_matches_nu_svc_with_sample_weights(caps, name):
     X, y = sample(40, 70)
     K = KERNELS[name](X)
     solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
@@ -241,7 +241,7 @@ def test_every_2c_svm_is_a_2nu_svm(C, gamma):
 
 
 @pytest.mark.parametrize("gamma", [0.2, 0.5, 0.9])
-def test_the_largest_nu_is_that_of_both_classes(gamma):
+def test_largest_nu_depends_on_both_classes(gamma):
     X, y = sample(30, 50)
     C, n = 1e-7, 80
     nu = np.abs(two_c(rbf(1.0)(X), y, C, gamma).dual_coef_).sum() / (C * n)
@@ -252,7 +252,7 @@ def test_the_largest_nu_is_that_of_both_classes(gamma):
         DualNu(*(1.01 * nus))
 
 
-def test_below_the_least_nu_the_hulls_meet():
+def test_hulls_meet_below_the_least_nu():
     X, y = sample(40, 40, shift=0.5)
     K = X @ X.T
     nu = [np.abs(two_c(K, y, C, 0.5).dual_coef_).sum() / (C * 80) for C in (1e2, 1e3)]
@@ -266,12 +266,12 @@ def test_below_the_least_nu_the_hulls_meet():
 
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.0001, np.nan])
 @pytest.mark.parametrize("name", ["nu_pos", "nu_neg"])
-def test_infeasible_nu_is_named(name, nu):
+def test_infeasible_nu_raises(name, nu):
     with pytest.raises(ValueError, match=rf"^{name}=.* is infeasible"):
         DualNu(**{"nu_pos": 0.5, "nu_neg": 0.5, name: nu})
 
 
-def test_the_nu_of_both_classes_is_infeasible_above_its_bound():
+def test_common_nu_above_its_bound_raises():
     X, y = sample(10, 30)
     hulls = ReducedHulls(X @ X.T, y)
     assert hulls.solve(Nu(0.5)).converged
@@ -298,7 +298,7 @@ def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
 
 
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(1, 1), DualNu(0.01, 0.3), Nu(0.4)])
-def test_where_all_samples_are_alike_every_sample_is_an_error(caps):
+def test_identical_samples_are_all_errors(caps):
     y = np.repeat([1.0, -1.0], (8, 9))
     for K in (np.zeros((17, 17)), np.ones((17, 17))):
         hulls = ReducedHulls(K, y)
@@ -309,14 +309,14 @@ def test_where_all_samples_are_alike_every_sample_is_an_error(caps):
         assert not left.doubt.any()
 
 
-def test_classes_of_the_same_points_meet():
+def test_hulls_of_identical_classes_meet():
     X, _ = sample(15, 15)
     K, y = rbf(1.0)(np.concatenate([X, X])), np.repeat([1.0, -1.0], 30)
     for nu in (0.01, 0.3, 1.0):
         assert ReducedHulls(K, y).solve(DualNu(nu, nu)).meet
 
 
-def test_hulls_of_half_their_size_meet_where_linear_classes_overlap():
+def test_half_hulls_of_overlapping_linear_classes_meet():
     X, y = sample(30, 30, shift=0.1)
     hulls = ReducedHulls(X @ X.T, y)
     assert hulls.solve(DualNu(0.5, 0.5)).meet
@@ -345,7 +345,7 @@ def assert_left_out(K, y, caps, left, i):
         assert (left.margins[i] > 0) == (margin > 0)
 
 
-def test_a_cap_above_one_leaves_its_sample_free():
+def test_cap_above_one_leaves_its_sample_free():
     """So that it lies on the margin, as no margin error is allowed where nu times n is below 1."""
     X, y = sample(6, 9, shift=3.0)
     K = X @ X.T
@@ -358,7 +358,7 @@ def test_a_cap_above_one_leaves_its_sample_free():
 
 @given(problems(least=2, most=12), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_leaving_one_out_is_a_separate_fit(problem, caps):
+def test_leave_one_out_matches_separate_fits(problem, caps):
     K, y = problem
     left = ReducedHulls(K, y).leave_one_out(caps)
     assert np.all(left.doubt >= 0)
@@ -368,7 +368,7 @@ def test_leaving_one_out_is_a_separate_fit(problem, caps):
 
 @given(problems(least=2, most=9), st.lists(dual_nus, min_size=2, max_size=4))
 @settings(max_examples=40, deadline=None)
-def test_leaving_one_out_along_any_sequence_of_caps(problem, sequence):
+def test_leave_one_out_for_any_sequence_of_caps(problem, sequence):
     K, y = problem
     hulls = ReducedHulls(K, y)
     for caps in sequence:
@@ -379,7 +379,7 @@ def test_leaving_one_out_along_any_sequence_of_caps(problem, sequence):
 
 @pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), Nu(0.3)])
-def test_leaving_one_out_of_many(name, caps):
+def test_leave_one_out_of_many_samples(name, caps):
     X, y = sample(50, 70)
     K = KERNELS[name](X)
     left = ReducedHulls(K, y).leave_one_out(caps)
@@ -390,7 +390,7 @@ def test_leaving_one_out_of_many(name, caps):
 
 
 @pytest.mark.parametrize("nu", [0.2, 0.5])
-def test_leaving_one_out_of_a_nu_svm_is_that_of_nu_svc(nu):
+def test_leave_one_out_of_a_nu_svm_matches_nu_svc(nu):
     X, y = sample(20, 30)
     K = rbf(1.0)(X)
     left = ReducedHulls(K, y).leave_one_out(Nu(nu))
@@ -402,21 +402,21 @@ def test_leaving_one_out_of_a_nu_svm_is_that_of_nu_svc(nu):
         assert left.margins[i] == pytest.approx(margin, abs=left.doubt[i] + 1e-5)
 
 
-def test_only_samples_with_weight_are_fitted_again():
+def test_only_samples_with_weight_are_refitted():
     X, y = sample(60, 60, shift=2.0)
     hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.2, 0.2)
     left = hulls.leave_one_out(caps)
     assert 24 <= left.n_refits <= np.sum(hulls.solve(caps).x != 0) + 15 < 100
 
 
-def test_where_all_weights_are_free_a_refit_is_a_newton_step():
+def test_refit_with_free_weights_is_one_newton_step():
     X, y = sample(30, 40)
     left = ReducedHulls(rbf(100.0)(X), y).leave_one_out(DualNu(0.4, 0.4))
     assert left.n_refits == 70
     assert left.n_steps <= 2 * 70 + 5 * 70  # of the fits with all samples, and a few after each Newton step
 
 
-def test_more_free_weights_than_newton_steps_take_on(monkeypatch):
+def test_more_free_weights_than_newton_steps_allow(monkeypatch):
     monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MAX_FREE_WEIGHTS", 10)
     X, y = sample(40, 40)
     K, caps = rbf(100.0)(X), DualNu(0.3, 0.6)
