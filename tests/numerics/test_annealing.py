@@ -124,7 +124,7 @@ def test_kept_iterate_matches_its_recomputed_rates(request):
     best, C = result.best, parameters["C"]
     K = parameters["kernel"].between(X, X)
     loss = ramp(margins(X, y, parameters["kernel"], best), 1.0)
-    error = 1e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # rounding of all steps, with multipliers up to C
+    error = 5e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # rounding of all steps, with multipliers up to C
     assert best.p_fa == pytest.approx(loss[y < 0].mean(), abs=error)
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()

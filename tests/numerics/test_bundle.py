@@ -58,7 +58,7 @@ def test_svm_without_intercept_matches_a_conic_solver(name, C):
     assert solution.status == "converged"
     assert solution.gap <= 1e-7 * solution.objective
     assert solution.objective == pytest.approx(optimum, rel=1e-6)
-    # 1/2 ||w - optimum||^2 is at most the gap: both are checked against the value, from either side.
+    # 1/2 ||w - optimum||^2 is at most the gap; objective and bound enclose the optimum.
     assert solution.bound <= optimum * (1 + 1e-8)
     risk = hinge(y)(X @ solution.w)[0]
     assert solution.objective == pytest.approx(0.5 * solution.w @ solution.w + C * risk, rel=1e-12)
@@ -92,7 +92,7 @@ def test_watch_sees_directions_while_zero_is_best(method):
     X, y = SAMPLES["tall"]
     shown, useless = [], []
     solution = minimise(X, hinge(y), 10.0, method=method, watch=lambda *point: shown.append(point))
-    # A risk that is least at 0: nothing is ever better.
+    # The risk has its minimum at 0, so that no other point is better.
     minimise(
         X, lambda s: (1 + np.abs(s).mean(), np.sign(s) / len(s)), 10.0, tol=1e-9, watch=lambda w, _: useless.append(w)
     )

@@ -94,7 +94,7 @@ def test_cache_evicts_the_least_recently_used_rows():
         gram.rows(np.array(index))
         assert len(gram._rows) <= 4
         assert sum(row.nbytes for row in gram._rows.values()) <= 8 * 50 * 4
-    # 4 and 5 pushed out 1 and 2; 0 and 3 stayed; 1 had to be computed again.
+    # 4 and 5 evicted 1 and 2; 0 and 3 stayed; 1 is computed again.
     assert calls == [2, 2, 2, 1]
 
 

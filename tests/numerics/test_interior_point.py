@@ -1,4 +1,4 @@
-"""The interior point method against a conic solver, and its two ways to solve a linear system against each other."""
+"""The interior point method against a conic solver, and its low-rank against its dense systems."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_low_rank_and_dense_systems_agree(name, monkeypatch):
     monkeypatch.setattr(interior_point, "pivoted_cholesky", lambda *_, **__: None)
     other = interior_point.solve(K, p, lower, upper, start)
     assert value(K, p, one) == pytest.approx(value(K, p, other), rel=1e-9)
-    np.testing.assert_allclose(K @ one, K @ other, atol=1e-4 * np.abs(p).max())  # f_0 is unique, x need not be
+    np.testing.assert_allclose(K @ one, K @ other, atol=1e-4 * np.abs(p).max())  # f_0 is unique, x may not be
 
 
 @pytest.mark.parametrize("total", [-3.0, 0.5, 8.0])
@@ -72,7 +72,7 @@ def test_sum_of_the_start_is_kept(total, qp_maximum):
     start[np.argmax(p * np.sign(total))] += total - start.sum()
     x = interior_point.solve(K, p, lower, upper, start)
     assert x.sum() == pytest.approx(total, abs=1e-8)
-    # Moving every variable by total / n makes it the problem of the sum 0.
+    # Shifting every variable by total / n gives the problem with sum 0.
     shift = np.full(len(p), total / len(p))
     moved = qp_maximum(K, p - K @ shift, lower - shift, upper - shift)
     assert value(K, p, x) == pytest.approx(moved + value(K, p, shift), rel=1e-7)
@@ -94,7 +94,7 @@ def test_pivoted_cholesky_residual_is_below_its_bound(seed, n, rank, tol):
     assert L.shape[1] == n
     assert np.abs(K - L.T @ L).max() <= (tol + 1e-12) * K.diagonal().max()
     if rank:
-        assert len(L) <= min(rank, n) + 2  # rounding may look like another direction or two at 1e-14
+        assert len(L) <= min(rank, n) + 2  # rounding can add a direction or two at 1e-14
     if len(L) > 1:
         shorter = interior_point.pivoted_cholesky(K, tol, max_rank=len(L) - 1)
         assert shorter is None

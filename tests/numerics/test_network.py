@@ -22,7 +22,7 @@ KINDS = {"sigmoid": SIGMOID, "ramp": RAMP}
 
 
 def rule(**changes):
-    """Return a rule whose bounds on steps and on lambda are far off."""
+    """Return a rule with inactive bounds on steps and lambda."""
     settings = {
         "loss": SIGMOID,
         "eta": 1.3,
@@ -40,7 +40,7 @@ def rule(**changes):
 
 
 def start(d=4, hidden=3, seed=0):
-    """Return a network all of whose parameters are away from zero."""
+    """Return a network with all parameters away from zero."""
     random = np.random.default_rng(seed)
     shape = (max(hidden, 1), d)
     c = random.normal(size=hidden) if hidden else np.zeros(1)
@@ -76,7 +76,7 @@ def differences(function, network, h=1e-6):
 
 
 def decayed(network):
-    """Return the parameters that the penalty weighs, zero for intercepts."""
+    """Return the penalised parameters, with zeros for intercepts."""
     W, c, v, b = network
     return np.concatenate([W.ravel(), 0 * c, v, 0 * b])
 

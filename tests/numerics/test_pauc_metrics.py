@@ -24,7 +24,7 @@ from npbench.numerics.pauc_metrics import (
     tpr_limits,
 )
 
-# Few distinct values, so that ties are the rule; infinities, signed zeros and tiny numbers among them.
+# Few distinct values, so that ties are common, including infinities, signed zeros and tiny numbers.
 SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
 DEFINITIONS = [pairwise, fractional, interpolated]
 
@@ -117,7 +117,7 @@ def test_full_range_matches_the_auc_of_scikit_learn(sample):
 
 @pytest.mark.parametrize("hi", [0.07, 0.29, 0.57])
 def test_range_ends_are_rounded_first(hi):
-    # 100 * 0.29 is 28.999..., 100 * 0.07 is 7.000...01; the range holds 29 and 7 negatives all the same.
+    # 100 * 0.29 is 28.999..., 100 * 0.07 is 7.000...01; the range contains 29 and 7 negatives all the same.
     expected = round(100 * hi)
     y = np.repeat([1, -1], [1, 100])
     scores = np.concatenate([[99.5 - expected], np.arange(100.0)])  # below exactly `expected` negatives
@@ -162,7 +162,7 @@ def test_areas_of_twenty_scores_match_proc(lo, hi, raw, standardised, half_ties)
     ],
 )
 def test_reversed_classes_give_a_range_of_true_positive_rates(lo, hi, raw):
-    """pROC's areas beside sensitivities from 1 - hi to 1 - lo, with partial.auc.focus="sensitivity"."""
+    """Compare with pROC's areas over sensitivities from 1 - hi to 1 - lo, with partial.auc.focus="sensitivity"."""
     assert (hi - lo) * interpolated(-Y, -TWENTY, lo, hi).value == pytest.approx(raw, abs=1e-11)
 
 
@@ -247,7 +247,7 @@ def test_tpr_at_fpr_is_the_best_of_all_thresholds(sample, fpr):
         for t in thresholds
         if Fraction(sum(n > t for n in negatives), len(negatives)) <= fpr
     ]
-    accept_all = [Fraction(1)] if fpr == 1 else []  # below the lowest score, be it -inf
+    accept_all = [Fraction(1)] if fpr == 1 else []  # below the lowest score, even if it is -inf
     assert tpr_at(*sample, float(fpr)) == pytest.approx(float(max(rates + accept_all)))
 
 

@@ -27,7 +27,7 @@ def over_all_orderings(y, scores, first, last, surrogate):
     """Maximise loss + difference of feature maps over all orderings of all samples; equations 11, 14 and 18.
 
     An ordering is a permutation of positives and negatives; for the tight surrogate the map is over a subset of
-    ``last`` negatives, those best in some ordering of them, with any subset chosen.
+    ``last`` negatives, in any order, and the maximum is over all subsets.
     """
     positives, negatives = scores[y > 0], scores[y < 0]
     m, n = len(positives), len(negatives)
@@ -155,7 +155,7 @@ def test_bounds_and_identities_of_the_paper(data, seed, kind):
     ranked, positives = np.sort(scores[y < 0])[::-1], scores[y > 0][:, None]
     penalty = np.maximum(ranked[None, :first] - positives, 0).sum() / (m * (last - first))
     slack = 1e-9 * (1 + n * np.abs(scores).max())
-    # Ties count as lost in what the surrogate bounds.
+    # The surrogate bounds an area that counts ties as errors.
     strict = np.mean(positives > ranked[None, first:last])
     assert 1 - strict - slack <= tight <= hinge + penalty + slack
     assert 1 - strict - slack <= naive
@@ -167,7 +167,7 @@ def test_bounds_and_identities_of_the_paper(data, seed, kind):
 
 @pytest.mark.parametrize(("first", "last"), [(2, 5), (4, 8), (1, 2)])
 def test_scores_a_unit_apart_cost_hinge_plus_penalty(first, last):
-    """Theorem 7."""
+    """Check Theorem 7."""
     y = labels(6, 9, 3)
     scores = np.random.default_rng(3).permutation(15) * 1.5
     ranked, positives = np.sort(scores[y < 0])[::-1], scores[y > 0][:, None]
@@ -185,7 +185,7 @@ def test_equal_scores_cost_one():
 
 
 def programme(X, y, first, last, C, surrogate):
-    """Return min 1/2 ||w||^2 + C R by a program in which every count has its sum of the largest scores as a limit."""
+    """Return min 1/2 ||w||^2 + C R by a program with a constraint for the largest sum of each number of scores."""
     w = cvxpy.Variable(X.shape[1])
     positives, negatives = X[y > 0] @ w, X[y < 0] @ w
     m, n = int(np.sum(y > 0)), int(np.sum(y < 0))
@@ -215,7 +215,7 @@ def test_svm_matches_a_conic_solver(surrogate, first, last, C):
 
 @pytest.mark.parametrize("C", [1.0, 1e4])
 def test_bounds_match_dual_values_with_many_planes(C, monkeypatch):
-    """Each is worked out again in fractions; weak duality needs no more than shares of sum 1 and planes below."""
+    """Recompute each bound in fractions: weak duality needs only shares of sum 1 and planes below the risk."""
     rng, y = np.random.default_rng(7), labels(30, 200, 7)
     X = rng.normal(size=(230, 3)) + 1.2 * (y > 0)[:, None]
     risk, counts, minimiser = StructuralRisk(y, 4, 20), [], Planes.minimiser

@@ -23,7 +23,7 @@ def costs_of(y, cost_positive, cost_negative):
 
 
 def objective(svm, c):
-    """Return J_1 - J_2 from the matrix, the multipliers and the intercept alone."""
+    """Return J_1 - J_2 from the matrix, the multipliers and the intercept."""
     f_0 = svm.gram.whole @ svm.x
     z = svm.y * (f_0 + svm.b)
     hinges = np.maximum(0, svm.eta - z) - np.maximum(0, -svm.eta - z)
@@ -71,7 +71,7 @@ def test_objective_never_increases_and_flat_samples_repeat(problem):
     before = np.inf
     for _ in run(svm, *costs):
         now = objective(svm, c)
-        # A step errs by its gap, and a sample less than 2 tol below -eta that is not called flat by tol c / eta.
+        # Error of a step: its gap, plus tol c / eta for a sample less than 2 tol below -eta that is not flat.
         allowed = svm.duality_gap + c.sum() * tol / eta + 1e-11 * (c.sum() + abs(now))
         assert now <= before + allowed
         before = now
@@ -175,7 +175,7 @@ def test_class_at_exactly_minus_eta_is_not_flat(cost_positive):
 @pytest.mark.parametrize("seed", range(5))
 def test_duplicate_of_a_free_sample_is_not_flat(seed):
     X, y = sample(40, shift=1.5, seed=seed)
-    X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is there as a cheap negative, too
+    X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is duplicated as a cheap negative
     svm, c = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6), costs_of(y, 5.0, 0.5)
     *_, flat = run(svm, 5.0, 0.5)
     a = y * svm.x
@@ -205,7 +205,7 @@ def test_convex_step_does_not_depend_on_the_start():
     np.testing.assert_allclose(warm.f_0, gram.whole @ start, atol=1e-12)
     warm.step(2.0, 1.0, flat)
     np.testing.assert_allclose(warm.z, cold.z, atol=1e-7)
-    assert start.sum() != 0  # the caller's array is left alone
+    assert start.sum() != 0  # the caller's array is unchanged
 
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from npbench.numerics.rates import misclassified, np_score, pooled_rates, rates, share_accepted
 
-# Few distinct values, so that ties are the rule; infinities, signed zeros and tiny numbers among them.
+# Few distinct values, so that ties are common, including infinities, signed zeros and tiny numbers.
 SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
 
 

@@ -38,7 +38,7 @@ def test_heights_match_counting_with_ties(labels, data):
     y = np.where(labels, 1, -1)
     values = [0] * len(y) if data is None else data.draw(st.lists(st.integers(0, 6), min_size=len(y), max_size=len(y)))
     scores = np.array(values, dtype=float)
-    # Decimals: the doubles of the grid stand for them.
+    # Decimals, which the floats of the grid approximate.
     expected = [float(counted(y, scores, Fraction(str(rate)))) for rate in FPR_GRID.tolist()]
     np.testing.assert_allclose(true_positive_rates(y, scores), expected, atol=1e-12)
 
@@ -68,7 +68,7 @@ def test_heights_match_scikit_learn():
     y = np.where(random.random(3000) < 0.3, 1, -1)
     scores = np.round(random.normal(size=3000) + 0.7 * y, 2)
     fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
-    highest = dict(zip(fpr, tpr, strict=True))  # the last of each
+    highest = dict(zip(fpr, tpr, strict=True))  # the last point of each rate
     np.testing.assert_allclose(true_positive_rates(y, scores, np.array(list(highest))), list(highest.values()))
 
 

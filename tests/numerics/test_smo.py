@@ -43,7 +43,7 @@ def problem(K, y, cost_positive, cost_negative, flat=None):
 
 
 def stacked(X, y, *signs):
-    """Return the sample once for each sign, labels multiplied by it."""
+    """Return the sample twice, with labels multiplied by 1 and by -1."""
     return np.vstack([X] * len(signs)), np.concatenate([sign * y for sign in signs])
 
 
@@ -129,7 +129,7 @@ def primal(K, p, lower, upper, x, b):
 
 
 def rounding(K, x):
-    """Return what rounding may do to p - Kx, some hundred units in the last place of its largest terms."""
+    """Return a bound on the rounding error of p - Kx, about a hundred ulps of its largest terms."""
     return 1e-13 * (1 + np.abs(K) @ np.abs(x))
 
 
@@ -143,7 +143,7 @@ def kkt_violation(g, lower, upper, x):
 
 
 def assert_feasible(x, lower, upper, scale=None):
-    """Bounds hold to the last bit, the sum to rounding of ``scale``, by default of the multipliers themselves."""
+    """Assert that bounds hold exactly, and the sum up to rounding of ``scale``, by default of the multipliers."""
     assert np.all(x >= lower)
     assert np.all(x <= upper)
     assert abs(x.sum()) <= 1e-14 * len(x) * (np.abs(x).max() if scale is None else scale)
@@ -193,7 +193,7 @@ def test_start_at_the_optimum_takes_no_step():
     K, p, lower, upper = CASES["ordinary"]
     x, _, _, _ = solved(K, p, lower, upper, 1e-9)
     again, _, steps, _ = solved(K, p, lower, upper, 1e-8, x)
-    assert steps <= 1  # where restoring the sum has moved a sample from its bound
+    assert steps <= 1  # restoring the sum may move a sample from its bound
     np.testing.assert_allclose(again, x, atol=1e-14)
 
 
@@ -272,7 +272,7 @@ def test_infeasible_box_raises(lower, upper):
 
 @st.composite
 def points(draw):
-    """Return a feasible point with bounds and gradients, whole numbers all of them, so that sums are exact."""
+    """Return a feasible point with integer bounds and gradients, so that sums are exact."""
     n = draw(st.integers(1, 8))
     numbers = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
     rooms = st.lists(st.sampled_from([0, 0, 1, 3]), min_size=n, max_size=n)
@@ -291,7 +291,7 @@ def test_bias_is_the_middle_of_the_minimisers(point):
         return np.sum(np.maximum(lower * (g - b), upper * (g - b)))
 
     breakpoints = np.unique(g)
-    values = [value(b) for b in breakpoints]  # a convex, piecewise linear function is least at one of them
+    values = [value(b) for b in breakpoints]  # a convex, piecewise linear function has its minimum at one of them
     minimisers = breakpoints[values == np.min(values)]
     unbounded_below, unbounded_above = upper.sum() == 0, lower.sum() == 0
     if unbounded_below and unbounded_above:

@@ -1,4 +1,4 @@
-"""Thresholds held to sums in exact arithmetic, to the definition of each rule, and to what they promise."""
+"""Thresholds against exact sums, the definition of each rule, and their failure probability."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ apart = st.lists(
 
 
 def exact_rank(n, rho, delta):
-    """Return the rank by adding up binomial probabilities, in whole numbers, from j = n downwards; None for none."""
+    """Return the rank by exact summation of binomial probabilities from j = n down; None if there is none."""
     total, rank = Fraction(0), None
     for j in range(n, 0, -1):
         total += math.comb(n, j) * (1 - rho) ** j * rho ** (n - j)
@@ -33,7 +33,7 @@ def exact_rank(n, rho, delta):
 
 @given(st.integers(1, 150), share, share)
 @example(2, Fraction(1, 10), Fraction(81, 100))  # 0.9^2 is 0.81, but not in floating point
-@example(1, Fraction(59, 1000), Fraction(941, 1000))  # nor is 1 - 0.059 what the binomial distribution is computed as
+@example(1, Fraction(59, 1000), Fraction(941, 1000))  # likewise 1 - 0.059 and the binomial distribution
 @example(2, Fraction(1, 2), Fraction(1, 4))
 @example(59, Fraction(1, 20), Fraction(1, 20))
 def test_rank_is_the_smallest_with_a_small_tail(n, rho, delta):
@@ -54,7 +54,7 @@ def test_fewest_negatives_is_the_first_number_with_a_rank(rho, delta):
     assert n == 1 or (1 - rho) ** (n - 1) > delta
 
 
-# nproc 2.1.5 for R gives these; the numbers of negatives also follow from the formula.
+# From nproc 2.1.5 for R; the numbers of negatives also follow from the formula.
 @pytest.mark.parametrize(
     ("rho", "ranks"),
     [
@@ -169,13 +169,13 @@ def test_umbrella_violates_rho_with_probability_at_most_delta(kind, n):
     found = [umbrella(population(kind, rng, n), rho, delta) for _ in range(repeats)]
     violated = np.mean(upper[np.searchsorted(levels, found)] > rho)
     assert violated <= delta + 3 * math.sqrt(delta * (1 - delta) / repeats)
-    if kind == "smooth":  # the promise is not kept by accepting nothing
+    if kind == "smooth":  # delta is used up, not undercut by accepting nothing
         expected = float(exact_violation(n, Fraction(1, 20)))
         assert violated == pytest.approx(expected, abs=4 * math.sqrt(expected / repeats))
 
 
 def exact_violation(n, rho):
-    """Return the probability that more than rho lies above the score of the umbrella's rank; 0.02645 for n = 200."""
+    """Return the probability that more than rho lies above the score at the umbrella rank; 0.02645 for n = 200."""
     k = exact_rank(n, rho, Fraction(1, 20))
     return sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1))
 

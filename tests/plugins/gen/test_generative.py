@@ -67,7 +67,7 @@ def test_gaussian_tails(rho, kappa):
 
 @pytest.mark.parametrize("rho", [0.001, 0.05, 0.5, 0.9])
 def test_chebyshev_is_attained_by_two_points(rho):
-    """A variable that is 1 with probability rho and 0 else reaches its mean plus kappa deviations as often."""
+    """A Bernoulli variable of probability rho reaches its mean plus kappa deviations with probability rho."""
     kappa = tail_distance(rho, "chebyshev")
     assert rho + kappa * np.sqrt(rho * (1 - rho)) == pytest.approx(1.0)
     assert miss_rate(kappa, "chebyshev") == pytest.approx(rho)
@@ -133,7 +133,7 @@ def test_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
 
 
 def test_narrow_positive_class_goes_beyond_t_of_minus_infinity():
-    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 would do."""
+    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 suffices."""
     delta, S_pos, S_neg = problem(3, 2, distance=1.0)
     S_pos = 1e-4 * S_pos
     w, F, _ = MissMargin(delta, S_pos, S_neg).maximise(3.0)
@@ -143,7 +143,7 @@ def test_narrow_positive_class_goes_beyond_t_of_minus_infinity():
 
 @pytest.mark.parametrize("tilt", [0.0, 1e-300, 1e-160, 1e-16, 1e-9])
 def test_widest_direction_is_added_at_the_end_of_the_curve(tilt):
-    """The hard case of trust regions: the means do not differ where S_pos is widest, and a step there still pays."""
+    """The hard case of trust regions: a step along the widest direction of S_pos helps, although delta is 0 there."""
     given = np.array([1.0, tilt]), np.diag([1.0, 100.0]), np.eye(2)
     found = MissMargin(*given).maximise(5.0)
     assert found.margin == pytest.approx(brute_force(*given, 5.0), rel=1e-6)

@@ -34,7 +34,7 @@ STEP = 1e-4
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_speeds_and_testing_asymmetry_match_finite_differences(name, loss):
-    """beta by equation (1), where dv/du is the ratio of differences of the rates."""
+    """Compare beta with equation (1), dv/du being a ratio of differences of the rates."""
     population, logits = POPULATIONS[name], np.linspace(-1.0, 1.5, 11)
     here, before, after = (roc_curve(population, expit(logits + shift), loss) for shift in (0.0, -STEP, STEP))
     du, dv = (after.u - before.u) / (2 * STEP), (after.v - before.v) / (2 * STEP)
@@ -50,25 +50,25 @@ def test_speeds_and_testing_asymmetry_match_finite_differences(name, loss):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss):
-    """Of all classifiers of the curve, and of the two that give everything one label, up to the grid."""
+    """Compare with all classifiers of the curve and the two constant ones, up to the resolution of the grid."""
     population = POPULATIONS[name]
     curve, p_pos = roc_curve(population, GAMMA, loss), population.p_positive
     u, v = np.append(curve.u, [0.0, 1.0]), np.append(curve.v, [0.0, 1.0])
-    # Where the curve leaves the hull, the last point of the grid is not quite that of the curve.
+    # Where the curve leaves the hull, the last grid point is near the last point of the curve.
     inner = np.convolve(curve.consistent, np.ones(3), mode="same") == 3
-    told = inner & np.isfinite(curve.beta)
-    assert told.sum() > 100
+    known = inner & np.isfinite(curve.beta)
+    assert known.sum() > 100
     beta = curve.beta[:, np.newaxis]
     cost = beta * p_pos * (1 - v) + (1 - beta) * (1 - p_pos) * u
     own = cost[np.arange(len(GAMMA)), np.arange(len(GAMMA))]
-    assert (own - cost.min(axis=1))[told].max() < 1e-5
-    # And no other classifier that is told apart from the hull does.
+    assert (own - cost.min(axis=1))[known].max() < 1e-5
+    # No other classifier away from the hull does.
     below = ~curve.consistent & np.isfinite(curve.beta) & (np.interp(curve.u, *upper_hull(u, v)) - curve.v > 0.01)
     assert (own - cost.min(axis=1))[below].min(initial=1.0) > 0.0
 
 
 def test_equal_covariances_change_only_the_asymmetry():
-    """The best boundary is a line of one direction whatever the cost; u and v follow from its intercept."""
+    """The best boundary has the same direction at every cost; u and v follow from its intercept."""
     S = np.array([[2.0, 0.5], [0.5, 1.0]])
     population = Population(GaussianMixture.single([1.0, 0.0], S), GaussianMixture.single([0.0, 1.0], S))
     direction = np.linalg.solve(S, [1.0, -1.0])

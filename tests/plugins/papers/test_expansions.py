@@ -1,4 +1,4 @@
-"""Propositions 1 to 4 of Bach et al., as limits of the classifiers found numerically; their misprints fail."""
+"""Propositions 1 to 4 of Bach et al. as limits of numerical classifiers, and their misprints."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_proposition_1_leaves_an_error_of_second_order(name):
     population = POPULATIONS[name]
     found, (w, b) = minimisers(population, SMALL, "square"), expansions.square_loss(population, SMALL)
     for errors in ((found.w - w) / SMALL[:, np.newaxis] ** 2, ((found.b - b) / SMALL**2)[:, np.newaxis]):
-        # A limit: the ratio changes by less and less, until rounding of b takes over.
+        # The ratio converges until rounding errors of b dominate.
         assert errors[1] == pytest.approx(errors[2], rel=0.01, abs=1e-3)
         assert np.abs(errors[0]).max() < 1e3
 
@@ -63,7 +63,7 @@ def test_proposition_2_is_the_limit_of_the_erf_loss(name):
 
 
 def test_limit_uses_the_tilted_components():
-    """b w tends to theta; without the shift to the positives' mean, or without xi, it would be another."""
+    """b w tends to theta; without the shift to the positives' mean, or without xi, the limit differs."""
     found = minimisers(MIXED, TINY, "erf")
     product = found.b[:, np.newaxis] * found.w
     theta = expansions.tilt(MIXED.negative, MIXED.positive.mean).theta
@@ -91,7 +91,7 @@ def test_tilt_solves_11_and_12(name):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_tilt_minimises_the_convex_problem_of_the_paper(seed):
-    """H(xi) = sum xi log(xi / pi) + 1/2 nu'S^-1 nu over the simplex, nu and S being the averages by xi."""
+    """H(xi) = sum xi log(xi / pi) + 1/2 nu'S^-1 nu over the simplex, with nu and S averaged by xi."""
     cvxpy = pytest.importorskip("cvxpy")
     random = np.random.default_rng(seed)
     A = random.normal(size=(3, 2, 2))

@@ -15,7 +15,7 @@ from npbench_papers.bach.expected_cost import (
     class_value,
 )
 
-# By their definitions in section 2.1 of the paper.
+# Definitions of section 2.1 of the paper.
 DEFINED = {
     "square": (SQUARE, lambda u: 0.5 * (u - 1) ** 2),
     "hinge": (HINGE, lambda u: max(1 - u, 0)),

@@ -7,7 +7,7 @@ from npbench_papers.bach.newton import minimise
 
 
 class Sums:
-    """``exp(steepness x) + exp(-x)``, a function for each steepness."""
+    """Functions ``exp(steepness x) + exp(-x)``, one for each steepness."""
 
     def __init__(self, steepness):
         self.steepness = np.array(steepness)[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""NP-ROC bands held to binomial sums in exact arithmetic, to the umbrella rule, and to what they promise."""
+"""NP-ROC bands against exact binomial sums, the umbrella rule, and their failure probability."""
 
 import math
 from fractions import Fraction
@@ -57,7 +57,7 @@ def test_point_at_a_bound_matches_the_umbrella_rule(rho, delta):
         assert limits.threshold == umbrella(negatives, rho, delta)
         assert limits.rank == umbrella_rank(size, rho, delta)
         assert limits.p_fa_high <= rho * (1 + 1e-9)
-        if limits.rank > 1:  # the next rank would not keep the bound
+        if limits.rank > 1:  # the next rank does not meet the bound
             assert curve.limits(np.array(limits.rank - 1)).p_fa_high > rho
         assert limits.p_nd == np.mean(positives <= limits.threshold)
 
@@ -66,7 +66,7 @@ def test_too_few_negatives_raise():
     curve = np_roc(np.arange(50.0), np.arange(10.0))
     with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* 59 are needed"):
         curve.at(0.05)
-    assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # what they are enough for
+    assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # the least bound that 50 negatives allow
     assert curve.at(0.06).rank == 50
 
 
@@ -131,11 +131,11 @@ def test_limits_fail_with_probability_at_most_delta(rounded):
     assert np.all(failed / repeats <= delta + noise)
     if not rounded:
         np.testing.assert_allclose(failed[0] / repeats, delta, atol=noise)
-        assert np.all(failed[1:] / repeats > delta / 4)  # nor are they kept by being wide
+        assert np.all(failed[1:] / repeats > delta / 4)  # the limits are not too wide
 
 
 @pytest.mark.parametrize(
-    ("negatives", "positives", "delta", "sentence"),
+    ("negatives", "positives", "delta", "message"),
     [
         ([], [1.0], 0.05, "There are no scores of negatives: leave some negatives out"),
         ([1.0], [], 0.05, "There are no scores of positives"),
@@ -146,6 +146,6 @@ def test_limits_fail_with_probability_at_most_delta(rounded):
         ([1.0], [1.0], math.nan, "delta is nan"),
     ],
 )
-def test_invalid_arguments_raise(negatives, positives, delta, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_invalid_arguments_raise(negatives, positives, delta, message):
+    with pytest.raises(ValueError, match=message):
         np_roc(np.array(negatives), np.array(positives), delta)

@@ -66,7 +66,7 @@ def test_square_loss_matches_weighted_regression(name):
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5, 0.8])
 def test_erf_loss_matches_scipy(gamma):
-    """Sums over a grid are exact for a smooth density to all digits, and know nothing of projections."""
+    """Sums over a grid are accurate to all digits for a smooth density, and independent of projections."""
     side = np.linspace(-13, 13, 261)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     cell = (side[1] - side[0]) ** 2
@@ -104,11 +104,11 @@ def test_hinge_loss_is_stationary_by_quadrature(gamma):
         assert gamma * 0.3 * pulls[0] + (1 - gamma) * 0.7 * pulls[1] == pytest.approx(0.0, abs=1e-10)
 
 
-# The cost, of which the gradient is at most a share of 1e-11, is 36 at the first.
+# The gradient is at most 1e-11 of the cost, which is 36 at the first asymmetry.
 @pytest.mark.parametrize(("gamma", "tol"), [(1e-280, 4e-10), (1e-100, 1e-10), (1e-8, 1e-10), (0.01, 1e-10)])
 @pytest.mark.parametrize("name", ["plane", "gaussians"])
 def test_erf_loss_meets_the_conditions_at_extreme_asymmetries(name, gamma, tol):
-    """Equations (8) and (9) of appendix A, whose terms are of the order of rho, divided by it."""
+    """Check equations (8) and (9) of appendix A, divided by rho, the order of their terms."""
     population = POPULATIONS[name]
     found = minimisers(population, [gamma], "erf")
     w, b, rho = found.w[0], found.b[0], gamma / (1 - gamma)
@@ -142,7 +142,7 @@ def test_gradients_vanish_for_any_population(seed, d, spread, loss):
     found = minimisers(population, gamma, loss)
     assert found.residual.max() <= 1e-10
     assert np.isfinite(np.column_stack([*found[:4]])).all()
-    # The same with both weights divided by the smaller, which is more.
+    # The gradient with weights divided by the smaller one is larger.
     seen, matrix, centre = population.standardised()
     points = np.column_stack([found.w @ np.linalg.inv(matrix), found.b + found.w @ centre])
     sloped = np.any(found.w, axis=1)
@@ -204,7 +204,7 @@ def test_least_cost_ratio_separates_trivial_hinge_classifiers(name):
     trivial = np.append(np.zeros(found.w.shape[1]), -1.0)
     least = cost.value(np.tile(trivial, (2, 1)))
     assert cost.value(np.column_stack([found.w, found.b]))[1] < least[1]
-    # Below, no direction away from there leads down: the loss is convex, so near ones suffice.
+    # Below, no direction descends from there; since the loss is convex, nearby points suffice.
     random = np.random.default_rng(0)
     steps = random.normal(size=(4000, len(trivial))) * 10.0 ** random.uniform(-3, 1, size=(4000, 1))
     around = AsymmetricCost(population, HINGE, np.full(4000, cost.log_ratio[0]))

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, NuSVC
 from npbench_two_nu_svm import reduced_hull_kernels as kernels
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
-pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of cvxpy, whose values are compared
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # from cvxpy; its values are compared
 
 
 def rbf(gamma):
@@ -30,12 +30,12 @@ FEATURES = {
     "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e6, X.shape[1]),
     "all alike": lambda X, rng: np.zeros_like(X),
 }
-CONIC = 1e-7  # of the spread: how far the conic solver's own answer may lie above a certified optimum
+CONIC = 1e-7  # accuracy of the conic solver, relative to the spread
 NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
 
 
 def sample(n_pos, n_neg, d=2, shift=1.0, seed=0):
-    """Return two Gaussians in an order of no meaning."""
+    """Return two Gaussians in random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1.0, -1.0], (n_pos, n_neg)))
     return rng.normal(size=(n_pos + n_neg, d)) + shift * (y > 0)[:, None], y
@@ -97,7 +97,7 @@ def test_optimum_matches_a_conic_solver(problem, caps):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     solution = hulls.solve(caps)
-    # Rounding may bar the tolerance where the hulls all but meet; that is said.
+    # Rounding may prevent the tolerance if the hulls nearly meet, which is reported.
     assert solution.converged or solution.objective <= 10 * kernels.FLOOR * scale
     assert solution.gap >= 0
     if solution.meet:
@@ -107,7 +107,7 @@ def test_optimum_matches_a_conic_solver(problem, caps):
         assert not solution.x.any()
         assert solution.b == 0
         return
-    # The duality gap below proves the objective also where the conic solver has not so many digits.
+    # The duality gap below certifies the objective where the conic solver is less accurate.
     best, _ = conic(K, y, caps)
     assert solution.objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
     assert best <= (1 + 1e-6) * solution.objective + CONIC * scale + rounding(K)
@@ -190,19 +190,19 @@ def test_matches_nu_svc_with_sample_weights(caps, name):
     assert solution.objective == pytest.approx(0.5 * x @ K @ x, rel=1e-5)
     f = K @ solution.x + solution.b
     if caps == DualNu(1, 1):
-        b += np.median(f - K @ x - b)  # of the interval that the intercept may be in, LIBSVM takes another point
+        b += np.median(f - K @ x - b)  # LIBSVM takes another point of the interval of b
     np.testing.assert_allclose(f, K @ x + b, rtol=0, atol=1e-3 * np.abs(f).max())
 
 
 def test_class_weight_has_no_effect_on_nu_svc():
-    """So that who takes it for the 2nu-SVM is warned; the weights of samples above are the way."""
+    """Document that class_weight does not make NuSVC a 2nu-SVM; sample weights do, as above."""
     X, y = sample(40, 70)
     plain, weighted = NuSVC(nu=0.3), NuSVC(nu=0.3, class_weight={-1: 10.0, 1: 0.1})
     assert np.array_equal(plain.fit(X, y).decision_function(X), weighted.fit(X, y).decision_function(X))
 
 
 def translated(caps, n_pos, n_neg):
-    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 that the paper's nu has."""
+    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 of the paper's nu."""
     total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg
     return 2 * caps.nu_pos * caps.nu_neg * n_pos * n_neg / (total * n), caps.nu_neg * n_neg / total
 
@@ -257,7 +257,7 @@ def test_hulls_meet_below_the_least_nu():
     K = X @ X.T
     nu = [np.abs(two_c(K, y, C, 0.5).dual_coef_).sum() / (C * 80) for C in (1e2, 1e3)]
     assert nu[0] == pytest.approx(nu[1], rel=1e-3)  # at its limit
-    least = 2 * nu[1]  # nu_pos = nu_neg, for gamma = 1/2 and classes of one size
+    least = 2 * nu[1]  # nu_pos = nu_neg, for gamma = 1/2 and classes of equal size
     assert ReducedHulls(K, y).solve(DualNu(0.98 * least, 0.98 * least)).meet
     apart = ReducedHulls(K, y).solve(DualNu(1.02 * least, 1.02 * least))
     assert not apart.meet
@@ -289,7 +289,7 @@ def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
     if solution.meet or solution.margin <= 0:
         return
     margins = y * (K @ solution.x + solution.b)
-    # A sample that misses the margin by this much is at its cap: what is left of the cap times it is below the gap.
+    # A sample that misses the margin by this much is at its cap: the rest of the cap times this is below the gap.
     least = 1e-3 * min(caps(np.sum(y > 0), np.sum(y < 0)))
     errors = margins < solution.margin - solution.gap / least - 10 * rounding(K) / least
     for label, nu in ((1, caps.nu_pos), (-1, caps.nu_neg)):
@@ -325,7 +325,7 @@ def test_half_hulls_of_overlapping_linear_classes_meet():
 
 
 def cold(K, y, caps, i):
-    """Return the fit without i, the margin of i under it, and how far off that may be."""
+    """Return the fit without i, the margin of i under it, and a bound on its error."""
     others = np.delete(np.arange(len(y)), i)
     solution = ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps)
     diagonal = K.diagonal()
@@ -334,7 +334,7 @@ def cold(K, y, caps, i):
 
 
 def assert_left_out(K, y, caps, left, i):
-    """Assert that the margin of i is that of a separate fit, within what both admit."""
+    """Assert that the margin of i matches a separate fit within the errors of both."""
     solution, margin, doubt = cold(K, y, caps, i)
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
         assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
@@ -346,7 +346,7 @@ def assert_left_out(K, y, caps, left, i):
 
 
 def test_cap_above_one_leaves_its_sample_free():
-    """So that it lies on the margin, as no margin error is allowed where nu times n is below 1."""
+    """The sample is on the margin: no margin error is allowed if nu n is below 1."""
     X, y = sample(6, 9, shift=3.0)
     K = X @ X.T
     for caps in (DualNu(0.01, 0.01), DualNu(0.16, 0.11)):
@@ -413,7 +413,7 @@ def test_refit_with_free_weights_is_one_newton_step():
     X, y = sample(30, 40)
     left = ReducedHulls(rbf(100.0)(X), y).leave_one_out(DualNu(0.4, 0.4))
     assert left.n_refits == 70
-    assert left.n_steps <= 2 * 70 + 5 * 70  # of the fits with all samples, and a few after each Newton step
+    assert left.n_steps <= 2 * 70 + 5 * 70  # fits with all samples, and a few steps after each Newton step
 
 
 def test_more_free_weights_than_newton_steps_allow(monkeypatch):
