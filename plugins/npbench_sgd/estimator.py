@@ -13,7 +13,8 @@ from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, SHARE, ZER
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics import sgd
-from npbench.numerics.sgd_kernels import Rule
+from npbench_sgd import descent
+from npbench_sgd.kernels import Rule
 
 REACHED = ("converged", "inactive")
 TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
@@ -234,15 +235,15 @@ class StochasticNP(LinearClassifier):
     def _begin(self, X: Any) -> None:
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self._gamma_0 = self._first_step(X)
-        self._descent = sgd.StochasticDescent(X.shape[1], self.average)
+        self._descent = descent.StochasticDescent(X.shape[1], self.average)
         self._n_positive, self._n_negative = 0, 0
 
     def _first_step(self, X: Any) -> float:
-        squared_norm = sgd.mean_squared_norm(X, self._random)
+        squared_norm = descent.mean_squared_norm(X, self._random)
         if not np.isfinite(squared_norm):
             raise ValueError(TOO_LARGE)
         if self.gamma_0 is None:
-            return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
+            return descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
                 f"gamma_0={self.gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
@@ -278,9 +279,9 @@ class StochasticNP(LinearClassifier):
             most=1.0 / self.rho,
         )
 
-    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> sgd.Pass:
+    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> descent.Pass:
         try:
-            return self._descent.run(sgd.rows_of(X), is_positive, draws.epoch(), rule)
+            return self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), rule)
         except FloatingPointError:
             raise ValueError(TOO_LARGE) from None
 
@@ -291,7 +292,7 @@ class StochasticNP(LinearClassifier):
 
     def _assess(self, X: Any, is_positive: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)
-        fit = sgd.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
+        fit = descent.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
         self.objective_, self.imbalance_ = fit.objective, fit.imbalance
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon

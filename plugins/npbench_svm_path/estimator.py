@@ -17,7 +17,7 @@ from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import KINDS
-from npbench_svm_path.numerics.path_line import Line
+from npbench_svm_path.numerics.path import Line
 from npbench_svm_path.search import Sample, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 

@@ -246,7 +246,7 @@ def test_unconverged_fit_warns_with_the_rate():
 def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     inner = smo.solve
     monkeypatch.setattr(smo, "solve", lambda *given, spent: inner(*given, max_iter=2))
-    monkeypatch.setattr(smo, "RESCUES", ((0, False),))  # so that every step goes through the solver cut short
+    monkeypatch.setattr(smo, "INTERIOR_POINT_CALLS", ((0, False),))  # every step uses the truncated solver
     with pytest.warns(ConvergenceWarning, match="tol=1e-09"):
         model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
     assert (model.converged_, model.status_) == (False, "imprecise")

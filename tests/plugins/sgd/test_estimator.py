@@ -18,7 +18,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 import npbench
 import npbench_sgd
-from npbench.numerics import losses, sgd
+from npbench.numerics import losses
+from npbench_sgd import descent
 from npbench_sgd.estimator import StochasticNP
 
 
@@ -94,8 +95,8 @@ def test_the_seed_decides():
 
 def test_trace_has_a_row_per_epoch(monkeypatch):
     passes = []
-    assess = sgd.assess
-    monkeypatch.setattr(sgd, "assess", lambda *given: passes.append(1) or assess(*given))
+    assess = descent.assess
+    monkeypatch.setattr(descent, "assess", lambda *given: passes.append(1) or assess(*given))
     model = StochasticNP(random_state=0, max_iter=30, lambda_c=1e-3).fit(X, Y)
     assert len(passes) == 1
     assert [row.iteration for row in model.trace_] == list(range(30))

@@ -6,10 +6,16 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetric_cost import AsymmetricCost, class_derivatives, class_value
-from npbench_papers.bach.expected_losses import ERF, HINGE, SQUARE
+from npbench_papers.bach.expected_cost import (
+    ERF,
+    HINGE,
+    SQUARE,
+    AsymmetricCost,
+    class_derivatives,
+    class_value,
+)
 
-# By their definitions in section 2.1 of the paper.
+# Definitions of section 2.1 of the paper.
 DEFINED = {
     "square": (SQUARE, lambda u: 0.5 * (u - 1) ** 2),
     "hinge": (HINGE, lambda u: max(1 - u, 0)),
@@ -49,7 +55,7 @@ def test_slopes_are_derivatives_by_the_mean_and_solve_the_heat_equation(name, m,
     assert by_variance[:3] == pytest.approx(at(m, v)[2:] / 2, abs=1e-7)
 
 
-def test_losses_of_margins_far_out_are_those_of_the_asymptotes():
+def test_losses_of_extreme_margins_match_the_asymptotes():
     m, v = np.array([-1e6, 1e6]), np.ones(2)
     assert ERF.value(m, v).tolist() == [1e6, 0.0]
     assert HINGE.value(m, v).tolist() == [1e6 + 1, 0.0]
@@ -57,7 +63,7 @@ def test_losses_of_margins_far_out_are_those_of_the_asymptotes():
 
 @pytest.mark.parametrize("name", DEFINED)
 @pytest.mark.parametrize("label", [1, -1])
-def test_derivatives_over_a_class_are_finite_differences(name, label):
+def test_class_derivatives_match_finite_differences(name, label):
     loss, _ = DEFINED[name]
     gradient, hessian = class_derivatives(MIXTURE, label, loss, POINTS)
     assert gradient == pytest.approx(jacobian(lambda p: class_value(MIXTURE, label, loss, p), POINTS), abs=1e-7)
@@ -66,7 +72,7 @@ def test_derivatives_over_a_class_are_finite_differences(name, label):
 
 
 @pytest.mark.parametrize("name", DEFINED)
-def test_the_cost_is_the_weighted_sum_over_the_classes_and_has_its_derivatives(name):
+def test_cost_is_the_weighted_sum_over_the_classes(name):
     loss, _ = DEFINED[name]
     log_ratio = np.array([-3.0, 0.0, 2.0])
     cost = AsymmetricCost(Population(MIXTURE, OTHER), loss, log_ratio)

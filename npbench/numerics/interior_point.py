@@ -1,9 +1,9 @@
-"""Primal-dual interior point method for the SVM dual, for the problems on which SMO creeps.
+"""Primal-dual interior point method for the SVM dual, for problems on which SMO converges slowly.
 
 It solves the problem of :mod:`npbench.numerics.smo` with K replaced by a pivoted Cholesky factor ``L'L`` of low rank
-r (Fine and Scheinberg 2001): smooth kernels in few dimensions and linear kernels have r far below n. With
-Mehrotra's predictor and corrector, an iteration costs O(n r^2), and their number (20 to 40) hardly depends on the
-costs, which is where SMO fails: high costs ask it for millions of steps. When r is not small, K + D is factored.
+r (Fine and Scheinberg 2001): smooth kernels in few dimensions and linear kernels have r far below n. With Mehrotra's
+predictor and corrector, an iteration costs O(n r^2). Their number (20 to 40) hardly depends on the costs, while SMO
+needs millions of steps for high costs. If r is not small, K + D is factored.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Array = np.ndarray
 Solve = Callable[[Array], Array]
 
 MAX_ITER = 100
-TO_BOUNDARY = 0.995  # share of the way to the nearest bound that a step goes
-INSIDE = 1e-4  # how far inside its bounds, relative to their distance, every variable starts
+STEP_TO_BOUNDARY = 0.995  # longest step, as a share of the way to the nearest bound
+START_DISTANCE = 1e-4  # least distance of a starting variable from its bounds, relative to their difference
 
 
 def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
@@ -29,11 +29,11 @@ def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
     Parameters
     ----------
     K : array of shape (n, n)
-        Symmetric positive semi-definite.
+        Symmetric positive semi-definite matrix.
     tol : float
         Largest relative residual on the diagonal, in ]0, 1[.
     max_rank : int
-        Give up, and return None, when the rank would exceed it.
+        Largest rank; None is returned if it does not suffice.
 
     Notes
     -----
@@ -53,7 +53,7 @@ def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
 
 
 def _low_rank_solver(L: Array) -> Callable[[Array], Solve]:
-    """Factor ``L'L + diag(D)`` by the Sherman-Morrison-Woodbury formula."""
+    """Return a function that factors ``L'L + diag(D)`` by the Sherman-Morrison-Woodbury formula."""
 
     def factor(D: Array) -> Solve:
         scaled = L / np.sqrt(D)
@@ -63,7 +63,7 @@ def _low_rank_solver(L: Array) -> Callable[[Array], Solve]:
             return (r - cho_solve(inner, L @ (r / D), check_finite=False) @ L) / D
 
         def solve(r: Array) -> Array:
-            z = once(r)  # loses digits where D is small; one refinement wins them back
+            z = once(r)  # loses digits where D is small; one refinement step restores them
             return z + once(r - D * z - (L @ z) @ L)
 
         return solve
@@ -72,6 +72,8 @@ def _low_rank_solver(L: Array) -> Callable[[Array], Solve]:
 
 
 def _dense_solver(K: Array) -> Callable[[Array], Solve]:
+    """Return a function that factors ``K + diag(D)``."""
+
     def factor(D: Array) -> Solve:
         shifted = K.copy()
         shifted.flat[:: len(K) + 1] += D
@@ -81,9 +83,9 @@ def _dense_solver(K: Array) -> Callable[[Array], Solve]:
     return factor
 
 
-@one_blas_thread()  # of products this small two threads took three times as long, at n = 4600 and r = 300
+@one_blas_thread()  # for n = 4600 and r = 300, two threads took three times as long
 def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float = 1e-10) -> Array:
-    """Return the x that maximises ``p'x - x'Kx/2`` subject to ``lower <= x <= upper`` and its present sum.
+    """Return the x that maximises ``p'x - x'Kx/2`` subject to ``lower <= x <= upper`` and an unchanged sum.
 
     Parameters
     ----------
@@ -92,14 +94,14 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
     p, lower, upper : arrays of shape (n,)
         Linear term and bounds, ``lower < upper``.
     x : array of shape (n,)
-        A feasible point to start from; the better, the fewer iterations.
+        Feasible starting point; a better one takes fewer iterations.
     tol : float
-        Relative duality gap aimed at. Where rounding allows no such gap, the best point met is returned.
+        Relative duality gap. If rounding prevents it, the best iterate is returned.
 
     Returns
     -------
     x : array of shape (n,)
-        Inside the bounds; the caller certifies it.
+        Solution, within the bounds; the caller certifies it.
 
     Notes
     -----
@@ -108,7 +110,7 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
     L = pivoted_cholesky(K, 1e-14, max_rank=len(p) // 3)
     factor = _dense_solver(K) if L is None else _low_rank_solver(L)
     total, width = x.sum(), upper - lower
-    x = np.clip(x, lower + INSIDE * width, upper - INSIDE * width)
+    x = np.clip(x, lower + START_DISTANCE * width, upper - START_DISTANCE * width)
     g = p - K @ x
     b = float(np.median(g))
     w, v = np.maximum(b - g, 0.0), np.maximum(g - b, 0.0)  # multipliers of the lower and upper bounds
@@ -122,18 +124,22 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
         error = (gap + np.abs(residual) @ width) / max(abs(p @ x), 1e-300)
         if error < least:
             best, least = x, error
-        if not tol < error <= 100 * least or min(s.min(), t.min()) <= 0:  # done, or rounding has taken over
+        if not tol < error <= 100 * least or min(s.min(), t.min()) <= 0:  # converged, or rounding dominates
             break
+
+        # predictor step
         try:
             newton = _newton(factor(w / s + v / t), s, t, w, v, residual, missing)
         except np.linalg.LinAlgError:
             break
         dx, _, dw, dv = newton(-s * w, -t * v)
         step = _longest((s, dx), (t, -dx), (w, dw), (v, dv))
+
+        # corrector step
         predicted = (s + step * dx) @ (w + step * dw) + (t - step * dx) @ (v + step * dv)
         centre = (predicted / gap) ** 3 * gap / (2 * len(p))
         dx, db, dw, dv = newton(centre - s * w - dx * dw, centre - t * v + dx * dv)
-        step = TO_BOUNDARY * _longest((s, dx), (t, -dx), (w, dw), (v, dv))
+        step = STEP_TO_BOUNDARY * _longest((s, dx), (t, -dx), (w, dw), (v, dv))
         x, b, w, v = x + step * dx, b + step * db, w + step * dw, v + step * dv
     return np.clip(best, lower, upper)
 
@@ -141,7 +147,7 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
 def _newton(
     solve_shifted: Solve, s: Array, t: Array, w: Array, v: Array, residual: Array, missing: float
 ) -> Callable[[Array, Array], tuple[Array, float, Array, Array]]:
-    """Return the map from the targets of ``s w`` and ``t v`` to the Newton direction (dx, db, dw, dv)."""
+    """Return the map from the target changes of ``s w`` and ``t v`` to the Newton direction (dx, db, dw, dv)."""
     ones = solve_shifted(np.ones(len(s)))
 
     def direction(r_s: Array, r_t: Array) -> tuple[Array, float, Array, Array]:
@@ -154,7 +160,7 @@ def _newton(
 
 
 def _longest(*pairs: tuple[Array, Array]) -> float:
-    """Return the longest step in [0, 1] along which every variable stays nonnegative."""
+    """Return the longest step in [0, 1] along which all variables stay nonnegative."""
     longest = 1.0
     for value, change in pairs:
         falling = change < 0

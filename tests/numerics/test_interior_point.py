@@ -1,11 +1,11 @@
-"""The interior point method against a conic solver, and its two ways to solve a linear system against each other."""
+"""The interior point method against a conic solver, and its low-rank against its dense systems."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics import interior
+from npbench.numerics import interior_point
 
 
 def gram_of_rank(n, rank, seed=0):
@@ -45,65 +45,65 @@ def value(K, p, x):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
+def test_optimum_matches_a_conic_solver(name, qp_maximum):
     K, p, lower, upper = PROBLEMS[name]
-    x = interior.solve(K, p, lower, upper, np.zeros(len(p)))
+    x = interior_point.solve(K, p, lower, upper, np.zeros(len(p)))
     assert np.all((lower <= x) & (x <= upper))
     assert abs(x.sum()) <= 1e-9 * np.abs(x).sum()
     assert value(K, p, x) == pytest.approx(qp_maximum(K, p, lower, upper), rel=1e-7)
 
 
 @pytest.mark.parametrize("name", ["low rank", "smooth", "smooth, shifted boxes", "identity"])
-def test_low_rank_and_dense_systems_give_the_same_point(name, monkeypatch):
+def test_low_rank_and_dense_systems_agree(name, monkeypatch):
     K, p, lower, upper = PROBLEMS[name]
     start = np.zeros(len(p))
-    one = interior.solve(K, p, lower, upper, start)
-    monkeypatch.setattr(interior, "pivoted_cholesky", lambda *_, **__: None)
-    other = interior.solve(K, p, lower, upper, start)
+    one = interior_point.solve(K, p, lower, upper, start)
+    monkeypatch.setattr(interior_point, "pivoted_cholesky", lambda *_, **__: None)
+    other = interior_point.solve(K, p, lower, upper, start)
     assert value(K, p, one) == pytest.approx(value(K, p, other), rel=1e-9)
-    np.testing.assert_allclose(K @ one, K @ other, atol=1e-4 * np.abs(p).max())  # f_0 is unique, x need not be
+    np.testing.assert_allclose(K @ one, K @ other, atol=1e-4 * np.abs(p).max())  # f_0 is unique, x may not be
 
 
 @pytest.mark.parametrize("total", [-3.0, 0.5, 8.0])
-def test_the_sum_of_the_start_is_kept(total, qp_maximum):
+def test_sum_of_the_start_is_kept(total, qp_maximum):
     K, p, lower, upper = PROBLEMS["full rank"]
     start = np.full(len(p), total / len(p))
     start = np.clip(start, lower, upper)
     start[np.argmax(p * np.sign(total))] += total - start.sum()
-    x = interior.solve(K, p, lower, upper, start)
+    x = interior_point.solve(K, p, lower, upper, start)
     assert x.sum() == pytest.approx(total, abs=1e-8)
-    # Moving every variable by total / n makes it the problem of the sum 0.
+    # Shifting every variable by total / n gives the problem with sum 0.
     shift = np.full(len(p), total / len(p))
     moved = qp_maximum(K, p - K @ shift, lower - shift, upper - shift)
     assert value(K, p, x) == pytest.approx(moved + value(K, p, shift), rel=1e-7)
 
 
 @pytest.mark.parametrize("cost", [1e6, 1e9, 1e12])
-def test_costs_beyond_what_rounding_allows_end_inside_the_box(cost):
+def test_extreme_costs_end_inside_the_box(cost):
     K, p, lower, upper = svm(smooth(80, 0.05), cost, cost / 10, 0.3)
-    x = interior.solve(K, p, lower, upper, np.zeros(len(p)))
+    x = interior_point.solve(K, p, lower, upper, np.zeros(len(p)))
     assert np.all((lower <= x) & (x <= upper))
     assert value(K, p, x) > 0
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 8), st.sampled_from([1e-14, 1e-6, 1e-2]))
 @settings(max_examples=80, deadline=None)
-def test_pivoted_cholesky_leaves_a_residual_below_its_bound(seed, n, rank, tol):
+def test_pivoted_cholesky_residual_is_below_its_bound(seed, n, rank, tol):
     K = gram_of_rank(n, rank, seed) if rank else smooth(n, 1.0, seed)
-    L = interior.pivoted_cholesky(K, tol, max_rank=n)
+    L = interior_point.pivoted_cholesky(K, tol, max_rank=n)
     assert L.shape[1] == n
     assert np.abs(K - L.T @ L).max() <= (tol + 1e-12) * K.diagonal().max()
     if rank:
-        assert len(L) <= min(rank, n) + 2  # rounding may look like another direction or two at 1e-14
+        assert len(L) <= min(rank, n) + 2  # rounding can add a direction or two at 1e-14
     if len(L) > 1:
-        shorter = interior.pivoted_cholesky(K, tol, max_rank=len(L) - 1)
+        shorter = interior_point.pivoted_cholesky(K, tol, max_rank=len(L) - 1)
         assert shorter is None
-    again = interior.pivoted_cholesky(K, tol, max_rank=len(L))
+    again = interior_point.pivoted_cholesky(K, tol, max_rank=len(L))
     np.testing.assert_array_equal(again, L)
 
 
 def test_pivoted_cholesky_has_the_rank_of_the_matrix():
-    assert len(interior.pivoted_cholesky(gram_of_rank(50, 7), 1e-10, 20)) == 7
-    assert len(interior.pivoted_cholesky(np.zeros((5, 5)), 1e-10, 3)) == 0
-    assert interior.pivoted_cholesky(np.eye(20), 1e-10, 19) is None
-    np.testing.assert_array_equal(interior.pivoted_cholesky(np.eye(3), 1e-10, 3), np.eye(3))
+    assert len(interior_point.pivoted_cholesky(gram_of_rank(50, 7), 1e-10, 20)) == 7
+    assert len(interior_point.pivoted_cholesky(np.zeros((5, 5)), 1e-10, 3)) == 0
+    assert interior_point.pivoted_cholesky(np.eye(20), 1e-10, 19) is None
+    np.testing.assert_array_equal(interior_point.pivoted_cholesky(np.eye(3), 1e-10, 3), np.eye(3))
