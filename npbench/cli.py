@@ -104,7 +104,10 @@ def _plan(words: Sequence[str]) -> Exit:
     from npbench.commands.plan import run
     from npbench.config.command_line import parse, requested
 
-    return run(requested(parse(words)))
+    what = requested(parse(words))
+    if what.hydra is not None and what.hydra.adaptive:
+        raise RequestError("The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only.")
+    return run(what)
 
 
 def _report(words: Sequence[str]) -> Exit:
@@ -168,9 +171,9 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     from npbench.config.search_path import config_dir
 
     if options.help or options.cfg or options.info:
-        *_, faults = compose_all(options)
-        if faults:
-            raise RequestError(*faults)
+        found = compose_all(options)
+        if found.faults:
+            raise RequestError(*found.faults)
         # Hydra itself knows only names from the YAML; a name that the solver does not know is a fault above.
         sys.argv[1:] = [f"++{word}" if word.startswith("solver.") else word for word in words]
     application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)

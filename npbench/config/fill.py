@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
@@ -16,9 +16,6 @@ from npbench.evaluation.request import Request
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.values import is_whole
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 
@@ -60,6 +57,9 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
         partial(check_settings, configs),
     ]
     *requests, settings = each(checks)
+    measured = {metric.name for request in requests for metric in request.metrics}
+    if settings.objective is not None and settings.objective not in measured:
+        raise RequestError(unknown_name("metric", settings.objective, measured).replace(":", " in execution.objective:", 1))
     return requests, settings
 
 
@@ -92,7 +92,7 @@ class _Check:
                 "protocol=official counts rows as the data set has them, and missing=drop leaves some out: use "
                 "missing=impute or protocol=holdout."
             )
-        if self.faults or solver is None or dataset is None or problem is None:
+        if self.faults or solver is None or dataset is None or problem is None or protocol is None:
             raise RequestError(*self.faults)
         return Request(
             solver=solver,
@@ -124,6 +124,8 @@ class _Check:
         return section if isinstance(section, dict) else {}
 
     def _name(self, group: str) -> str:
+        if group in self.config and self.config[group] is None:
+            raise RequestError  # an unknown choice, reported when it was composed
         name = self._section(group).get("name")
         if not isinstance(name, str):
             raise RequestError(f"No {group} is chosen: add {group}=NAME (`npbench --help` lists the names).")
