@@ -106,7 +106,9 @@ def _plan(words: Sequence[str]) -> Exit:
 
     what = requested(parse(words))
     if what.hydra is not None and what.hydra.adaptive:
-        raise RequestError("The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only.")
+        raise RequestError(
+            "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
+        )
     return run(what)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from npbench.config.run_settings import RunSettings
     from npbench.evaluation.request import Request
 
-NAN = float("nan")
-
 
 def run_by_hydra(requested: Requested) -> Exit:
     """Check data and splits, let Hydra launch the combinations, print one table, and return the exit code."""
@@ -38,10 +37,10 @@ def run_by_hydra(requested: Requested) -> Exit:
     task = RunCombination(
         launch_id=str(provenance.facts()["run_id"]),
         words=tuple(requested.words),
-        validate=what.adaptive and settings.objective is None,
+        adaptive=what.adaptive,
         starter=os.getpid(),
     )
-    plan = _prepared([replace(request, validate=task.validate) for request in requested.requests], settings)
+    plan = _prepared(task.validated(requested.requests, settings), settings)
     try:
         launch(what, task)
         all_ended = True
@@ -91,21 +90,21 @@ class RunCombination:
         Beginning of the run id of each combination.
     words : sequence of str
         The command line, for the description of the run.
-    validate : bool
-        Whether the validation loss is needed even where nothing is selected.
+    adaptive : bool
+        Whether a sweeper needs the number to choose the next values.
     starter : int
         Process that launches; only there, progress is shown.
     """
 
     launch_id: str
     words: Sequence[str]
-    validate: bool
+    adaptive: bool
     starter: int
 
     def __call__(self, config: DictConfig) -> float:
-        """Run the jobs without a record of success; return their mean validation loss, or that of a metric.
+        """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
 
-        NaN if a job failed, or if there is no validation loss.
+        Without that number the basic sweeper gets NaN, and an adaptive one the error that it knows to handle.
         """
         from hydra.core.hydra_config import HydraConfig
         from omegaconf import OmegaConf
@@ -118,30 +117,38 @@ class RunCombination:
         with contextlib.chdir(hydra.runtime.cwd):  # paths are relative to it, also after hydra.job.chdir
             requests, settings = check_all([plain])
             settings = replace(settings, results=settings.results.absolute())
-            plan = self._prepared(requests, settings)
-        run_id = f"{self.launch_id}-{number}"
-        description = describe(settings, self.words, [plain], run_id=run_id)
+            plan = self._planned(requests, settings)
+        description = describe(settings, self.words, [plain], run_id=f"{self.launch_id}-{number}")
         if plan.todo:
             carry_out(plan, settings, description, shows_progress=os.getpid() == self.starter)
-        return mean(records_of(plan, [settings.objective or "selection_loss"]), settings.objective, len(plan.jobs))
+        column = settings.objective or "selection_loss"
+        value = mean(records_of(plan, [column]), column, len(plan.jobs))
+        if self.adaptive and math.isnan(value):
+            raise RuntimeError(f"no mean of {column}: a job of {description['run_id']} failed, or did not measure it")
+        return value
 
-    def _prepared(self, requests: Sequence[Request], settings: RunSettings) -> Plan:
-        """Plan the jobs; those stored without a validation loss that is needed are run again."""
-        requests = [replace(request, validate=self.validate) for request in requests]
+    def validated(self, requests: Sequence[Request], settings: RunSettings) -> list[Request]:
+        """Return the requests, with a validation loss where an adaptive sweeper needs it and nothing is selected."""
+        return [replace(request, validate=self.adaptive and settings.objective is None) for request in requests]
+
+    def _planned(self, requests: Sequence[Request], settings: RunSettings) -> Plan:
+        """Plan the jobs; run those again that are stored without a validation loss that is needed."""
+        requests = self.validated(requests, settings)
         plan = _prepared(requests, settings)
         stored = records_of(plan, ["selection_loss"]).filter(status="ok")
-        lacks_loss = self.validate and stored["selection_loss"].null_count() > 0
+        lacks_loss = requests[0].validate and stored["selection_loss"].null_count() > 0
         return _prepared(requests, replace(settings, force=True)) if lacks_loss else plan
 
 
-def mean(records: pl.DataFrame, objective: str | None, n_jobs: int) -> float:
-    """Return the mean of a metric, or of the validation loss, over ``n_jobs`` records; NaN if one is missing.
+def mean(records: pl.DataFrame, column: str, n_jobs: int) -> float:
+    """Return the mean of a column over the records of ``n_jobs`` jobs; NaN if a job failed or has no value.
 
     Examples
     --------
     >>> records = pl.DataFrame({"status": ["ok", "ok"], "selection_loss": [0.25, 0.75]})
-    >>> mean(records, None, 2), mean(records, None, 3)
+    >>> mean(records, "selection_loss", 2), mean(records, "selection_loss", 3)
     (0.5, nan)
     """
-    values = records.filter(status="ok")[objective or "selection_loss"].drop_nulls().to_list()
-    return sum(values) / n_jobs if len(values) == n_jobs else NAN
+    good = records.filter(status="ok")
+    values = good[column].drop_nulls().to_list() if column in good.columns else []
+    return sum(values) / n_jobs if len(values) == n_jobs else math.nan

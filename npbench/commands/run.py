@@ -70,7 +70,9 @@ def describe(
     return description
 
 
-def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any], *, shows_progress: bool = True) -> None:
+def carry_out(
+    plan: Plan, settings: RunSettings, description: Mapping[str, Any], *, shows_progress: bool = True
+) -> None:
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
     observers = Observers(registry.installed().observers)

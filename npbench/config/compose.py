@@ -104,7 +104,9 @@ class _Composer:
         spread = {override.get_key_element(): self._values(override) for override in parsed}
         possible = {key: [o for o in overrides if self._exists(o)] for key, overrides in spread.items()}
         unknown = [spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]]
-        known = {key: overrides for key, overrides in possible.items() if overrides and not _below(overrides[0], unknown)}
+        known = {
+            key: overrides for key, overrides in possible.items() if overrides and not _below(overrides[0], unknown)
+        }
         combinations = list(self._combinations(list(known.values())))
         configs = [config for combination in combinations if (config := self._config(combination, unknown)) is not None]
         return Composed(
@@ -220,7 +222,7 @@ class _Composer:
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:
     """Return the message for settings that Hydra refuses."""
-    reason = " ".join(str(error.__cause__ or error).split())
+    reason = " ".join(str(error.__cause__ or error).partition("Config search path:")[0].split())
     return f"The configuration of {' '.join(settings) or 'no settings'} cannot be composed: {reason}"
 
 

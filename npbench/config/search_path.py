@@ -70,9 +70,9 @@ class PluginConfigs(SearchPathPlugin):
         """Append to the search path; what comes first wins."""
         if self.folder:
             search_path.append(provider="command-line", path=f"file://{self.folder}")
-        own = f"file://{config_dir()}"  # the main folder, unless --config-path names another
-        if all(element.path != own for element in search_path.get_path()):
-            search_path.append(provider="npbench", path=own)
+        own = str(config_dir())  # the main folder, unless --config-path names another
+        if all((element.path or "").removeprefix("file://") != own for element in search_path.get_path()):
+            search_path.append(provider="npbench", path=f"file://{own}")
         for package in registry.installed().config_packages:
             for address in addresses(package):
                 search_path.append(provider="npbench", path=address)
