@@ -41,8 +41,8 @@ def run(**settings: Any) -> pl.DataFrame:
     Examples
     --------
     >>> import tempfile
-    >>> fast = {"name": "gen", "gamma": "scale", "search": None}
-    >>> records = run(solver=fast, dataset="breast", problem={"rho": [0.05, 0.1]}, repeats=1, results=tempfile.mkdtemp())
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     records = run(solver="gen", dataset="breast", problem={"rho": [0.05, 0.1]}, repeats=1, results=results)
     >>> records.select("solver", "dataset", "problem_params", "status").rows()
     [('gen', 'breast', '{"rho":0.05}', 'ok'), ('gen', 'breast', '{"rho":0.1}', 'ok')]
     """

@@ -150,15 +150,15 @@ class _Composing:
             composed = self._compose(words, multirun=True)
             return Combinations([composed], faults=[*error.faults, *composed.faults])
         lines = [[*line, *words] for line in experiment.command_lines()]
-        composed = [self._compose(line, multirun=True) for line in lines]
-        faults = [fault for one in composed for fault in one.faults]
+        sweeps = [self._compose(line, multirun=True) for line in lines]
+        faults = [fault for sweep in sweeps for fault in sweep.faults]
         try:
-            hydra = self._experiment_launch(lines, composed)
+            hydra = self._experiment_launch(lines, sweeps)
         except RequestError as error:
-            return Combinations(composed, experiment, faults=[*error.faults, *faults])
-        return Combinations(composed, experiment, hydra, faults)
+            return Combinations(sweeps, experiment, faults=[*error.faults, *faults])
+        return Combinations(sweeps, experiment, hydra, faults)
 
-    def _experiment_launch(self, lines: Sequence[Sequence[str]], composed: Sequence[Composed]) -> HydraLaunch | None:
+    def _experiment_launch(self, lines: Sequence[Sequence[str]], sweeps: Sequence[Composed]) -> HydraLaunch | None:
         hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
         node = self._hydra_node(hydra_words)
         faults = self._effect_faults(hydra_words, multirun=True)
@@ -169,7 +169,7 @@ class _Composing:
         if node is None or hydra_launch.is_ours(node):
             return None
         overrides = [*hydra_words, *hydra_launch.logging_words(node)]
-        combinations = [words for one in composed for words in hydra_launch.combinations(one)]
+        combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
         return HydraLaunch(self.folder, self.config_name, overrides, True, False, combinations)
 
     def _compose(self, words: Sequence[str], *, multirun: bool, adaptive: bool = False) -> Composed:
@@ -177,7 +177,7 @@ class _Composing:
         return compose(self.loader, settings, multirun=multirun, config_name=self.config_name, adaptive=adaptive)
 
     def _hydra_node(self, words: Sequence[str]) -> Any:
-        """Return Hydra's configuration; None where nothing can differ from npbench's own, which saves its composition."""
+        """Return Hydra's configuration; None where it cannot differ from npbench's own, which saves a composition."""
         hydra_words = [word for word in words if is_hydra_word(word)]
         if not hydra_words and not self.has_own_configuration:
             return None

@@ -266,7 +266,7 @@ def unknown_key(key: str, config: DictConfig) -> str:
     >>> unknown_key("problem.q", OmegaConf.create({"problem": {"name": "np", "rho": 0.05}}))
     "There is no setting 'problem.q' of problem=np: under 'problem' there are problem.rho."
     """
-    plain = OmegaConf.to_container(config, resolve=False)
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=False)  # type: ignore[assignment]
     known = [path for path in _paths(plain) if path != "name" and not path.endswith(".name")]
     parent, _, ending = key.rpartition(".")
     siblings = [path for path in known if parent and path.rpartition(".")[0] == parent]

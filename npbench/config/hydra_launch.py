@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra._internal.callbacks import Callbacks  # what a launcher is given; it has no public name
 from hydra.core.config_loader import ConfigLoader
@@ -15,6 +15,9 @@ from omegaconf import DictConfig, OmegaConf
 from npbench.config.compose import COMPOSITION_ERRORS, Composed, cannot_compose
 from npbench.config.search_path import initialized
 from npbench.errors import RequestError
+
+if TYPE_CHECKING:
+    from hydra._internal.hydra import Hydra
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
@@ -171,20 +174,26 @@ def launch(what: HydraLaunch, task: Callable[[DictConfig], Any]) -> None:
     words = [*what.overrides, f"hydra.mode={mode.name}"]
     with initialized(what.folder) as hydra:
         if what.combinations is not None:
-            _launch_each(hydra, what, words, task)
+            _launch_each(hydra, what.config_name, words, what.combinations, task)
         elif what.multirun:
             hydra.multirun(what.config_name, task, words)
         else:
             hydra.run(what.config_name, task, words)
 
 
-def _launch_each(hydra: Any, what: HydraLaunch, words: list[str], task: Callable[[DictConfig], Any]) -> None:
+def _launch_each(
+    hydra: Hydra,
+    config_name: str,
+    words: list[str],
+    combinations: Sequence[Sequence[str]],
+    task: Callable[[DictConfig], Any],
+) -> None:
     """Give all combinations to the launcher at once: a sweeper knows only products of values."""
-    config = hydra.compose_config(what.config_name, words, run_mode=RunMode.MULTIRUN, with_log_configuration=True)
+    config = hydra.compose_config(config_name, words, run_mode=RunMode.MULTIRUN, with_log_configuration=True)
     callbacks = Callbacks(config)
-    callbacks.on_multirun_start(config=config, config_name=what.config_name)
+    callbacks.on_multirun_start(config=config, config_name=config_name)
     context = HydraContext(config_loader=hydra.config_loader, callbacks=callbacks)
     launcher = Plugins.instance().instantiate_launcher(hydra_context=context, task_function=task, config=config)
-    for returned in launcher.launch(what.combinations, initial_job_idx=0):
+    for returned in launcher.launch(combinations, initial_job_idx=0):
         _ = returned.return_value  # raises what the task raised
-    callbacks.on_multirun_end(config=config, config_name=what.config_name)
+    callbacks.on_multirun_end(config=config, config_name=config_name)

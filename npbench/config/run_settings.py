@@ -79,7 +79,7 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
     faults = [*_execution_faults(execution), *faults]
     if faults:
         raise RequestError(*faults)
-    return RunSettings(Path(results), **execution)
+    return RunSettings(Path(str(results)), **execution)
 
 
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:

@@ -41,15 +41,15 @@ def register(folder: str | None = None) -> None:
 @contextmanager
 def initialized(folder: str | None = None) -> Iterator[Hydra]:
     """Initialize Hydra with a folder of primary configurations, by default npbench's own, also within another Hydra."""
-    instance = GlobalHydra.instance()
-    outer = instance.hydra
-    instance.clear()
+    outer = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(folder or str(config_dir()), version_base="1.3", job_name="npbench"):
-            assert instance.hydra is not None
-            yield instance.hydra
+            hydra = GlobalHydra.instance().hydra
+            assert hydra is not None
+            yield hydra
     finally:
-        instance.hydra = outer
+        GlobalHydra.instance().hydra = outer
 
 
 def addresses(package: str) -> list[str]:
