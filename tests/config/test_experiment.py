@@ -179,7 +179,7 @@ def test_faults_are_a_line_each(answer, stranger):
     written()
     asked = {
         "plan +experiment=dem": ["Unknown experiment 'dem': did you mean 'demo'?"],
-        "plan experiment=dem repeats=0 dataset=blbs": ["'dem'", "'blbs'"],
+        "plan experiment=dem repeats=0 dataset=blbs": ["'dem'", "'blbs'", "repeats is 0"],
         "plan experiment=demo repeats=0 dataset=blbs": ["'blbs'", "repeats is 0"],
         "plan experiment=demo solver=centroit": ["did you mean 'centroid'?"],
         "report --experiment": ["--experiment: expected one argument"],
