@@ -18,7 +18,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

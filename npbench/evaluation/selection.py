@@ -25,12 +25,12 @@ def grid_search(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters by fitting every candidate on every fold: the first with the smallest problem loss.
+    """Fit every candidate on every fold and choose the first with the smallest problem loss.
 
     Parameters
     ----------
     make : callable
-        ``make(**params)`` returns an unfitted estimator with the fixed parameters already in place.
+        ``make(**params)`` returns an unfitted estimator that already has the fixed parameters.
     X : {array, CSR matrix} of shape (n_samples, n_features)
         All rows that ``folds`` index.
     y : array of shape (n_samples,)
@@ -40,9 +40,9 @@ def grid_search(
     problem : Problem
         Gives the validation loss.
     search : mapping of str to sequence
-        Candidate values of each searched parameter. When empty, nothing is fitted.
+        Candidate values of each searched parameter. With a single candidate nothing is fitted.
     n_threads : int
-        Threads a solver's own search may use; this one uses none.
+        Threads that a search may use; this one uses none.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Tells on stderr what a run is doing: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run on stderr: a bar on a terminal or in a notebook, elsewhere a line every half minute."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 def of_jobs(jobs: Sequence[Job]) -> JobProgress:
-    """Return the progress of jobs, at least one, that are about to run."""
+    """Return the progress display of at least one job."""
     return JobProgress(len(jobs), f"{jobs[0].request.solver.name} on {jobs[0].request.dataset.name}")
 
 
 class JobProgress:
-    """Progress of ``total`` jobs; call :meth:`record` as each ends.
+    """Progress of ``total`` jobs; call :meth:`record` when one ends.
 
     Parameters
     ----------
     total : int
-        How many jobs run.
+        Number of jobs.
     first : str
-        What runs first, to show until a job ends.
+        Description of the first job, shown until a job ends.
     console : Console, optional
-        Where to print; stderr by default.
+        Console to print to; stderr by default.
     clock : callable, optional
-        Seconds; for the lines printed where there is no terminal.
+        Clock in seconds, for the lines printed without a terminal.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class JobProgress:
         self._bar.stop()
 
     def record(self, record: Mapping[str, Any]) -> None:
-        """Count a job that has ended."""
+        """Count a finished job."""
         self._done += 1
         self._failed += record["status"] != "ok"
         latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{self._failures}"

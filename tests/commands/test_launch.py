@@ -1,6 +1,7 @@
 """Runs that Hydra launches itself: other launchers and sweepers, and settings under ``hydra``."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from npbench import cli
 from npbench.commands.run import frame
 from npbench.config.command_line import parse, requested
 from npbench.records.store import RecordStore
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of launchers and sweepers that are older than what they import
 
 BLOBS = ("solver=centroid", "dataset=blobs", "repeats=2")
 CALLBACK = """
@@ -44,7 +47,12 @@ def answer(capsys, stranger):
             cli.main(words)
         return end.value.code, "".join(capsys.readouterr())
 
-    return answer
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
+    yield answer
+    root.setLevel(before[0])
+    root.handlers[:] = before[1]
+    logging.getLogger("hydra").setLevel(logging.NOTSET)
 
 
 def records():

@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.contracts import Solver
 from npbench.errors import RequestError
-from npbench.evaluation.job import Job
-from npbench.evaluation.protocols import CrossValidation
-from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
 from npbench.records.schema import ONLY_CHOICE, SCHEMA
 from npbench.report.select import labels as asked
@@ -51,28 +47,6 @@ def stored(folder, *records, name="a.parquet"):
     folder.mkdir(parents=True, exist_ok=True)
     conformed(pl.DataFrame(list(records), infer_schema_length=None)).write_parquet(folder / name)
     return folder / name
-
-
-def test_what_was_asked_is_what_a_job_calls_its_setting():
-    job = Job(
-        solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
-        params={},
-        search={},
-        dataset="pima",
-        dataset_params={},
-        data_sha256="",
-        n_samples=1,
-        n_features=1,
-        n_positive=1,
-        problem=NeymanPearson(0.1),
-        protocol=CrossValidation(),
-        preprocess="none",
-        metrics=(),
-        distribution="",
-        code={},
-        versions={},
-    )
-    assert set(asked.ASKED) == set(job.setting)
 
 
 def test_columns_are_those_of_the_schema_the_figures_as_numbers_the_label_and_the_seconds(tmp_path):
