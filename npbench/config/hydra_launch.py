@@ -81,6 +81,9 @@ def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> 
         return loader.load_configuration(config_name, list(words), run_mode=RunMode.MULTIRUN).hydra
     except COMPOSITION_ERRORS as error:
         raise RequestError(cannot_compose(words, error)) from error
+    except AssertionError as error:  # of Hydra 1.3, for a key below one that is null
+        hint = "give values to sweep as settings, as in seed=1,2, or in a configuration file."
+        raise RequestError(f"The configuration of {' '.join(words)} cannot be composed: {error}; {hint}") from error
 
 
 def is_ours(node: DictConfig) -> bool:
