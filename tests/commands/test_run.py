@@ -16,7 +16,6 @@ from polars.testing import assert_frame_equal
 from rich.console import Console
 
 import npbench
-from npbench import cli
 from npbench.commands.run import frame
 from npbench.config.command_line import keyword_words, parse, requested
 from npbench.errors import RequestError
@@ -180,9 +179,3 @@ def test_notebook_without_widgets(monkeypatch):
         with progress.JobProgress(2, "a on b", console=console, clock=lambda: next(times)) as bar:
             bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
     assert "1 of 2" in printed[0]
-
-
-def test_version_of_the_command(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["--version"])
-    assert capsys.readouterr().out == f"npbench {npbench.__version__}\n"
