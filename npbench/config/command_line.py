@@ -72,6 +72,8 @@ def parse(words: Sequence[str]) -> Namespace:
     options = parser.parse_intermixed_args(list(words))  # flags may stand between settings
     if options.config_dir and not Path(options.config_dir).is_dir():
         raise RequestError(f"--config-dir {options.config_dir} is not a folder: name one that holds YAML files")
+    if options.experimental_rerun:
+        raise RequestError("--experimental-rerun is not supported: repeat the command, stored jobs are not run again.")
     search_path.register(str(Path(options.config_dir).absolute()) if options.config_dir else None)
     return options
 

@@ -97,8 +97,8 @@ def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
 
     Examples
     --------
-    >>> split_off(["+experiment=gasso_table3", "repeats=2"])
-    ('gasso_table3', ['repeats=2'])
+    >>> split_off(["+experiment=mine", "repeats=2"])
+    ('mine', ['repeats=2'])
     """
     chosen = [s for s in settings if s.removeprefix("+").startswith(f"{GROUP}=")]
     names = [name for setting in chosen for name in setting.partition("=")[2].split(",")]

@@ -136,7 +136,7 @@ def test_version(capsys):
     ("arguments", "expected"),
     [
         (["lst"], "Unknown command 'lst': did you mean 'list'?"),
-        (["list", "solver"], "Unknown kind to list 'solver': did you mean 'solvers'?"),
+        (["list", "solvres"], "did you mean 'solvers'?"),
         (["plan", "rho=1", "solver=centroid"], "did you mean 'problem.rho'?"),
         (["--help", "solver=zzz"], "Unknown solver 'zzz'"),
         (["--cfg", "job", "seeed=1", "solver=centroid"], "did you mean 'seed'?"),

@@ -143,6 +143,7 @@ def test_values_to_sweep_in_a_configuration(answer):
         (["hydra.nothing=x"], "nothing"),
         (["hydra.sweeper.params.seed=1", "-m"], "hydra.sweeper.params.seed"),
         (["hydra.verbose=true,false", "-m"], "hydra.verbose"),
+        (["--experimental-rerun", "config.pickle"], "--experimental-rerun"),
     ],
 )
 def test_faults_come_before_any_launch(answer, words, expected):

@@ -73,7 +73,7 @@ def test_official_test_rows():
     named = check(changed(dataset={"name": "rcv1"}, protocol={**official, "test_rows": [5, 9]}))
     assert list(named.protocol.test_rows) == [5, 9]
     (fault,) = faults_of(protocol=official)
-    assert "needs a data set with a test part of its own" in fault
+    assert "test split" in fault
 
 
 def test_official_rows_are_not_dropped():
@@ -113,7 +113,7 @@ def test_training_size_of_the_dataset():
     said = {**permutations, "n_train": 30, "folds": 3}
     assert check(changed(dataset={"name": "banana"}, protocol=said)).protocol == Permutations(30, 3)
     (fault,) = faults_of(protocol=permutations)
-    assert "needs a data set with a training size of its own" in fault
+    assert "training size" in fault
 
 
 def test_another_protocol():
@@ -129,7 +129,7 @@ def test_another_protocol():
         ({"problem__name": "nq"}, "Unknown problem 'nq': did you mean 'np'?"),
         ({"protocol__name": "vc"}, "Unknown protocol 'vc'"),
         ({"metrics": ["p_fe"]}, "Unknown metric 'p_fe': did you mean 'p_fa'?"),
-        ({"metrics": ["cost"]}, "The metric 'cost' does not apply to problem=np, but to cost"),
+        ({"metrics": ["cost"]}, "'cost' applies to cost, not to np"),
         ({"metrics": []}, "metrics is []"),
         ({"metrics": [3]}, "metrics is [3]"),
         ({"solver__shrinkag": 1}, "did you mean 'solver.shrinkage'?"),
@@ -155,9 +155,9 @@ def test_another_protocol():
         ({"repeats": 0}, "repeats is 0"),
         ({"repeats": True}, "repeats is True"),
         ({"preprocess": "standardise"}, "preprocess is 'standardise'"),
-        ({"preprocess": []}, "preprocess is []: it must be standardize, unit_range, unit_norm or none."),
-        ({"missing": "ignore"}, "missing is 'ignore': it must be refuse, drop or impute."),
-        ({"categories": None}, "categories is None: it must be one_hot or codes."),
+        ({"preprocess": []}, "preprocess is []: expected standardize, unit_range, unit_norm or none."),
+        ({"missing": "ignore"}, "missing is 'ignore': expected refuse, drop or impute."),
+        ({"categories": None}, "categories is None: expected one_hot or codes."),
         ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),
     ],
 )
@@ -169,7 +169,7 @@ def test_fault_is_one_line(settings, expected):
 
 def test_solver_does_not_solve_the_problem():
     (fault,) = faults_of(problem={"name": "qvalue"})
-    assert fault.startswith("solver=centroid does not solve problem=qvalue, but np:")
+    assert fault.startswith("solver=centroid solves np, not qvalue")
 
 
 def test_all_faults_in_one_go():

@@ -25,7 +25,7 @@ def test_fixed_and_searched():
 
 def test_required_parameter():
     (fault,) = faults_of(NEEDY, cmd=None)
-    assert fault.startswith("solver.cmd has no default and no value")
+    assert fault.startswith("solver.cmd has no value")
     assert solver_settings(NEEDY, {"search": {"cmd": ["ls", "cp"]}}) == ({}, {"cmd": ["ls", "cp"]})
 
 
