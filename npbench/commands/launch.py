@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -39,6 +40,7 @@ def run_by_hydra(requested: Requested) -> Exit:
         words=tuple(requested.words),
         adaptive=what.adaptive,
         starter=os.getpid(),
+        folder=Path.cwd(),
     )
     plan = _prepared(task.validated(requested.requests, settings), settings)
     try:
@@ -94,12 +96,15 @@ class RunCombination:
         Whether a sweeper needs the number to choose the next values.
     starter : int
         Process that launches; only there, progress is shown.
+    folder : Path
+        Folder of relative paths, wherever the task runs.
     """
 
     launch_id: str
     words: Sequence[str]
     adaptive: bool
     starter: int
+    folder: Path
 
     def __call__(self, config: DictConfig) -> float:
         """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
@@ -111,10 +116,10 @@ class RunCombination:
 
         from npbench.config.compose import as_plain
 
-        hydra = HydraConfig.get()
-        number = 0 if OmegaConf.is_missing(hydra.job, "num") else hydra.job.num
+        job = HydraConfig.get().job
+        number = 0 if OmegaConf.is_missing(job, "num") else job.num
         plain = as_plain(config)
-        with contextlib.chdir(hydra.runtime.cwd):  # paths are relative to it, also after hydra.job.chdir
+        with contextlib.chdir(self.folder):
             requests, settings = check_all([plain])
             settings = replace(settings, results=settings.results.absolute())
             plan = self._planned(requests, settings)

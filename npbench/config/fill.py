@@ -186,8 +186,8 @@ class _Check:
         for metric in metrics:
             if problem and metric.problems is not None and problem.name not in metric.problems:
                 self.faults.append(
-                    f"The metric {metric.name!r} applies to {', '.join(metric.problems)}, not to {problem.name}: remove it "
-                    "from metrics."
+                    f"The metric {metric.name!r} applies to {', '.join(metric.problems)}, not to {problem.name}: "
+                    "remove it from metrics."
                 )
         return metrics
 

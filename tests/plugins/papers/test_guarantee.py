@@ -110,7 +110,8 @@ def test_the_chart_shows_what_the_table_says():
 
 
 def test_the_experiment_leaves_out_the_negatives_that_it_says():
-    requests = requested(parse(["+experiment=guarantee", "repeats=1"])).requests
+    asked = requested(parse(["+experiment=guarantee", "repeats=1"]))
+    requests, experiment = asked.requests, asked.experiment
     data = npbench.load_dataset("scalable", **requests[0].dataset_params)
     left_out = set()
     for request in requests:
