@@ -148,7 +148,7 @@ def follow(page, shell, change):
                 left_out.append(line)
                 continue
             done = shell(change(line))
-            if "lies in none of the data folders" in done.stderr:  # nor could it be downloaded
+            if "in none of the data folders" in done.stderr:  # nor could it be downloaded
                 left_out.append(line)
                 continue
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"

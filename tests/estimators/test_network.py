@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
-from npbench.evaluation.preprocess import standardize
+from npbench.evaluation.preprocess import fitted
 from npbench.evaluation.protocols import Holdout
 from npbench.numerics.rates import share_accepted
 from npbench_q_nn.estimator import QValueNetwork
@@ -156,7 +156,7 @@ def test_the_proteomics_data_are_ranked_better_than_by_a_linear_svm(raw_dataset)
     ours, theirs = [], []
     for repeat in range(4):
         split = Holdout().split(data, 0, repeat)
-        transform = standardize(data.X[split.train])
+        transform = fitted(data.X[split.train], preprocess="standardize")
         train, test, y = transform(data.X[split.train]), transform(data.X[split.test]), data.y[split.test]
         network = QValueNetwork(q=0.01, max_iter=50, random_state=repeat).fit(train, data.y[split.train])
         svm = LinearSVC(C=0.01).fit(train, data.y[split.train])

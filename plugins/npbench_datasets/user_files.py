@@ -1,4 +1,4 @@
-"""Files that a user brings: no archive serves them any more, or nobody has published their hash."""
+"""Files that users bring: no archive serves them, or nobody has published their hash."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from npbench.data.sources import data_folders
 from npbench.errors import RequestError
 
 
-def brought(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
-    """Return the paths of the files of a data set; their content is not known, and so not checked.
+def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
+    """Return the paths of the files of a data set, unread.
 
     Parameters
     ----------
     dataset : str
-        Its name, and that of its folder in a data folder: ``raw/<dataset>`` or ``<dataset>``.
+        Name of the data set and of its folder in a data folder: ``raw/<dataset>`` or ``<dataset>``.
     names : sequence of str
-        What its files are called.
+        Names of its files.
     path : str, optional
-        The folder that holds them instead; or, of a data set in one file, that file, by any name.
+        Another folder that holds them; for a data set in one file also that file, under any name.
     origin : str
-        Where to get them: the end of a sentence.
+        Where to get them, for the error message.
 
     Raises
     ------
@@ -37,35 +37,33 @@ def brought(dataset: str, names: Sequence[str], path: str | None, origin: str) -
         files = [folder / name for name in names]
         if all(file.is_file() for file in files):
             return files
-    lacking = f"{', '.join(names)} in" if own else f"{', '.join(names)} in any of"
     raise RequestError(
-        f"dataset={dataset} is read from files that you bring, since npbench cannot download them, and there is no "
-        f"{lacking} {', '.join(map(str, searched))}. Get them from {origin}, and put them there, or say where they are "
-        "with dataset.path=..."
+        f"dataset={dataset} needs files that npbench cannot download: {', '.join(names)}. They are not in "
+        f"{', '.join(map(str, searched))}. Get them from {origin}, and put them there or set dataset.path."
     )
 
 
 @contextmanager
 def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
-    """Tell what files should be like where a library cannot read them: nobody has checked what a user brings.
+    """Report the expected format if a library cannot read files, which nobody has checked.
 
     Parameters
     ----------
     form : str
-        What they should be: the end of a sentence.
+        Expected format, for the error message.
     files : sequence of Path
-        Those that are read.
+        Files being read.
 
     Raises
     ------
     RequestError
-        In place of any other exception.
+        Instead of any other exception.
     """
     try:
         if empty := [file.name for file in files if not file.stat().st_size]:
             raise ValueError(f"{empty[0]} is empty")
         yield
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library raises its own
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise RequestError(
             f"{', '.join(map(str, files))} cannot be read as {form}: {reason}. Bring files in this format, or read "
