@@ -8,7 +8,7 @@ from rich.status import Status
 
 def status(text: str) -> Status:
     """Return a context manager that shows ``text`` beside a spinner, on terminals only."""
-    return Console(stderr=True).status(text)
+    return Console(stderr=True, force_jupyter=False).status(text)
 
 
 def duration(seconds: float) -> str:

@@ -23,7 +23,7 @@ from npbench.data import BinaryData
 from npbench.evaluation import protocols
 from npbench.evaluation.job import Job
 from npbench.evaluation.preprocess import fitted
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, validation_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics.roc_grid import true_positive_rates
 from npbench.values import canonical
@@ -182,8 +182,13 @@ def _maker(job: Job) -> Callable[..., Any]:
 
 
 def _select(job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int) -> Selection:
-    search = resolve(job.request.solver.select) if job.request.solver.select else grid_search
-    return search(make, X, y, folds, job.request.problem, job.request.search, n_threads=n_threads)
+    request = job.request
+    search = resolve(request.solver.select) if request.solver.select else grid_search
+    selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
+    if not request.validate or not np.isnan(selection.loss):
+        return selection
+    loss, unconverged = validation_loss(functools.partial(make, **selection.params), X, y, folds, request.problem)
+    return dataclasses.replace(selection, loss=loss, n_unconverged=unconverged)
 
 
 @contextmanager

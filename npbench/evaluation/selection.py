@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,23 @@ def grid_search(
         return Selection(candidates[0], float("nan"))
     losses, unconverged = [], 0
     for params in candidates:
-        scored = []
-        for fit, validate in folds:
-            estimator = make(**params)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
-                estimator.fit(X[fit], y[fit])
-            unconverged += not getattr(estimator, "converged_", True)
-            scored.append((y[validate], estimator.decision_function(X[validate])))
-        losses.append(problem.loss(scored))
+        loss, missed = validation_loss(partial(make, **params), X, y, folds, problem)
+        losses.append(loss)
+        unconverged += missed
     best = int(np.argmin(losses))
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def validation_loss(
+    make: Callable[[], Any], X: Any, y: np.ndarray, folds: Sequence[Fold], problem: Problem
+) -> tuple[float, int]:
+    """Fit on every fold; return the problem's loss over the validation parts, and the number of fits not converged."""
+    scored, unconverged = [], 0
+    for fit, validate in folds:
+        estimator = make()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
+            estimator.fit(X[fit], y[fit])
+        unconverged += not getattr(estimator, "converged_", True)
+        scored.append((y[validate], estimator.decision_function(X[validate])))
+    return problem.loss(scored), unconverged

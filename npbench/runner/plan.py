@@ -185,8 +185,8 @@ def check_split(request: Request, data: BinaryData) -> None:
 
 def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
     """Refuse parts without a loss; return whether all other stratified repeats are certain to have one."""
-    is_selected = any(len(values) > 1 for values in request.search.values())
-    validated = [("a validation part", rows) for _, rows in split.folds] if is_selected else []
+    is_validated = request.validate or any(len(values) > 1 for values in request.search.values())
+    validated = [("a validation part", rows) for _, rows in split.folds] if is_validated else []
     ample = True
     for part, rows in [("the test part", split.test), *validated]:
         n_pos = int((y[rows] > 0).sum())

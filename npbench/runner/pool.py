@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
@@ -244,7 +245,8 @@ class _Worker:
         self._output = _Output()
         # Not daemonic: a solver may start child processes.
         self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        self._process.start()
+        with _without_main():
+            self._process.start()
         theirs.close()
 
     def outcome(self) -> Outcome | None:
@@ -340,6 +342,17 @@ def _print_to(path: str) -> None:
     os.close(descriptor)
     with contextlib.suppress(OSError):  # nothing is left if the pool is killed
         Path(path).unlink()
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep a process that starts from importing the script of the user: it may run jobs outside ``if __name__``."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _flush() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -54,6 +55,7 @@ class JobProgress:
         self._total = total
         self._done = self._failed = 0
         self._start = self._last_line = clock()
+        self._is_shown = self._console.is_terminal or (self._console.is_jupyter and _has_widgets())
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(bar_width=30),
@@ -64,7 +66,7 @@ class JobProgress:
             TextColumn("{task.description}"),
             console=self._console,
             transient=True,
-            disable=not self._console.is_terminal,
+            disable=not self._is_shown,
         )
         self._task = self._bar.add_task(f"{first} ...", total=total)
 
@@ -96,6 +98,11 @@ class JobProgress:
 
     def _maybe_line(self, text: str) -> None:
         now = self._clock()
-        if not self._console.is_terminal and now - self._last_line >= SECONDS_BETWEEN_LINES:
+        if not self._is_shown and now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
             self._console.print(text, highlight=False)
+
+
+def _has_widgets() -> bool:
+    """Return whether a notebook can show a bar; without widgets Rich warns and shows none."""
+    return importlib.util.find_spec("ipywidgets") is not None
