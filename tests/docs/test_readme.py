@@ -152,7 +152,7 @@ def follow(page, shell, change):
                 missing.append(line)
                 continue
             done = shell(change(line))
-            if "lies in none of the data folders" in done.stderr:  # and could not be downloaded
+            if "in none of the data folders" in done.stderr:  # and could not be downloaded
                 missing.append(line)
                 continue
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
