@@ -152,7 +152,7 @@ def iterates() -> None:
     cog.outl("\n| stopped at slack | " + " | ".join(f"C = {C:g}" for C in costs) + " |\n|" + "---|" * (len(costs) + 1))
     for slack in (0.1, 0.01, 0.001, 0.0001):
         stopped = measured_iterates.at_slack(found, slack)
-        cells = [spread(stopped.filter(C=C)["pauc"].to_list()) for C in costs]
+        cells = [str(spread(stopped.filter(C=C)["pauc"].to_list())) for C in costs]
         cog.outl(f"| {slack:g} | " + " | ".join(cells) + " |")
     cog.outl("")
 

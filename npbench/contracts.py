@@ -176,6 +176,8 @@ class Metric:
         Which way is better.
     problems : tuple of str, optional
         The problems it makes sense for; None for all.
+    label : str
+        Short name for axes of charts; the name by default.
     title, reference : str
         One line for tables; where the definition comes from.
     tags : frozenset of str
@@ -190,6 +192,7 @@ class Metric:
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()
+    label: str = ""
 
 
 @dataclass(frozen=True)

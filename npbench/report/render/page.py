@@ -6,7 +6,6 @@ import base64
 import hashlib
 import importlib.util
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +21,6 @@ from npbench.report.chart import Ranking
 from npbench.report.render.embedded import deflated, packed, table
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
-from npbench.report.sheet import WORTH_A_LOOK
 
 if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
@@ -110,7 +108,6 @@ def _template() -> Template:
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
-    environment.tests["worth_a_look"] = re.compile(WORTH_A_LOOK).search
     environment.tests["ranking"] = lambda chart: isinstance(chart, Ranking)
     return environment.get_template("page.html")
 

@@ -1,4 +1,4 @@
-"""NP-ROC bands: what a score promises at every bound on false alarms, from samples that it was not fitted to."""
+"""NP-ROC bands: guarantees of a score at every bound on false alarms, from held-out samples."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from npbench.numerics.thresholds import above_each, umbrella_rank
 
 
 class Limits(NamedTuple):
-    """What is known of the thresholds at some ranks, a number each or an array of shape (n_ranks,).
+    """Limits at the thresholds of some ranks: numbers, or arrays of shape (n_ranks,).
 
     Parameters
     ----------
     rank : int
-        k: the threshold is just above the k-th smallest score of the left-out negatives.
+        k: the threshold is just above the k-th smallest score of the held-out negatives.
     threshold : float
-        The t of ``f = score - t``.
+        Threshold t of ``f = score - t``.
     p_fa_high : float
         Upper limit of the false-alarm rate: the smallest bound for which the umbrella rule takes this rank.
     p_nd : float
-        Share of the left-out positives missed.
+        Share of the held-out positives missed.
     p_nd_low, p_nd_high : float
         Lower and upper limit of the miss rate.
     """
@@ -38,18 +38,18 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class NPROC:
-    """NP-ROC bands; made by :func:`np_roc`.
+    """NP-ROC bands, returned by :func:`np_roc`.
 
     Parameters
     ----------
     negatives : array of shape (n_neg,)
-        Scores of left-out negatives, ascending.
+        Scores of held-out negatives, ascending.
     positives : array of shape (n_pos,)
-        Scores of left-out positives, ascending.
+        Scores of held-out positives, ascending.
     delta : float
         Probability with which each limit may fail.
     thresholds : array of shape (n_neg,)
-        Just above each of ``negatives``.
+        Values just above each of ``negatives``.
     """
 
     negatives: np.ndarray
@@ -58,31 +58,31 @@ class NPROC:
     thresholds: np.ndarray
 
     def at(self, rho: float) -> Limits:
-        """Return the umbrella's threshold for a bound on false alarms, with its limits, as numbers.
+        """Return the threshold of the umbrella rule for a bound on false alarms, with its limits, as numbers.
 
         Parameters
         ----------
         rho : float
-            In ]0, 1[.
+            Bound, in ]0, 1[.
 
         Raises
         ------
         ValueError
-            If the negatives are too few for such a bound; the message has the number needed.
+            If there are too few negatives for the bound; the message states the number needed.
         """
         rank = umbrella_rank(len(self.negatives), rho, self.delta)
         return Limits(*(value.item() for value in self.limits(np.array(rank))))
 
     def bands(self, most: int = 400) -> Limits:
-        """Return the limits at all ranks, or evenly over them at ``most``, by ascending ``p_fa_high``.
+        """Return the limits at all ranks, or at ``most`` evenly spaced ones, by ascending ``p_fa_high``.
 
-        Between two of them the one with the smaller ``p_fa_high`` counts, so that the bands are staircases.
+        Between two ranks the one with the smaller ``p_fa_high`` counts, so the bands are staircases.
         """
         n = len(self.negatives)
         return self.limits(np.linspace(n, 1, min(n, most)).round().astype(int))
 
     def limits(self, rank: np.ndarray) -> Limits:
-        """Return the limits at some ranks, in 1, ..., n_neg."""
+        """Return the limits at ranks in 1, ..., n_neg."""
         n_neg, n_pos = len(self.negatives), len(self.positives)
         threshold = self.thresholds[rank - 1]
         misses = np.searchsorted(self.positives, threshold, side="right")
@@ -99,31 +99,31 @@ class NPROC:
 def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) -> NPROC:
     """Return the NP-ROC bands of a score, in O(n log n).
 
-    For each rank k, fixed beforehand, the threshold t just above the k-th smallest score of the negatives has::
+    For each rank k fixed in advance, the threshold t just above the k-th smallest score of the negatives has::
 
         P(P_fa(t) <= p_fa_high) >= 1 - delta,   p_fa_high = Beta^-1(1 - delta; n_neg - k + 1, k)
         P(P_nd(t) >= p_nd_low)  >= 1 - delta,   p_nd_low  = Beta^-1(delta; m, n_pos - m + 1)       (0 if m = 0)
         P(P_nd(t) <= p_nd_high) >= 1 - delta,   p_nd_high = Beta^-1(1 - delta; m + 1, n_pos - m)   (1 if m = n_pos)
 
-    with m the number of left-out positives missed, whatever the distribution of the scores, with ties too. The first is
-    an equality where there are none. It holds of an order statistic, and is what the umbrella rule asks for, solved for
-    rho. To the positives t is a fixed number, so that the others are the limits of Clopper and Pearson, one-sided; both
+    with m the number of held-out positives missed, for any distribution of the scores, ties included. The first holds
+    with equality without ties: it is the condition of the umbrella rule on an order statistic, solved for rho. The
+    threshold t does not depend on the positives, so the others are the one-sided limits of Clopper and Pearson; both
     hold together with probability 1 - 2 delta. Limits hold at one rank, not at all ranks at once.
 
     Parameters
     ----------
     negatives : array of shape (n_neg,)
-        Scores of left-out negatives, finite, n_neg >= 1.
+        Scores of held-out negatives, finite, n_neg >= 1.
     positives : array of shape (n_pos,)
-        Scores of left-out positives, finite, n_pos >= 1. Both samples must be independent of each other and of what the
-        score was fitted to.
+        Scores of held-out positives, finite, n_pos >= 1. Both samples must be independent of each other and of the
+        training samples.
     delta : float
         Probability with which each limit may fail, in ]0, 1[.
 
     Raises
     ------
     ValueError
-        If a sample is empty or holds what is no finite number, or delta is out of range.
+        If a sample is empty or not finite, or delta is out of range.
 
     References
     ----------
@@ -149,7 +149,7 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
 
 
 def rate_above(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return upper limits of rates of which ``errors`` out of n were seen, exceeded with probability delta at most.
+    """Return upper limits of rates with ``errors`` out of n observed, exceeded with a probability of at most delta.
 
     Each is the p with ``P(Binomial(n, p) <= errors) = delta``, and 1 if all n were errors.
 
@@ -177,7 +177,7 @@ def rate_below(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
 def _ascending(scores: np.ndarray, name: str) -> np.ndarray:
     scores = np.sort(np.asarray(scores, dtype=np.float64).ravel())
     if not len(scores):
-        raise ValueError(f"There are no scores of {name}: leave some {name} out of the fit.")
+        raise ValueError(f"There are no scores of {name}: hold some {name} out of the fit.")
     if wrong := int(np.sum(~np.isfinite(scores))):
-        raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite; finite ones were expected.")
+        raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite: expected finite scores.")
     return scores
