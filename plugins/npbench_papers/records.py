@@ -53,7 +53,7 @@ def mean_of(value: Any) -> float | None:
 
 
 def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
-    """Return our value minus the paper's.
+    """Return our value minus the paper's, both rounded as they are shown.
 
     Examples
     --------
@@ -62,7 +62,8 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
     """
     if ours.value is None or theirs.value is None:
         return MISSING
-    return number(ours.value - theirs.value, f"+z{form}")
+    here, there = (float(f"{cell.value:{form}}") for cell in (ours, theirs))
+    return number(here - there, f"+z{form}")
 
 
 def timing_notes(records: pl.DataFrame) -> list[str]:

@@ -67,10 +67,10 @@ def verdicts(ours, other, **options):
     """Return the verdict on each figure, and whether there is a regression."""
     found = compare(ours, other, **options)
     rows = [
-        dict(zip(sheet.columns, row, strict=True)) for s in found.sections for sheet in s.sheets for row in sheet.rows
+        dict(zip(sheet.columns, row, strict=True)) for s in found.sections for sheet in s.sheets for row in sheet.texts
     ]
     assert len({row["solver"] for row in rows}) == 1
-    return {row["figure"]: row["verdict"] for row in rows}, found.regressed
+    return {row["quantity"]: row["verdict"] for row in rows}, found.regressed
 
 
 def notes(ours, other, **options):
@@ -80,7 +80,7 @@ def notes(ours, other, **options):
 def test_the_same_records_are_the_same():
     found, regressed = verdicts(run(), run())
     same = dict.fromkeys(["p_fa above rho", "p_nd", "np_score", "auc"], "the same")
-    assert found == {**same, "seconds": "not told apart", "CPU seconds": "not told apart"}
+    assert found == {**same, "seconds": "no significant difference", "CPU seconds": "no significant difference"}
     assert not regressed
     assert notes(run(), run())[0] == "No regression."
 
@@ -106,7 +106,7 @@ def test_which_way_is_worse(figure, shift, verdict):
 def test_what_varies_both_ways_is_not_told_apart():
     noise = np.random.default_rng(0).normal(0, 0.02, N)
     found, regressed = verdicts(run(p_nd=(0.2 + noise).tolist()), run(p_nd=0.2))
-    assert found["p_nd"] == "not told apart"
+    assert found["p_nd"] == "no significant difference"
     assert not regressed
 
 
@@ -114,7 +114,7 @@ def test_the_change_is_the_paired_shift_with_its_limits():
     here = np.random.default_rng(3).normal(0.23, 0.01, N)
     found = compare(run(p_nd=here.tolist()), run())
     (sheet,) = found.sections[1].sheets
-    row = next(row for row in sheet.rows if "p_nd" in row)
+    row = next(row for row in sheet.texts if "p_nd" in row)
     d = here - [record(k)["p_nd"] for k in range(N)]
     low, high = shift_interval(d)
     there = np.mean([record(k)["p_nd"] for k in range(N)])
@@ -158,10 +158,10 @@ def test_what_delays_a_whole_run_is_on_the_clock_only():
     found, regressed = verdicts(
         run(seconds=lambda value: 2 * value, select_cpu_seconds=0.9), run(select_cpu_seconds=0.9)
     )
-    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "not told apart")
+    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "no significant difference")
     assert not regressed
     found, regressed = verdicts(run(select_cpu_seconds=2.0), run(select_cpu_seconds=1.0))  # more threads, say
-    assert (found["seconds"], found["CPU seconds"], regressed) == ("not told apart", "more", False)
+    assert (found["seconds"], found["CPU seconds"], regressed) == ("no significant difference", "more", False)
     nothing = {"select_cpu_seconds": None}
     found, regressed = verdicts(run(seconds=lambda value: 2 * value, **nothing), run(**nothing))
     assert (found["seconds"], regressed) == ("slower", True)
@@ -169,7 +169,7 @@ def test_what_delays_a_whole_run_is_on_the_clock_only():
 
 def test_moments_are_too_short_to_compare():
     found, regressed = verdicts(run(seconds=0.004), run(seconds=0.001))
-    assert (found["seconds"], regressed) == ("too short to tell", False)
+    assert (found["seconds"], regressed) == ("too short to compare", False)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_few_repeats_are_no_regression_and_said_so(n):
 def test_only_repeats_that_both_have_are_paired():
     ours = run(8, p_nd=[0.3, None, float("nan"), *[0.3 + 0.01 * k for k in range(5)]])
     sheet = compare(ours, run(12)).sections[1].sheets[0]
-    assert {row[3]: row[4] for row in sheet.rows} == {
+    assert {row[3]: row[4] for row in sheet.texts} == {
         "p_fa above rho": "8",
         "p_nd": "6",
         "np_score": "8",
@@ -270,9 +270,9 @@ def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what)
     other = run(**{column: lambda value: None if value in ("s0", "s1", "d" * 64) else value})
     assert verdicts(run(), other)[1] is False
     n = 2 if what == "splits" else N
-    (sentence,) = (note for note in notes(run(), other) if "taken to be the same" in note)
-    assert sentence.startswith(f"Of {n} of {N} pairs of jobs the {what} are taken to be the same")
-    assert not any("taken to be the same" in note for note in notes(run(), run()))
+    (sentence,) = (note for note in notes(run(), other) if "assumed to be equal" in note)
+    assert sentence.startswith(f"In {n} of {N} pairs of jobs the {what} are assumed")
+    assert not any("assumed to be equal" in note for note in notes(run(), run()))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what)
         ({"problem": "pauc"}, "no problem in common"),
         ({"dataset": "breast"}, "no dataset in common"),
         ({"solver": "other"}, "no solver in common"),
-        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for one, has another params there."),
+        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for example, has another params there."),
         ({"search": '{"C":[1]}', "missing": "mean"}, "has another search, missing there."),
     ],
 )
@@ -303,14 +303,14 @@ def test_another_bound_is_another_problem_unless_asked():
     assert verdicts(ours, run(), anyway=True)[0]["p_nd"] == "better"
     assert "The problem has other parameters there." in notes(ours, run(), anyway=True)
     both = pl.concat([ours, run()])
-    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].rows} == {"0.1"}
+    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].texts} == {"0.1"}
 
 
 def test_what_is_on_one_side_only_is_counted():
     ours = pl.concat([run(), run(solver="a", label="a"), run(solver="b", label="b")])
     said = notes(ours, pl.concat([run(), run(solver="c", label="c")]))
-    assert "2 settings are only here, and not compared." in said
-    assert "1 setting is only there, and not compared." in said
+    assert "Not compared, as only here: 2 settings." in said
+    assert "Not compared, as only there: 1 setting." in said
 
 
 def test_settings_that_null_columns_belong_to_are_matched():

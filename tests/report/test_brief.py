@@ -35,7 +35,7 @@ def record(label="a", repeat=0, **columns):
 
 def sheets(records):
     (section,) = brief.sections(pl.DataFrame(records, infer_schema_length=None))
-    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows] for sheet in section.sheets]
+    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts] for sheet in section.sheets]
 
 
 def test_test_parts_above_the_bound_are_counted_over_all_data_and_bounds():
@@ -86,7 +86,7 @@ def test_the_verdict_names_settings_whatever_their_labels_are():
 def test_of_few_repeats_or_one_setting_it_says_what_to_run():
     (section,) = brief.sections(pl.DataFrame([record("a"), record("a", 1)]))
     assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]
-    assert "run several on the same data" in section.notes[0]
+    assert "Run several on the same data" in section.notes[0]
     (section,) = brief.sections(pl.DataFrame([record(label, i) for label in "ab" for i in range(2)]))
     assert "repeats=10" in section.notes[0]
 
@@ -109,7 +109,7 @@ def test_a_terminal_leaves_details_to_the_files():
     sections = [Section("Both", [plain, detail]), Section("Fine print", [detail]), Section("Notes", notes=["One."])]
     left = terminal.essential(sections)
     assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
-    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, with all of: Fine print."
+    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, including all of: Fine print."
     assert terminal.left_out(left) == ""
 
 

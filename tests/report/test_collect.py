@@ -14,7 +14,7 @@ from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
-from npbench.records.schema import ONLY_CHOICE, SCHEMA
+from npbench.records.schema import FEATURES, SCHEMA
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered
@@ -169,7 +169,8 @@ def test_records_of_an_older_schema_get_what_they_lack(tmp_path):
     collection = collect([tmp_path], {})
     (row,) = collection.records.to_dicts()
     assert collection.faults == []
-    assert {name: row[name] for name in ONLY_CHOICE} == ONLY_CHOICE
+    defaults = {name: value for name, value in FEATURES.items() if value is not None}
+    assert {name: row[name] for name in defaults} == defaults
     assert row["trace"] is None
 
 
@@ -177,7 +178,7 @@ def test_records_of_problems_that_are_unknown_or_that_say_nothing_are_left_out(t
     stored(tmp_path / "records", record(), record(problem="ranking"), {"key": "x", "status": "ok", "stored_at": "y"})
     collection = collect([tmp_path], {})
     assert len(collection.records) == 1
-    assert collection.faults[0].startswith("2 records do not say what was asked of a job, or name a problem that is")
+    assert collection.faults[0].startswith("2 records do not describe their job, or name an unknown problem")
 
 
 def test_the_descriptions_of_the_runs_are_read_where_they_are_kept(tmp_path):
@@ -235,8 +236,8 @@ def test_a_filter_that_is_wrong_is_refused_with_what_there_is():
         "solvr=gen": "Unknown filter 'solvr': did you mean 'solver'?",
         "solver.c=1": "Unknown filter 'solver.c': did you mean 'solver.C'?",
         "problem.rh=1": "did you mean 'problem.rho'?",
-        "solver=gan": "No record has solver=gan: there are gen, np_svm, scorer.",
-        "problem.rho=0.3": "No record has problem.rho=0.3: there are 0.1, 0.2.",
+        "solver=gan": "No record has solver=gan: expected one of gen, np_svm, scorer.",
+        "problem.rho=0.3": "No record has problem.rho=0.3: expected one of 0.1, 0.2.",
     }
     for word, expected in refused.items():
         name, _, value = word.partition("=")
@@ -246,7 +247,7 @@ def test_a_filter_that_is_wrong_is_refused_with_what_there_is():
 
 
 def test_a_filter_is_told_of_what_the_others_left(tmp_path):
-    with pytest.raises(RequestError, match=r"No record has solver=scorer: there are gen, np_svm\.$"):
+    with pytest.raises(RequestError, match=r"No record has solver=scorer: expected one of gen, np_svm\.$"):
         filtered(RECORDS, {"problem": "np", "solver": "scorer"})
 
 

@@ -54,7 +54,7 @@ def section(records):
 def sheet(records, title):
     """Return the rows by header of the sheet whose title begins so."""
     (found,) = (sheet for sheet in section(records).sheets if sheet.title.startswith(title))
-    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    return [dict(zip(found.columns, row, strict=True)) for row in found.texts]
 
 
 def by_label(figures, **columns):
@@ -94,13 +94,13 @@ def test_pairs_are_tested_on_the_splits_that_both_have(figures):
         assert (row["p"], row["p corrected"]) == (f"{one:.2g}", f"{other:.2g}")
         assert row["effect"] == f"{rank_biserial(d):+.2f}"
         assert row["A"] == f"{superiority(figures[row['first']], figures[row['second']]):.2f}"
-    assert [row["verdict"] for row in rows] == ["first better", "not told apart", "second better"]
+    assert [row["verdict"] for row in rows] == ["first better", "no significant difference", "second better"]
 
 
 def test_the_order_of_records_does_not_matter(figures):
     records = by_label(figures)
     backwards, forwards = section(records[::-1]), section(records)
-    assert [s.rows for s in backwards.sheets] == [s.rows for s in forwards.sheets]
+    assert [s.texts for s in backwards.sheets] == [s.texts for s in forwards.sheets]
 
 
 def test_other_directions_have_other_words(figures):
@@ -291,10 +291,10 @@ def test_ranks_over_data_sets():
     assert chart.difference == critical_difference(3, 4)
     assert chart.groups == [(1.25, 2.75)]
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 4 data sets, rho=0.1")
-    assert table.rows == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
+    assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic
     assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 6) = ")
-    assert "Settings that are not on all of these: 1." in table.notes
+    assert "Settings missing on some of these: 1." in table.notes
     assert not any("p_fa" in chart.name for chart in found.charts)
 
 
@@ -303,8 +303,8 @@ def test_groups_that_are_told_apart_have_letters_of_their_own():
     means = {label: (np.arange(30) / 100 + gain).tolist() for label, gain in gains.items()}
     means["b"][::2] = (np.arange(30) / 100 - 0.001)[::2].tolist()
     (table,) = (sheet for sheet in section(over_datasets(means)).sheets if sheet.title.startswith("p_nd: average"))
-    assert [(row[0], row[2]) for row in table.rows] == [("a", "a"), ("b", "a"), ("c", ""), ("d", "")]
-    assert "should be read" not in table.notes[0]
+    assert [(row[0], row[2]) for row in table.texts] == [("a", "a"), ("b", "a"), ("c", ""), ("d", "")]
+    assert "differ significantly overall" not in table.notes[0]
 
 
 def test_two_settings_are_compared_over_data_sets_by_the_signed_rank_test():
@@ -331,9 +331,9 @@ def test_problems_and_their_bounds_stay_apart(figures):
     found = statistics.sections(frame(records))
     assert [one.title for one in found] == ["Statistics of problem np", "Statistics of problem pauc"]
     (pairs,) = (sheet for sheet in found[0].sheets if sheet.title == TITLE)
-    assert [row[1] for row in pairs.rows] == ["0.1"] * 3 + ["0.2"] * 3
-    assert {row[-1] for row in pairs.rows[3:]} == {"equal on every split"}
-    assert found[1].sheets[0].rows[0][1] == "[0.02, 0.05]"
+    assert [row[1] for row in pairs.texts] == ["0.1"] * 3 + ["0.2"] * 3
+    assert {row[-1] for row in pairs.texts[3:]} == {"equal on every split"}
+    assert found[1].sheets[0].texts[0][1] == "[0.02, 0.05]"
     assert any("p_fa keeps rho" in note for note in found[0].notes)
     assert not any("p_fa keeps rho" in note for note in found[1].notes)
 
@@ -348,4 +348,4 @@ def test_a_report_of_many_settings_stays_a_report():
     labels = [f"a C={n}" for n in range(60)]
     found = section(by_label({label: random.random(6).tolist() for label in labels}))
     (pairs,) = (sheet for sheet in found.sheets if sheet.title == TITLE)
-    assert len(pairs.rows) == 59
+    assert len(pairs.texts) == 59

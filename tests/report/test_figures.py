@@ -12,7 +12,7 @@ from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
 from npbench.report.sections.figures import sections
-from npbench.report.sections.layout import MOST_ROWS, numbered
+from npbench.report.sections.layout import ROWS_PER_PAGE, numbered
 from npbench.report.select.labels import labels
 
 NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
@@ -139,7 +139,7 @@ def test_many_settings_are_split_with_a_word_on_it():
     assert [len(one) for one in shown] == [6, 6, 5]
     assert list(itertools.chain(*shown)) == sorted(set(frame(records)["label"]))
     assert len({chart.name for chart in charts}) == 3
-    assert "17 settings apart: this is number 3 of 3, with gen C=22 to gen C=26." in charts[-1].notes[-1]
+    assert "Part 3 of 3 of 17 settings: gen C=22 to gen C=26." in charts[-1].notes[-1]
     (whole,) = charts_of(frame(records[:16]))
     assert len(panels(whole)[0].series) == 8
 
@@ -148,14 +148,14 @@ def test_what_nobody_would_compare_by_eye_is_left_out_with_a_word_on_it():
     records = frame(record("gen", params=f'{{"C":{C}}}', p_fa=0.1) for C in range(41))
     (section,) = sections(records)
     assert section.charts == []
-    assert section.notes[0].startswith("There are 41 settings, and figures of more than 40 are left out")
+    assert section.notes[0].startswith("No charts, as 41 settings exceed the limit of 40")
     assert len(charts_of(records.head(40))) == 5
 
 
 def test_many_data_sets_go_on_further_pages():
-    records = frame(swept(datasets=[f"data{n:02d}" for n in range(MOST_ROWS + 2)], repeats=1))
+    records = frame(swept(datasets=[f"data{n:02d}" for n in range(ROWS_PER_PAGE + 2)], repeats=1))
     first, second = charts_of(records)
-    assert (len(first.rows), len(second.rows)) == (MOST_ROWS, 2)
+    assert (len(first.rows), len(second.rows)) == (ROWS_PER_PAGE, 2)
     assert (first.name, second.title[-8:]) == ("rates_np_1", "(2 of 2)")
 
 
@@ -253,7 +253,7 @@ def test_long_fits_keep_their_ends_and_axes_are_logarithmic_where_values_are_wid
     seconds, iterations = (row[0] for row in chart.rows)
     (series,) = iterations.series
     assert (series.x[0], series.x[-1]) == (0, n - 1)
-    assert len(series.x) <= trace_charts.MOST_POINTS
+    assert len(series.x) <= trace_charts.MAX_POINTS
     assert set(range(20)) <= set(series.x)
     assert iterations.x_log
     assert seconds.x_log

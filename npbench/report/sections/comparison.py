@@ -33,9 +33,9 @@ OVERLAP = (
 )
 READING = (
     "First - second is the Hodges-Lehmann estimate of the shift, with the limits of the signed-rank test. Effect is "
-    "the matched-pairs rank-biserial correlation, -1 to 1. A is Vargha and Delaney's: the probability that the first has "
-    "the higher value on independent splits. Both p-values are two-sided and adjusted by Holm's method for all pairs "
-    f"of a data set and protocol; of more than {pairs.MAX_PAIRS} pairs those with the best mean are shown."
+    "the matched-pairs rank-biserial correlation, -1 to 1. A is Vargha and Delaney's: the probability that the first "
+    "has the higher value on independent splits. Both p-values are two-sided and adjusted by Holm's method for all "
+    f"pairs of a data set and protocol; of more than {pairs.MAX_PAIRS} pairs those with the best mean are shown."
 )
 
 

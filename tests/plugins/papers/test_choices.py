@@ -48,7 +48,7 @@ def records(traces, dataset="pima", **columns):
 
 
 def cells(sheet, row):
-    return dict(zip(sheet.columns, sheet.rows[row], strict=True))
+    return dict(zip(sheet.columns, sheet.texts[row], strict=True))
 
 
 def test_costs_are_those_of_the_rates_and_shares():
@@ -142,7 +142,7 @@ def test_curves_are_interpolated_between_the_best_points_and_the_corners():
 def test_the_table_of_curves_has_means_over_the_splits():
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [], at=[0.1])
-    assert sheet.rows == [
+    assert sheet.texts == [
         ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
         ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],
         ["by both", "0.100±0.000", "lowest at 1 of 1"],

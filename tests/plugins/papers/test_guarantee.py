@@ -13,8 +13,9 @@ from scipy.stats import beta, norm
 
 import npbench
 from npbench.config import search_path as configs
+from npbench.config.compose import as_plain
 from npbench.config.experiment import compose_experiment
-from npbench.config.fill import check
+from npbench.config.fill import check_all
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
@@ -46,7 +47,7 @@ def repeats(p_fa, *, threshold="umbrella", test_size=0.99528, n_splits=1, status
 
 def rows(*groups, printed=()):
     (sheet,) = guarantee.table(pl.DataFrame([record for group in groups for record in group]), printed)
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 def exact(n, k):
@@ -120,7 +121,7 @@ def test_the_experiment_leaves_out_the_negatives_that_it_says():
             GlobalHydra.instance().config_loader(), "guarantee", ["repeats=1"]
         )
     assert not faults
-    requests = [check(config) for config in found]
+    requests, _ = check_all([as_plain(config) for config in found])
     data = npbench.load_dataset("scalable", **requests[0].dataset_params)
     left_out = set()
     for request in requests:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import npbench_papers
 from npbench.config.experiment import check
-from npbench.config.search_path import config_dir
 from npbench.evaluation.grids import grid_values
-from npbench.report.select.strategies import settings, with_strategy
 from npbench.report.stats.inference import median_interval, wilcoxon
 from npbench_papers.davenport import medians
+from npbench_papers.davenport.strategies import settings, with_strategy
 
 OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]]}
 SEARCH = {"gamma": [0.5, 1], "nu_pos": [0.25, 0.5, 0.75, 1], "nu_neg": [0.25, 0.5, 0.75, 1]}
@@ -66,7 +67,7 @@ def tables(records, printed=(), **options):
 def cells(sheet):
     """Return the rows of a sheet by header."""
     assert len(set(sheet.columns)) == len(sheet.columns)
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 @pytest.mark.parametrize("n", [6, 10, 25, 100])
@@ -112,7 +113,7 @@ def test_scores_stand_above_the_papers():
         "seconds": "4",
         "n_candidates": "10",
         "ok": "10/11",
-        "verdict": "not told apart",
+        "verdict": "no significant difference",
     }
     assert list(paper.values()) == ["", "paper", "0.100±0.020", "-", "0.318", "169", "7", "", ""]
     assert list(apart.values()) == ["", "here - paper", "-0.050", "-", "+0.232", "-165", "+3", "", ""]
@@ -122,8 +123,8 @@ def test_scores_stand_above_the_papers():
     ("n", "theirs", "verdict"),
     [
         (10, 1.5, "worse than the paper"),
-        (10, 2.0, "not told apart"),
-        (10, 9.0, "not told apart"),
+        (10, 2.0, "no significant difference"),
+        (10, 9.0, "no significant difference"),
         (10, 9.5, "better than the paper"),
         (5, 99.0, "too few"),
         (10, None, "-"),
@@ -161,9 +162,9 @@ def test_speed_ups_are_ratios_on_the_same_split_beside_the_papers_for_this_grid(
         "verdict": "above the paper's",
         "candidates": "2.0",
     }
-    assert cells(tables(records, printed)[1])[0]["verdict"] == "not told apart"
+    assert cells(tables(records, printed)[1])[0]["verdict"] == "no significant difference"
     assert cells(tables(records)[1])[0]["verdict"] == "-"
-    assert speed.notes == ["Timed on a; jobs side by side: 1, threads of each: 2."]
+    assert speed.notes == ["Timed on a; parallel jobs: 1, threads of each: 2."]
 
 
 def test_nothing_to_compare_is_not_measured():
@@ -251,7 +252,7 @@ def test_splits_of_other_data_or_seeds_are_no_pairs():
 def test_records_of_other_solvers_or_none_leave_empty_tables():
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
         speed, order = medians.table(records, (), **OPTIONS)
-        assert (speed.rows, order.rows) == ([], [])
+        assert (speed.texts, order.texts) == ([], [])
     assert with_strategy(frame([record("cd")]), "strategy")["params"].to_list() == ['{"tol":0.1}']
 
 
@@ -262,7 +263,7 @@ def test_a_run_without_the_score_is_not_measured():
 
 
 def shipped(name):
-    return yaml.safe_load((config_dir() / "experiment" / f"{name}.yaml").read_text())
+    return yaml.safe_load((Path(npbench_papers.__file__).parent / "conf" / "experiment" / f"{name}.yaml").read_text())
 
 
 def test_the_grids_are_the_papers_and_a_part_of_them():
@@ -282,8 +283,8 @@ def test_the_printed_table_is_the_papers():
     assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
     *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
-    assert [len(sheet.rows) for sheet in sheets] == [18] * 4
-    assert all("-" not in row for sheet in sheets for row in sheet.rows[1:12:3])  # of bs, bbs, gs and wgs all is known
+    assert [len(sheet.texts) for sheet in sheets] == [18] * 4
+    assert all("-" not in row for sheet in sheets for row in sheet.texts[1:12:3])  # of bs, bbs, gs and wgs all is known
     ratios = {row["data"]: row["paper"] for row in cells(speed)}
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
     middles = {row["data"]: row["paper: middle"] for row in cells(order)}

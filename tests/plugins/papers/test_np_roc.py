@@ -137,7 +137,7 @@ def test_each_limit_fails_as_seldom_as_promised(rounded):
 @pytest.mark.parametrize(
     ("negatives", "positives", "delta", "sentence"),
     [
-        ([], [1.0], 0.05, "There are no scores of negatives: leave some negatives out"),
+        ([], [1.0], 0.05, "There are no scores of negatives: hold some negatives out"),
         ([1.0], [], 0.05, "There are no scores of positives"),
         ([1.0, np.nan], [1.0], 0.05, "1 of 2 scores of negatives are NaN or infinite"),
         ([1.0], [np.inf], 0.05, "1 of 1 scores of positives"),

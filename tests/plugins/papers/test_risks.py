@@ -31,10 +31,10 @@ def frame(*records):
 def test_the_last_iteration_is_tabled_on_both_parts():
     (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
     assert sheet.title == "counts, rho=0.1, repeat 0, after 4 iterations, converged"
-    training, test = sheet.rows
+    training, test = sheet.texts
     assert training == ["training", "0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500", "0/1 and surrogate"]
     assert test[:3] == ["test", "0.1600", "0.1700"]
-    assert sheet.notes == ["On the training part the surrogate type I risk less rho is -1.0e-09."]
+    assert sheet.notes == ["On the training part the surrogate type I risk minus rho is -1.0e-09."]
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_the_last_iteration_is_tabled_on_both_parts():
 def test_the_verdict_tells_which_type_i_risks_are_kept(error, risk, verdict):
     trace = course(test_p_fa=[0.0] * 4 + [error], test_risk_fa=[0.0] * 4 + [risk])
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.rows[1][-1] == verdict
+    assert sheet.texts[1][-1] == verdict
 
 
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
 def test_records_without_stages_are_tabled_as_not_measured(trace):
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.rows == [["training", "-"], ["test", "-"]]
+    assert sheet.texts == [["training", "-"], ["test", "-"]]
 
 
 def test_each_record_is_a_row_of_three_panels_without_the_start():
@@ -85,13 +85,13 @@ def projected(*gaps):
 def test_steps_are_counted_until_the_gap_is_closed():
     trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
-    assert sheet.rows == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
+    assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
 
 
 @pytest.mark.parametrize("trace", [None, "{}"])
 def test_records_without_projections_have_none(trace):
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=9)
-    assert sheet.rows == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
+    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
 
 
 def test_each_projection_is_a_line():

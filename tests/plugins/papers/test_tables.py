@@ -12,8 +12,9 @@ from rich.console import Console
 
 from npbench.commands.experiment import print_experiment
 from npbench.config.experiment import Experiment
+from npbench.report.render.terminal import show_sheet
 from npbench.report.select.traces import traces
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import MISSING, Cell, Sheet
 from npbench.report.stats.inference import wilcoxon
 from npbench_papers.gasso import accepted, rates, scatter, speedup
 
@@ -55,7 +56,7 @@ def frame(records):
 
 def cells(sheet):
     """Return the rows of a sheet by header."""
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 def compared(records, printed=(), **options):
@@ -74,7 +75,7 @@ def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
     assert paired["speedup"].to_list() == [3.0] * 8
     speed, _ = compared(records)
     assert [row["pairs"] for row in cells(speed)] == ["4", "4"]
-    assert speed.notes == ["fast and slow differ in max_iter (200, 900) besides."]
+    assert speed.notes == ["fast and slow also differ in max_iter (200, 900)."]
 
 
 def test_other_data_or_other_grids_make_no_pair():
@@ -119,7 +120,7 @@ def test_failed_and_loose_fits_and_other_surroundings_are_told():
 
 def test_nothing_to_pair_is_an_empty_table():
     speed, differences = compared([record("fast", 0), record("slow", 1)])
-    assert (speed.rows, differences.rows) == ([], [])
+    assert (speed.texts, differences.texts) == ([], [])
     assert speedup.table(frame([record()]).clear(), (), base="a", other="b") == []
 
 
@@ -263,7 +264,7 @@ def test_accepted_positives_beside_the_papers_and_a_base():
     assert (ours["over ranker"], ours["in the paper"], ours["verdict"]) == ("+20.0 %", "+10.0 %", "most")
     assert (ranker["number"], ranker["over ranker"], ranker["verdict"]) == ("500±141", "+0.0 %", "fewer")
     assert (nothing["q"], nothing["share"], nothing["verdict"]) == ("0.1", "-", "not measured")
-    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].rows
+    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].texts
 
 
 def test_a_papers_number_can_be_that_of_one_variant():
@@ -320,7 +321,7 @@ def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
     monkeypatch.setattr("npbench.commands.experiment.importlib.util.find_spec", lambda name: None)
     print_experiment(experiment, frame([record("fast"), record("slow")]), Path(), console)
     text = console.export_text()
-    for expected in ("Speed\nThem (2026)\nReduced: [x]", "all equal", "which needs matplotlib"):
+    for expected in ("Speed\nThem (2026)\nReduced: [x]", "all equal", "needs matplotlib"):
         assert expected in text
 
 
@@ -329,7 +330,7 @@ def test_tables_fit_eighty_columns():
     printed = [{"speedup": [16.45, 17.81], "p_fa": [-20.0e-5, 71.0e-5], "p_nd": [-3.6e-4, 31.5e-4]}]
     console = Console(width=80, record=True)
     for sheet in compared(records, printed):
-        sheet.print(console)
+        show_sheet(sheet, console)
     text = console.export_text()
     assert "…" not in text
     assert "not reached" in text
@@ -337,22 +338,24 @@ def test_tables_fit_eighty_columns():
 
 def test_a_narrow_terminal_cuts_nothing_off():
     console = Console(width=20, record=True)
-    Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]).print(console)
+    show_sheet(Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]), console)
     text = console.export_text()
     assert "…" not in text
     for expected in ("a" * 20, "a long header", "another one", "kept within noise"):
         assert expected in text
 
 
-def test_numbers_are_aligned_on_the_right():
+def test_columns_of_numbers_are_right_aligned():
     console = Console(width=40, record=True)
-    Sheet("t", ["name", "x"], [["a", "1"], ["b", "-10"]], ["A note [with brackets]."]).print(console)
+    rows = [["0 words", Cell("1", 1)], ["b", Cell("-10", -10, "above")], ["c", MISSING]]
+    show_sheet(Sheet("t", ["name", "x"], rows, ["A note [with brackets]."]), console)
     assert [line.rstrip() for line in console.export_text().splitlines()] == [
         "",
         "t",
-        "name    x",
-        "a       1",
-        "b     -10",
+        "name        x",
+        "0 words     1",
+        "b         -10*",
+        "c           -",
         "A note [with brackets].",
     ]
 

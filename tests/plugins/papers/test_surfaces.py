@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench.report.sections.surfaces import charts, figure, surfaces
+from npbench_papers.davenport.surfaces import charts, figure, surfaces
 
 NU = np.linspace(0.25, 1, 4)
 
