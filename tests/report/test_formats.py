@@ -79,7 +79,7 @@ rates = st.one_of(st.none(), st.floats(0, 1))
         max_size=20,
     )
 )
-def test_means_deviations_and_counts_are_those_of_each_setting(rows):
+def test_means_deviations_and_counts(rows):
     records = frame([record(s, i, rho=rho, status=ok, p_fa=p) for i, (s, rho, ok, p) in enumerate(rows)])
     (section,) = overview.sections(records)
     (sheet,) = section.sheets
@@ -105,7 +105,7 @@ def test_means_deviations_and_counts_are_those_of_each_setting(rows):
             assert cells["p_fa"].strip() == f"{mean:.3f}{deviation}{star}"
 
 
-def test_each_problem_has_a_section_and_each_data_set_its_tables():
+def test_section_per_problem_and_table_per_data_set():
     records = [record(dataset=d, p_fa=0.0, chosen_params='{"C":1}') for d in ("pima", "breast")]
     records += [record(problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=0.5)]
     np_problem, pauc = overview.sections(frame(records))
@@ -115,12 +115,12 @@ def test_each_problem_has_a_section_and_each_data_set_its_tables():
     assert column(pauc.sheets[0], "pauc") == ["0.500"]
 
 
-def test_duplicates_among_test_rows_are_told():
+def test_duplicate_test_rows_are_noted():
     (section,) = overview.sections(frame([record(repeat=r, n_test_duplicates=n) for r, n in enumerate((0, 3))]))
     assert section.notes == ["In pima, 0 to 3 test rows of a split equal a row used for training or validation."]
 
 
-def test_failures_are_told_by_kind_whatever_the_numbers_in_them():
+def test_failures_are_grouped_by_kind():
     bad = [record("gen", r, status="failed", error=f"Singular at {r}.5e-3\nmore") for r in (0, 1, 2, 5)]
     bad += [record("uzawa", 3, status="timeout", error="The job was stopped after 5 s.")]
     loose = [record("gen", 7, converged=False, solver_status="max_iter", warnings="A: x 1\nB: y")]
@@ -136,7 +136,7 @@ def test_failures_are_told_by_kind_whatever_the_numbers_in_them():
     assert failures.sections(frame([record()])) == []
 
 
-def test_what_is_mixed_among_jobs_on_the_same_data_is_told():
+def test_mixtures_are_noted():
     def notes(*changes):
         (section,) = origins.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
         return " ".join(section.notes)
@@ -204,7 +204,7 @@ def test_latex_can_be_read_back(sheet):
 
 @settings(deadline=None)
 @given(st.lists(SHEETS, max_size=3))
-def test_csv_can_be_read_back_and_every_table_has_files_of_its_own(sheets):
+def test_csv_can_be_read_back(sheets):
     with tempfile.TemporaryDirectory() as folder:
         assert files.tables(Path(folder), sheets) == len(sheets)
         assert len(list(Path(folder).glob("*.tex"))) == len(list(Path(folder).glob("*.csv"))) == len(sheets)
@@ -231,7 +231,7 @@ def test_latex_compiles(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_the_document_has_headings_notes_and_tables_in_order():
+def test_markdown_document_order():
     sheet = Sheet("Rates", ["solver", "p_fa"], [["gen", Cell("0.1", 0.1, "above")]], notes=["Two repeats."])
     text = markdown.document([Section("First", [sheet], notes=["A_note"]), Section("Nothing")])
     blocks = text.strip().split("\n\n")
@@ -244,7 +244,7 @@ def test_the_document_has_headings_notes_and_tables_in_order():
     ]
 
 
-def test_the_terminal_shows_long_tables_in_part_and_cuts_no_line_off():
+def test_terminal_shortens_long_tables():
     rows = [[f"solver{i:03d}", "x" * 100] for i in range(100)]
     console = Console(width=60, record=True, force_terminal=False)
     terminal.show([Section("All", [Sheet("Long", ["a", "b"], rows)]), Section("Empty")], console)
@@ -256,7 +256,7 @@ def test_the_terminal_shows_long_tables_in_part_and_cuts_no_line_off():
     assert "Empty" not in text
 
 
-def test_what_is_worth_a_look_is_red():
+def test_flagged_cells_are_red():
     console = Console(width=80, record=True, force_terminal=True, color_system="standard")
     rows = [[Cell("0.2±0.1", 0.2, "above"), count(3, 4)], [Cell("0.1±0.1", 0.1), count(4, 4)]]
     terminal.show_sheet(Sheet("Rates", ["p_fa", "ok"], rows), console)
@@ -264,7 +264,7 @@ def test_what_is_worth_a_look_is_red():
     assert red == ["0.2±0.1*", "3/4"]
 
 
-def test_the_first_section_counts_and_tells_what_could_not_be_read():
+def test_lead_counts_and_lists_faults():
     records = frame([record(), record("uzawa", 1, cpu="two"), record(problem="pauc", dataset="breast")])
     notes = lead(Collection(records, faults=["A file is broken."], n_older=2)).notes
     assert notes == [

@@ -39,7 +39,7 @@ def test_values_are_expectations_of_the_loss(name, m, v):
 
 @pytest.mark.parametrize("name", DEFINED)
 @pytest.mark.parametrize(("m", "v"), MARGINS)
-def test_slopes_are_derivatives_by_the_mean_and_solve_the_heat_equation(name, m, v):
+def test_slopes_solve_the_heat_equation(name, m, v):
     expected, _ = DEFINED[name]
     at = lambda m, v: np.array([expected.value(m, v), *expected.slopes(m, v)])  # noqa: E731
     m, v = np.array([m]), np.array([v])
@@ -49,7 +49,7 @@ def test_slopes_are_derivatives_by_the_mean_and_solve_the_heat_equation(name, m,
     assert by_variance[:3] == pytest.approx(at(m, v)[2:] / 2, abs=1e-7)
 
 
-def test_losses_of_margins_far_out_are_those_of_the_asymptotes():
+def test_losses_at_extreme_margins_follow_asymptotes():
     m, v = np.array([-1e6, 1e6]), np.ones(2)
     assert ERF.value(m, v).tolist() == [1e6, 0.0]
     assert HINGE.value(m, v).tolist() == [1e6 + 1, 0.0]
@@ -57,7 +57,7 @@ def test_losses_of_margins_far_out_are_those_of_the_asymptotes():
 
 @pytest.mark.parametrize("name", DEFINED)
 @pytest.mark.parametrize("label", [1, -1])
-def test_derivatives_over_a_class_are_finite_differences(name, label):
+def test_class_derivatives_match_finite_differences(name, label):
     loss, _ = DEFINED[name]
     gradient, hessian = class_derivatives(MIXTURE, label, loss, POINTS)
     assert gradient == pytest.approx(jacobian(lambda p: class_value(MIXTURE, label, loss, p), POINTS), abs=1e-7)
@@ -66,7 +66,7 @@ def test_derivatives_over_a_class_are_finite_differences(name, label):
 
 
 @pytest.mark.parametrize("name", DEFINED)
-def test_the_cost_is_the_weighted_sum_over_the_classes_and_has_its_derivatives(name):
+def test_cost_is_the_weighted_sum_over_classes(name):
     loss, _ = DEFINED[name]
     log_ratio = np.array([-3.0, 0.0, 2.0])
     cost = AsymmetricCost(Population(MIXTURE, OTHER), loss, log_ratio)

@@ -33,7 +33,7 @@ STEP = 1e-4
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_speeds_and_the_testing_asymmetry_are_those_of_finite_differences(name, loss):
+def test_speeds_match_finite_differences(name, loss):
     """beta by equation (1), where dv/du is the ratio of differences of the rates."""
     population, logits = POPULATIONS[name], np.linspace(-1.0, 1.5, 11)
     here, before, after = (roc_curve(population, expit(logits + shift), loss) for shift in (0.0, -STEP, STEP))
@@ -49,7 +49,7 @@ def test_speeds_and_the_testing_asymmetry_are_those_of_finite_differences(name, 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss):
+def test_consistent_classifiers_are_cheapest(name, loss):
     """Of all classifiers of the curve, and of the two that give everything one label, up to the grid."""
     population = POPULATIONS[name]
     curve, p_pos = roc_curve(population, GAMMA, loss), population.p_positive
@@ -67,7 +67,7 @@ def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss
     assert (own - cost.min(axis=1))[below].min(initial=1.0) > 0.0
 
 
-def test_gaussians_of_the_same_covariance_lose_nothing_but_the_asymmetry():
+def test_equal_covariances_change_only_the_asymmetry():
     """The best boundary is a line of one direction whatever the cost; u and v follow from its intercept."""
     S = np.array([[2.0, 0.5], [0.5, 1.0]])
     population = Population(GaussianMixture.single([1.0, 0.0], S), GaussianMixture.single([0.0, 1.0], S))
@@ -86,7 +86,7 @@ def test_gaussians_of_the_same_covariance_lose_nothing_but_the_asymmetry():
         assert roc_curve(population, [0.5], loss).beta == pytest.approx([0.5], abs=1e-9)
 
 
-def test_too_extreme_asymmetries_are_inconsistent_also_where_rates_underflow():
+def test_extreme_asymmetries_are_inconsistent():
     curve = roc_curve(NARROW, [1e-4, 1e-3, 0.01, 0.2, 0.9], "square")
     assert curve.u[:2].tolist() == [0.0, 0.0]
     assert curve.consistent.tolist() == [False, False, False, False, True]
@@ -98,7 +98,7 @@ def test_too_extreme_asymmetries_are_inconsistent_also_where_rates_underflow():
     assert swapped.u == pytest.approx(1 - curve.v, abs=1e-12)
 
 
-def test_a_curve_on_the_hull_stays_there_where_its_rates_underflow():
+def test_curve_stays_on_hull_when_rates_underflow():
     wide = Population(
         GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
     )
@@ -107,7 +107,7 @@ def test_a_curve_on_the_hull_stays_there_where_its_rates_underflow():
     assert curve.consistent.all()
 
 
-def test_where_the_hinge_loss_has_no_slope_the_curve_stands_still():
+def test_curve_stops_where_hinge_loss_is_flat():
     curve = roc_curve(PLANE, [1e-3, 0.999], "hinge")
     assert not curve.w.any()
     assert (curve.u.tolist(), curve.v.tolist()) == ([0.0, 1.0], [0.0, 1.0])
@@ -117,7 +117,7 @@ def test_where_the_hinge_loss_has_no_slope_the_curve_stands_still():
 
 @settings(max_examples=60, deadline=None)
 @given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=st.sampled_from(np.arange(9) / 8)))
-def test_the_hull_is_that_of_qhull(points):
+def test_hull_matches_qhull(points):
     u, v = points
     left, top = upper_hull(u, v)
     # With the lower right corner, the other side of the hull is the axes.
@@ -130,7 +130,7 @@ def test_the_hull_is_that_of_qhull(points):
     assert on_hull(u, v).tolist() == ((np.abs(np.interp(u, left, top) - v) < 1e-8) | (u == 0)).tolist()
 
 
-def test_a_curve_by_intercept_has_the_points_of_every_threshold():
+def test_intercept_curve_has_all_thresholds():
     w = np.array([[0.3, -1.0], [1.0, 1.0]])
     u, v = intercept_curves(GAUSSIANS, w, 50)
     assert (np.diff(u, axis=1) >= 0).all()
@@ -143,7 +143,7 @@ def test_a_curve_by_intercept_has_the_points_of_every_threshold():
         assert hits[inside] == pytest.approx(norm.sf((threshold - m) / s), abs=1e-3)
 
 
-def test_intercept_and_asymmetry_together_are_never_worse():
+def test_intercept_and_asymmetry_are_never_worse():
     curve = roc_curve(PLANE, GAMMA, "hinge")
     sloped = np.any(curve.w, axis=1)
     u, v = intercept_curves(PLANE, curve.w[sloped], 400)

@@ -62,7 +62,7 @@ def test_proposition_2_is_the_limit_of_the_erf_loss(name):
     assert cosine[-1] > 1 - 1e-4
 
 
-def test_the_limit_is_that_of_the_tilted_components_and_of_no_others():
+def test_limit_depends_on_tilted_components_only():
     """b w tends to theta; without the shift to the positives' mean, or without xi, it would be another."""
     found = minimisers(MIXED, TINY, "erf")
     product = found.b[:, np.newaxis] * found.w
@@ -90,7 +90,7 @@ def test_the_tilt_solves_11_and_12(name):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_tilt_is_the_minimum_of_the_papers_convex_problem(seed):
+def test_tilt_minimises_the_convex_problem(seed):
     """H(xi) = sum xi log(xi / pi) + 1/2 nu'S^-1 nu over the simplex, nu and S being the averages by xi."""
     cvxpy = pytest.importorskip("cvxpy")
     random = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def test_the_tilt_is_the_minimum_of_the_papers_convex_problem(seed):
     assert expansions.tilt(negative, target).xi == pytest.approx(xi.value, abs=1e-4)
 
 
-def test_a_tilt_far_away_and_between_components_far_apart():
+def test_tilt_of_distant_components():
     apart = GaussianMixture([0.5, 0.5], [[-40.0], [40.0]], [[[1.0]], [[1.0]]])
     theta, xi = expansions.tilt(apart, np.array([0.0]))
     assert theta == pytest.approx([0.0], abs=1e-9)
@@ -143,7 +143,7 @@ def test_proposition_4_is_the_limit_of_the_slope(name):
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_the_constants_with_max_for_min_as_printed_are_not_the_limit(loss):
+def test_printed_constants_are_not_the_limit(loss):
     gamma = SMALL if loss == "square" else TINY
     # The direction that w takes in the limit, found numerically.
     a = minimisers(MIXED, gamma, loss).w[-1]
@@ -158,7 +158,7 @@ def test_the_constants_with_max_for_min_as_printed_are_not_the_limit(loss):
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
 @pytest.mark.parametrize(("name", "A"), [("0.12", 0.12), ("-6", -6.0), ("3", 3.0), ("-0.96", -0.96)])
-def test_the_pairs_have_the_constants_of_the_papers_figures(name, A, loss):
+def test_pairs_have_the_papers_constants(name, A, loss):
     assert expansions.regime(PAIRS[name], loss) == pytest.approx(A, abs=0.005)
 
 
@@ -170,7 +170,7 @@ def test_equal_covariances_leave_the_constant_0(loss):
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_the_other_end_is_that_of_the_classes_swapped(loss):
+def test_other_end_swaps_the_classes(loss):
     gamma = 1e-5
     slope = roc_curve(MIXED, [1 - gamma], loss).log_slope
     swapped = roc_curve(MIXED.swapped(), [gamma], loss).log_slope

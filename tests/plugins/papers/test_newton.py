@@ -50,11 +50,11 @@ def test_a_quadratic_takes_one_step():
     assert found.points == pytest.approx(np.full((4, 3), 2.0))
 
 
-def test_where_it_stops_early_the_residual_tells():
+def test_early_stop_shows_in_residual():
     found = minimise(Sums([1.0]), np.array([[-30.0]]), max_iter=3)
     assert found.n_iter == 3
     assert found.residual[0] > 0.1
 
 
-def test_no_problem_at_all():
+def test_empty_problem():
     assert len(minimise(Sums([]), np.zeros((0, 1))).points) == 0

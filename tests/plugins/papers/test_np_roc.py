@@ -40,14 +40,14 @@ def test_limits_solve_the_binomial_equations(n, delta, data):
 
 # Blyth and Still (1983) and textbooks since: 0 of n has the upper limit 1 - delta^(1/n).
 @pytest.mark.parametrize(("n", "delta"), [(1, 0.05), (59, 0.05), (2995, 0.05), (10**6, 1e-9)])
-def test_the_limit_of_no_error_has_a_closed_form(n, delta):
+def test_limit_without_errors_in_closed_form(n, delta):
     assert float(rate_above(np.array(0), n, delta)) == pytest.approx(-math.expm1(math.log(delta) / n), rel=1e-9)
     assert float(rate_below(np.array(n), n, delta)) == pytest.approx(math.exp(math.log(delta) / n), rel=1e-12)
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.05, 0.5])
 @pytest.mark.parametrize("delta", [0.001, 0.05, 0.9])
-def test_at_a_bound_it_is_the_umbrella(rho, delta):
+def test_limit_at_bound_is_the_umbrella(rho, delta):
     rng = np.random.default_rng(0)
     n = fewest_negatives(rho, delta)
     for size in (n, n + 1, 3 * n, 7000):
@@ -62,7 +62,7 @@ def test_at_a_bound_it_is_the_umbrella(rho, delta):
         assert limits.p_nd == np.mean(positives <= limits.threshold)
 
 
-def test_too_few_negatives_are_refused_with_the_number_needed():
+def test_too_few_negatives_are_refused():
     curve = np_roc(np.arange(50.0), np.arange(10.0))
     with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* needs 59 of them"):
         curve.at(0.05)
@@ -89,20 +89,20 @@ def test_bands_of_any_scores(negatives, positives, delta):
         assert np.all(bands.p_nd <= bands.p_nd_high)
 
 
-def test_scores_that_are_all_equal_reject_everything():
+def test_equal_scores_reject_everything():
     limits = np_roc(np.zeros(100), np.zeros(20)).at(0.05)
     assert (limits.p_nd, limits.p_nd_high) == (1, 1)
     assert limits.p_nd_low == pytest.approx(0.05 ** (1 / 20))
 
 
 @given(sample)
-def test_thresholds_of_all_ranks_are_those_of_each(scores):
+def test_thresholds_of_all_ranks(scores):
     scores = np.sort(np.array(scores, dtype=float))
     assume(np.max(np.abs(scores)) < 1e300)
     np.testing.assert_array_equal(above_each(scores), [just_above(score, scores) for score in scores])
 
 
-def test_bands_of_many_samples_are_few_and_reach_both_ends():
+def test_bands_of_many_samples_are_thinned():
     rng = np.random.default_rng(0)
     curve = np_roc(rng.normal(size=10**5), rng.normal(2, size=10**5))
     bands = curve.bands(most=50)
@@ -113,7 +113,7 @@ def test_bands_of_many_samples_are_few_and_reach_both_ends():
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-def test_each_limit_fails_as_seldom_as_promised(rounded):
+def test_limits_have_promised_coverage(rounded):
     delta, n_neg, n_pos, repeats = 0.1, 60, 40, 2000
     rng = np.random.default_rng(1)
     ranks = np.array([60, 57, 50, 35])
@@ -146,6 +146,6 @@ def test_each_limit_fails_as_seldom_as_promised(rounded):
         ([1.0], [1.0], math.nan, "delta is nan"),
     ],
 )
-def test_what_cannot_be_is_refused(negatives, positives, delta, sentence):
+def test_invalid_input_is_refused(negatives, positives, delta, sentence):
     with pytest.raises(ValueError, match=sentence):
         np_roc(np.array(negatives), np.array(positives), delta)

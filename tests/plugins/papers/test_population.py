@@ -51,7 +51,7 @@ def random_population(seed, d, spread):
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_the_square_loss_is_the_weighted_regression_on_the_label(name):
+def test_square_loss_is_weighted_regression(name):
     population = POPULATIONS[name]
     found = minimisers(population, EXTREME, "square")
     for gamma, w, b in zip(EXTREME, found.w, found.b, strict=True):
@@ -66,7 +66,7 @@ def test_the_square_loss_is_the_weighted_regression_on_the_label(name):
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5, 0.8])
-def test_the_erf_loss_is_least_where_scipy_finds_it_on_a_grid(gamma):
+def test_erf_loss_minimum_matches_scipy(gamma):
     """Sums over a grid are exact for a smooth density to all digits, and know nothing of projections."""
     side = np.linspace(-13, 13, 261)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -89,7 +89,7 @@ def test_the_erf_loss_is_least_where_scipy_finds_it_on_a_grid(gamma):
 
 
 @pytest.mark.parametrize("gamma", [0.4, 0.7, 0.9])
-def test_the_hinge_loss_is_stationary_by_quadrature(gamma):
+def test_hinge_loss_is_stationary_by_quadrature(gamma):
     (w,), (b,) = (part for part in minimisers(LINE, [gamma], "hinge")[:2])
     bends = np.sort([(1 - b) / w[0], (-1 - b) / w[0]])
 
@@ -108,7 +108,7 @@ def test_the_hinge_loss_is_stationary_by_quadrature(gamma):
 # The cost, of which the gradient is at most a share of 1e-11, is 36 at the first.
 @pytest.mark.parametrize(("gamma", "tol"), [(1e-280, 4e-10), (1e-100, 1e-10), (1e-8, 1e-10), (0.01, 1e-10)])
 @pytest.mark.parametrize("name", ["plane", "gaussians"])
-def test_the_erf_loss_meets_the_papers_conditions_at_extreme_asymmetries(name, gamma, tol):
+def test_erf_loss_conditions_at_extreme_asymmetries(name, gamma, tol):
     """Equations (8) and (9) of appendix A, whose terms are of the order of rho, divided by it."""
     population = POPULATIONS[name]
     found = minimisers(population, [gamma], "erf")
@@ -126,7 +126,7 @@ def test_the_erf_loss_meets_the_papers_conditions_at_extreme_asymmetries(name, g
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_tangents_are_finite_differences_along_logit_gamma(name, loss):
+def test_tangents_match_finite_differences(name, loss):
     logits, step = np.linspace(-1.0, 1.5, 7), 1e-4
     at = [minimisers(POPULATIONS[name], 1 / (1 + np.exp(-logits + shift)), loss) for shift in (-step, 0.0, step)]
     assert at[1].dw == pytest.approx((at[0].w - at[2].w) / (2 * step), abs=1e-6)
@@ -137,7 +137,7 @@ def test_tangents_are_finite_differences_along_logit_gamma(name, loss):
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([1e-3, 0.1, 1.0, 5.0]), st.sampled_from(["erf", "hinge"])
 )
-def test_gradients_vanish_whatever_the_population(seed, d, spread, loss):
+def test_gradients_vanish(seed, d, spread, loss):
     population = random_population(seed, d, spread)
     gamma = np.array([1e-8, 1e-4, 0.05, 0.3, 0.5, 0.8, 0.999, 1 - 1e-8])
     found = minimisers(population, gamma, loss)
@@ -152,7 +152,7 @@ def test_gradients_vanish_whatever_the_population(seed, d, spread, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_units_of_features_do_not_matter(loss):
+def test_units_of_features_are_irrelevant(loss):
     matrix, centre = np.array([[1e5, 0.0], [3e-4, 1e-4]]), np.array([7.0, -1e3])
     far = Population(PLANE.positive.affine(matrix, centre), PLANE.negative.affine(matrix, centre))
     gamma = np.array([0.05, 0.5, 0.9])
@@ -162,7 +162,7 @@ def test_units_of_features_do_not_matter(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_swapped_classes_have_the_mirrored_solution(loss):
+def test_swapped_classes_mirror_the_solution(loss):
     gamma = np.array([0.02, 0.3, 0.5, 0.8])
     found, mirrored = minimisers(LINE, gamma, loss), minimisers(LINE.swapped(), 1 - gamma, loss)
     assert mirrored.w == pytest.approx(-found.w, abs=1e-9)
@@ -185,14 +185,14 @@ def mahalanobis(population):
 
 
 @pytest.mark.parametrize("population", [GAUSSIANS, GAUSSIANS.swapped()], ids=["gaussians", "swapped"])
-def test_the_least_cost_ratio_of_a_gaussian_is_where_its_tail_mean_meets_the_other_mean(population):
+def test_least_cost_ratio_of_a_gaussian(population):
     distance = mahalanobis(population)
     expected = brentq(lambda r: norm.pdf(norm.isf(r)) / r - distance, 1e-9, 1 - 1e-9, xtol=1e-14)
     assert least_cost_ratio(population) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_below_the_least_cost_ratio_the_hinge_loss_calls_all_negative_and_above_it_does_not(name):
+def test_hinge_loss_around_least_cost_ratio(name):
     population = Population(POPULATIONS[name].positive, POPULATIONS[name].negative)
     ratio = least_cost_ratio(population)
     below, above = (factor * ratio / (1 + factor * ratio) for factor in (0.99, 1.05))
@@ -212,7 +212,7 @@ def test_below_the_least_cost_ratio_the_hinge_loss_calls_all_negative_and_above_
     assert (around.value(trivial + steps) >= least[0] * (1 - 1e-9)).all()
 
 
-def test_classes_with_the_same_mean_leave_the_hinge_loss_without_a_slope():
+def test_equal_means_leave_hinge_loss_flat():
     wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
     found = minimisers(Population(wide, narrow), [0.01, 0.49, 0.5, 0.51, 0.99], "hinge")
     assert not found.w.any()
@@ -221,14 +221,14 @@ def test_classes_with_the_same_mean_leave_the_hinge_loss_without_a_slope():
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_classes_with_the_same_mean_leave_an_intercept_that_moves(loss):
+def test_equal_means_leave_a_moving_intercept(loss):
     wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
     found = minimisers(Population(wide, narrow), [0.2, 0.5], loss)
     assert found.w == pytest.approx(np.zeros((2, 2)), abs=1e-9)
     assert found.db.min() > 0.1
 
 
-def test_a_thousand_asymmetries_are_one_problem():
+def test_thousand_asymmetries_at_once():
     gamma = np.arange(1, 1000) / 1000
     for loss in LOSSES:
         together = minimisers(PLANE, gamma, loss)
@@ -249,6 +249,6 @@ def test_a_thousand_asymmetries_are_one_problem():
         ([0.5], "logistic", "one of square, erf, hinge"),
     ],
 )
-def test_what_cannot_be_asked(gamma, loss, fault):
+def test_invalid_arguments_are_refused(gamma, loss, fault):
     with pytest.raises(ValueError, match=fault):
         minimisers(GAUSSIANS, gamma, loss)

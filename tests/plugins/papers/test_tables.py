@@ -63,7 +63,7 @@ def compared(records, printed=(), **options):
     return speedup.table(frame(records), printed, **({"base": "slow", "other": "fast"} | options))
 
 
-def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
+def test_pairs_agree_in_varied_parameters():
     settings = list(itertools.product((0.1, 0.2), (0, 1), (1, 10)))
     records = [
         record(solver, repeat, rho=rho, params={"C": C, "max_iter": 200, **more}, fit_seconds=seconds * C)
@@ -78,13 +78,13 @@ def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
     assert speed.notes == ["fast and slow also differ in max_iter (200, 900)."]
 
 
-def test_other_data_or_other_grids_make_no_pair():
+def test_other_data_or_grids_do_not_pair():
     for name in ("data_sha256", "search"):
         records = [record("fast", 0), record("slow", 0, **{name: '{"C":[1,2]}'})]
         assert speedup.pairs(frame(records), "slow", "fast").is_empty()
 
 
-def test_speed_ups_stand_beside_the_papers():
+def test_speed_ups_next_to_the_papers():
     records = [record("fast", n, fit_seconds=1.0) for n in range(3)]
     records += [record("slow", n, fit_seconds=s) for n, s in enumerate([1.0, 2.0, 4.0])]
     printed = [{"rho": 0.1, "speedup": [2.0, 0.5]}, {"rho": 0.2, "speedup": [9.0, 0.5]}]
@@ -106,7 +106,7 @@ def test_speed_ups_stand_beside_the_papers():
     assert cells(compared(records, base="fast", other="slow")[0])[0]["verdict"] == "not faster"
 
 
-def test_failed_and_loose_fits_and_other_surroundings_are_told():
+def test_unfair_pairs_are_noted():
     records = [record("fast", 0), record("slow", 0, n_jobs=2), record("fast", 1), record("slow", 1, status="timeout")]
     records[0]["converged"] = False
     speed, _ = compared(records)
@@ -118,13 +118,13 @@ def test_failed_and_loose_fits_and_other_surroundings_are_told():
     assert any("1 pairs were timed on different" in note for note in speed.notes)
 
 
-def test_nothing_to_pair_is_an_empty_table():
+def test_no_pairs_give_an_empty_table():
     speed, differences = compared([record("fast", 0), record("slow", 1)])
     assert (speed.texts, differences.texts) == ([], [])
     assert speedup.table(frame([record()]).clear(), (), base="a", other="b") == []
 
 
-def test_differences_are_other_less_base_and_tested():
+def test_differences_are_tested():
     steps = [0.01 * n for n in range(1, 13)]
     records = [record("fast", n, p_nd=0.2 + step) for n, step in enumerate(steps)]
     records += [record("slow", n) for n in range(12)]
@@ -137,7 +137,7 @@ def test_differences_are_other_less_base_and_tested():
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=9, unique=True), st.data())
-def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(sizes, data):
+def test_wilcoxon_by_enumeration(sizes, data):
     signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
     ranks = [sorted(sizes).index(size) + 1 for size in sizes]
     half = sum(ranks) / 2
@@ -148,27 +148,27 @@ def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(sizes, data):
     assert wilcoxon([*differences, 0.0]) == pytest.approx(sum(extreme) / len(extreme))
 
 
-def test_wilcoxon_takes_ties_and_single_pairs_without_a_warning():
+def test_wilcoxon_of_ties_and_single_pairs():
     assert wilcoxon([0.25]) == 1.0
     assert wilcoxon([0.1, 0.1, -0.1]) > 0.5
     assert wilcoxon([0.0] * 5) is None
 
 
-def test_rounding_breaks_no_ties_and_makes_no_differences():
+def test_wilcoxon_ignores_rounding():
     steps = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.8 - 0.7, 0.5 - 0.7]  # all 0.1 or 0.2, but for their last digits
     assert len(set(map(abs, steps))) == 5
     assert wilcoxon(steps) == wilcoxon([1.0, -1.0, 1.0, 1.0, -2.0])
     assert wilcoxon([0.1 + 0.2 - 0.3]) is None
 
 
-def test_as_few_pairs_as_can_never_differ_are_said_to_be_too_few():
+def test_too_few_pairs_verdict():
     for n_pairs, verdict in ((10, "too few pairs"), (11, "they differ")):
         records = [record("slow", n) for n in range(n_pairs)]
         records += [record("fast", n, p_nd=0.3 + 0.01 * n) for n in range(n_pairs)]
         assert cells(compared(records)[1])[1]["verdict"] == verdict
 
 
-def test_rates_time_and_failures_of_every_solver_at_every_rho():
+def test_rates_times_and_failures():
     records = [record("a", n, p_fa=p_fa, select_seconds=2.0) for n, p_fa in enumerate([0.05, 0.07])]
     records += [record("b", 0, p_fa=0.3, converged=False), record("b", 1, status="failed", p_fa=None, fit_seconds=None)]
     records += [record("a", 0, rho=0.01, p_fa=0.02)]
@@ -190,19 +190,19 @@ def test_rates_time_and_failures_of_every_solver_at_every_rho():
         ([], "not measured"),
     ],
 )
-def test_the_verdict_on_the_bound_knows_the_noise(p_fa, verdict):
+def test_rate_verdict_allows_for_noise(p_fa, verdict):
     records = [record("a", n, p_fa=value) for n, value in enumerate(p_fa)] or [record("a", status="failed")]
     (sheet,) = rates.table(frame(records), ())
     assert cells(sheet)[0]["verdict"] == verdict
 
 
-def test_settings_of_one_solver_are_told_apart():
+def test_settings_of_one_solver_have_labels():
     (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
 
 
 @pytest.mark.parametrize("name", ["search", "dataset_params", "protocol_params"])
-def test_other_grids_data_or_protocols_are_no_repeats(name):
+def test_other_grids_data_or_protocols_are_separate(name):
     starts = {"search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
     records = [record(repeat=n, **{name: f'{{"x":{x}}}'}) for x in (1, 2) for n in (0, 1)]
     records += [record(dataset="breast", **{name: '{"x":3}'}), record(solver="other")]
@@ -214,12 +214,12 @@ def test_other_grids_data_or_protocols_are_no_repeats(name):
     assert [row["solver"] for row in cells(sheet)] == labels[:2]
 
 
-def test_preprocessing_is_told_where_all_else_is_the_same():
+def test_preprocessing_in_labels():
     (sheet,) = rates.table(frame([record(preprocess=name) for name in ("none", "standardize")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast preprocess=none", "fast preprocess=standardize"]
 
 
-def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
+def test_one_colour_per_solver():
     pytest.importorskip("matplotlib")
     records = [record("b", dataset="breast"), *(record(solver, dataset="pima") for solver in "abc")]
     figure = rates.plot(frame(records), ())
@@ -233,7 +233,7 @@ def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {*"abc", "ρ"}
 
 
-def test_the_figure_shows_means_and_the_bound():
+def test_figure_shows_means_and_bound():
     pytest.importorskip("matplotlib")
     records = [record("a", n, rho=rho, p_fa=rho + n * 0.02) for n in (0, 1) for rho in (0.05, 0.1)]
     records += [record("a", 0, rho=0.1, dataset="breast")]
@@ -249,7 +249,7 @@ def test_the_figure_shows_means_and_the_bound():
     assert text.get_text() == "No record is ok"
 
 
-def test_accepted_positives_beside_the_papers_and_a_base():
+def test_accepted_positives():
     def found(solver, q, shares):
         return [
             record(solver, n, problem="qvalue", rho=None, q=q, accepted=share, n_test_positive=1000)
@@ -267,7 +267,7 @@ def test_accepted_positives_beside_the_papers_and_a_base():
     assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].texts
 
 
-def test_a_papers_number_can_be_that_of_one_variant():
+def test_printed_value_of_one_variant():
     records = [
         record("net", problem="qvalue", q=0.1, accepted=0.5, n_test_positive=10, params={"hidden": hidden})
         for hidden in (0, 5)
@@ -276,7 +276,7 @@ def test_a_papers_number_can_be_that_of_one_variant():
     assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
 
 
-def test_random_starts_against_the_usual_one():
+def test_random_starts():
     def ended(C, start, objective):
         return record(params={"C": C, "start": start}, objective=objective, surrogate=float("nan"))
 
@@ -306,7 +306,7 @@ def test_starts_are_compared_on_one_split():
     assert "repeat" not in alone.title
 
 
-def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
+def test_experiment_heading(monkeypatch):
     console = Console(width=80, record=True)
     experiment = Experiment(
         name="demo",
@@ -336,7 +336,7 @@ def test_tables_fit_eighty_columns():
     assert "not reached" in text
 
 
-def test_a_narrow_terminal_cuts_nothing_off():
+def test_narrow_terminal_cuts_nothing():
     console = Console(width=20, record=True)
     show_sheet(Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]), console)
     text = console.export_text()
@@ -360,7 +360,7 @@ def test_columns_of_numbers_are_right_aligned():
     ]
 
 
-def test_traces_are_one_row_for_each_iteration():
+def test_one_trace_row_per_iteration():
     texts = ['{"p_fa":[0.5,0.25],"seconds":[0,1]}', None, "{}", '{"objective":[3,null],"seconds":[1,2]}']
     found = traces(frame([record(key=key, trace=text) for key, text in zip("abcd", texts, strict=True)]))
     assert found.rows(named=True) == [
