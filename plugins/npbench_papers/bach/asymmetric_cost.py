@@ -1,4 +1,4 @@
-"""The expected loss of a linear classifier over two classes that are mixtures of Gaussians, with its derivatives."""
+"""Expected loss of a linear classifier over two mixtures of Gaussians, with its derivatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class AsymmetricCost:
-    """The expected loss of classifiers (w, b) at n cost ratios, divided by the smaller of the two classes' weights.
+    """Expected loss of classifiers (w, b) at n cost ratios, divided by the smaller weight of the two classes.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ class AsymmetricCost:
         return a_pos * of_positives + a_neg * of_negatives, curvature
 
     def tangent(self, points: Array) -> Array:
-        """Return how minima move with ``logit(gamma)``: the gradient stays 0 while the positives' share of it grows."""
+        """Return the derivatives of minima by ``logit(gamma)``, along which the gradient stays 0."""
         of_positives, _ = class_derivatives(self.population.positive, 1, self.loss, points)
         return newton_step(self._weights[0][:, np.newaxis] * of_positives, self.derivatives(points)[1])
 
     def residual(self, points: Array) -> Array:
-        """Return the largest entry of each gradient, the weights of the two classes having the sum 1."""
+        """Return the largest entry of each gradient, for class weights with sum 1."""
         return np.abs(self.derivatives(points)[0]).max(axis=1) / self._weights.sum(axis=0)
 
     def only(self, chosen: Array) -> AsymmetricCost:
-        """Return the cost at the cost ratios chosen by a boolean array of shape (n,)."""
+        """Return the cost at the cost ratios selected by a boolean array of shape (n,)."""
         return AsymmetricCost(self.population, self.loss, self.log_ratio[chosen])
 
     @property

@@ -1,8 +1,8 @@
-"""ROC curves of classifiers trained on densities at all cost asymmetries, and the asymmetries that they are best for.
+"""ROC curves of classifiers trained on densities at all cost asymmetries, and their testing asymmetries.
 
 Bach, Heckerman and Horvitz (2006), sections 2.2 and 4. A classifier is a point (u, v) of the ROC plane, with
 ``u = P(f(x) >= 0 | y = -1)``, the false-alarm rate, and ``v = P(f(x) >= 0 | y = 1)``. Trained at the asymmetry gamma,
-it is optimal for the 0-1 loss at another one, the testing asymmetry, if it is for any.
+it may be optimal for the 0-1 loss at another asymmetry: the testing asymmetry.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from npbench.numerics.mixtures import GaussianMixture, Population
 from npbench_papers.bach.population import Loss, Minimisers, minimisers
 
 Array = np.ndarray
-SAME = 1e-9  # rates that differ by this share are the same
-REACH = 8.0  # standard deviations beyond the outermost mean at which an intercept is as good as infinite
+RATE_TOLERANCE = 1e-9  # relative difference of equal rates
+MAX_DEVIATIONS = 8.0  # beyond the outermost mean, where an intercept is practically infinite
 
 
 class RocCurve(NamedTuple):
@@ -65,7 +65,7 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
     Raises
     ------
     ValueError
-        As :func:`npbench_papers.bach.population.minimisers`, which this takes its time from.
+        See :func:`npbench_papers.bach.population.minimisers`, which also takes most of the time.
 
     Examples
     --------
@@ -96,14 +96,14 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
 
 
 def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
-    """Return the ROC points (u, v) of given slopes when the intercept runs from -inf to inf.
+    """Return the ROC points (u, v) of given slopes for intercepts from -inf to inf.
 
     Parameters
     ----------
     population : Population
     w : array of shape (n, d)
     n_intercepts : int
-        At least 2.
+        Number of intercepts, at least 2.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) 
     """
     both = [part.projected(w, np.zeros(len(w))) for part in (population.positive, population.negative)]
     means, variances = (np.hstack(parts) for parts in zip(*both, strict=True))
-    reach = REACH * np.sqrt(variances)
+    reach = MAX_DEVIATIONS * np.sqrt(variances)
     low, high = (means - reach).min(axis=1), (means + reach).max(axis=1)
     b = np.linspace(-high, -low, n_intercepts, axis=1)
     slopes = np.repeat(w, n_intercepts, axis=0)
@@ -162,16 +162,16 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
 
 
 def on_hull(u: Array, v: Array) -> Array:
-    """Return which ROC points lie on the upper convex hull of all of them, with (0, 0) and (1, 1), up to rounding.
+    """Return which ROC points lie on the upper convex hull of all points, (0, 0) and (1, 1), up to rounding.
 
-    That includes the left edge, u = 0, where rates are that underflow.
+    This includes the left edge, u = 0, which holds rates that underflow.
 
     Examples
     --------
     >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
     [True, False, True]
     """
-    return (v >= (1.0 - SAME) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
+    return (v >= (1.0 - RATE_TOLERANCE) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -192,11 +192,11 @@ def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Arra
 
 
 def _consistent(population: Population, found: Minimisers) -> Array:
-    """Return which points lie on the hull, each told near the corner that is closer, where rates are exact."""
+    """Return which points lie on the hull, each judged from the nearer corner, where its rates are exact."""
     parts = population.negative, population.positive
     alarms, hits = (part.log_tail(found.w, found.b) for part in parts)
     rejections, misses = (part.log_tail(-found.w, -found.b) for part in parts)
-    # Where rates are too small for a float the hull cannot tell a curve below the diagonal.
+    # Rates too small for a float do not show on the hull whether a curve is below the diagonal.
     no_worse_than_chance = (hits >= alarms) & (rejections >= misses)
     u, v, x, y = np.exp([alarms, hits, misses, rejections])
     return no_worse_than_chance & np.where(u + v < 1.0, on_hull(u, v), on_hull(x, y))

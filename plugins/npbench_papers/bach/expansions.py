@@ -1,7 +1,7 @@
-"""What training at extreme asymmetries leads to: expansions as gamma tends to 0, for two mixtures of Gaussians.
+"""Training at extreme asymmetries: expansions as gamma tends to 0, for two mixtures of Gaussians.
 
-Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with their misprints mended. The other end, gamma near 1, is
-that of the classes exchanged: :meth:`npbench.numerics.mixtures.Population.swapped`.
+Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with misprints corrected. For gamma near 1 exchange the
+classes: :meth:`npbench.numerics.mixtures.Population.swapped`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ class Tilt(NamedTuple):
 def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
     """Return theta and xi for which ``exp(-theta'x) p(x)``, normalised, has the mean ``target``.
 
-    They are the solution of (11) to (13) in appendix A of the paper, where the target is the positives' mean, taken as
-    the origin::
+    They solve (11) to (13) in appendix A of the paper, where the target is the positives' mean, placed at the origin::
 
         theta = (sum_i xi_i S_i)^-1 sum_i xi_i (mu_i - target)
         xi_i  proportional to  pi_i exp(-theta'(mu_i - target) + theta'S_i theta / 2)
 
-    The paper minimises over xi, in the simplex. Its dual is unconstrained, and solved here: theta minimises
+    The paper minimises over xi in the simplex. Here the unconstrained dual is solved: theta minimises
     ``log E exp(-theta'(x - target))``, the cumulant generating function, which is smooth and strictly convex.
 
     Parameters
@@ -104,18 +103,18 @@ def erf_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
 
 
 def regime(population: Population, loss: Literal["square", "erf"]) -> float:
-    """Return the constant A of Proposition 3, or A~ of Proposition 4, whose sign tells what extreme asymmetries do.
+    """Return the constant A of Proposition 3, or A~ of Proposition 4, which decides the effect of extreme asymmetries.
 
     ::
 
         A = min_i 1 / (a' S_neg_i a) - min_j 1 / (a' S_pos_j a)
 
     over components, with ``a = S_neg^-1 m`` for the square loss and ``a = S~_neg^-1 (mu_pos - mu~_neg)`` for the erf
-    loss. The widest component along a has the tail that counts; the paper has max for both min.
+    loss. The widest component along a dominates the tail; the paper prints max for both min.
 
-    - A < 0: training at gamma near 0 gives classifiers worse than chance; any use is for a less extreme gamma.
-    - A > 0: they are good ones, but for a testing asymmetry far more extreme than gamma.
-    - A = 0, as for two Gaussians with the same covariance: it does not tell.
+    - A < 0: training at gamma near 0 gives classifiers worse than chance; use a less extreme gamma.
+    - A > 0: the classifiers are good, but for a testing asymmetry far more extreme than gamma.
+    - A = 0, as for two Gaussians with the same covariance: undecided.
 
     Parameters
     ----------

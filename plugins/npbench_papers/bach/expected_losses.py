@@ -1,4 +1,4 @@
-"""Expectations of convex losses, and of their derivatives, where the margin is Gaussian.
+"""Expectations of convex losses and their derivatives for a Gaussian margin.
 
 For a loss phi of the margin u and u ~ N(m, v), each class here gives ``h(m, v) = E phi(u)`` and the first four
 derivatives of h by m, which are ``E phi'(u)`` to ``E phi''''(u)``. By the heat equation ``dh/dv = 1/2 d^2h/dm^2``, they
@@ -15,11 +15,11 @@ import numpy as np
 from scipy.special import ndtr
 
 Array = np.ndarray
-LEAST = 1e-300  # variance below which there is none: its root divides, and the quotient is squared
+MIN_VARIANCE = 1e-300  # below, a squared quotient by its root would overflow
 
 
 class ExpectedLoss(Protocol):
-    """The expectation of a convex loss of a Gaussian margin."""
+    """Expectation of a convex loss of a Gaussian margin."""
 
     def value(self, m: Array, v: Array) -> Array:
         """Return ``E phi(u)`` for ``u ~ N(m, v)``."""
@@ -82,7 +82,7 @@ class BlurredHinge:
         return -ndtr(t), density / s, t * density / s**2, (t**2 - 1.0) * density / s**3
 
     def _standardised(self, m: Array, v: Array) -> tuple[Array, Array, Array]:
-        s = np.sqrt(np.maximum(self.width**2 + v, LEAST))
+        s = np.sqrt(np.maximum(self.width**2 + v, MIN_VARIANCE))
         t = (self.kink - m) / s
         return t, s, np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
 

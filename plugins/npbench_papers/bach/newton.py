@@ -8,11 +8,11 @@ import numpy as np
 
 Array = np.ndarray
 
-SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
-NOISE = 1e-13  # decreases below it, relative to the value, are lost in rounding: take the step
-HALVINGS = 60
-NOTHING = 1e-20  # a value that is as good as 0
-RIDGE = 1e-15  # relative to the trace of a Hessian, which may underflow where its problem is flat
+SUFFICIENT_DECREASE = 1e-4  # Armijo: share of the decrease predicted by the slope
+ROUNDING = 1e-13  # relative decreases below this are lost in rounding, so the step is taken
+MAX_HALVINGS = 60
+TINY = 1e-20  # a value that is practically 0
+RIDGE = 1e-15  # relative to the trace of a Hessian, which may underflow in a flat problem
 
 
 class Positive(Protocol):
@@ -40,15 +40,15 @@ def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter:
     ----------
     functions : Positive
     start : array of shape (n, p)
-        Where all values are finite.
+        Points with finite values.
     tol : float
-        Stop where no entry of a gradient exceeds this share of the value, so that scale does not matter.
+        Stop when no entry of a gradient exceeds this share of the value, independently of scale.
     max_iter : int
-        Steps after which to stop anyway; see ``residual``.
+        Maximum number of steps; see ``residual``.
 
     Notes
     -----
-    Each step is O(n p^3), besides the derivatives; their number is that of the hardest of the problems.
+    Each step is O(n p^3), besides the derivatives; the hardest problem determines their number.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def newton_step(gradient: Array, hessian: Array) -> Array:
 
 def _relative(gradient: Array, value: Array) -> Array:
     """Return the largest entry of each gradient as a share of the value."""
-    return np.abs(gradient).max(axis=1) / (value + NOTHING)
+    return np.abs(gradient).max(axis=1) / (value + TINY)
 
 
 def _length(functions: Positive, points: Array, step: Array, gradient: Array) -> Array:
-    """Return the first of 1, 1/2, 1/4, ... that decreases each value by a share of what its slope promises."""
+    """Return the first of 1, 1/2, 1/4, ... that sufficiently decreases each value (Armijo)."""
     value, slope, length = functions.value(points), np.sum(gradient * step, axis=1), np.ones(len(points))
-    for _ in range(HALVINGS):
-        wanted = (1.0 + NOISE) * value + SUFFICIENT * length * slope
+    for _ in range(MAX_HALVINGS):
+        wanted = (1.0 + ROUNDING) * value + SUFFICIENT_DECREASE * length * slope
         short = functions.value(points + length[:, np.newaxis] * step) > wanted
         if not short.any():
             break

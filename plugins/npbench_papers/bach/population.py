@@ -5,7 +5,7 @@ asymmetry gamma in ]0, 1[, the classifier ``f(x) = w'x + b`` minimises
 
     gamma p_pos E[phi(f(x)) | y = 1] + (1 - gamma) p_neg E[phi(-f(x)) | y = -1].
 
-Only the cost ratio ``gamma p_pos / ((1 - gamma) p_neg)`` matters. Features are standardised for the work.
+Only the cost ratio ``gamma p_pos / ((1 - gamma) p_neg)`` matters. Features are standardised internally.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Array = np.ndarray
 Loss = Literal["square", "erf", "hinge"]
 
 LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
-LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, the product of a weight and a tail leaves the range of floats
-SAME_MEAN = 1e-24  # squared distance of means, for standardised features, that rounding leaves of none
-WIDTHS = (1.0, 0.25, 0.0625, 0.0156, 0.0)  # of the hinges on the way to the sharp one
+MAX_LOG_RATIO = np.log(1e290)  # beyond, the product of a weight and a tail overflows
+EQUAL_MEANS = 1e-24  # squared distance of standardised means that is rounding error
+BLUR_WIDTHS = (1.0, 0.25, 0.0625, 0.0156, 0.0)  # of successive hinges, the last one sharp
 
 
 class Minimisers(NamedTuple):
     """Classifiers that minimise the expected loss at n asymmetries.
 
-    ``w`` (n, d) and ``b`` (n,); ``dw`` and ``db``, their derivatives by ``logit(gamma)``, of which those by gamma are
-    ``1 / (gamma (1 - gamma))`` times as large; ``residual`` (n,), the largest entry of the gradient for standardised
-    features.
+    ``w`` (n, d) and ``b`` (n,); ``dw`` and ``db``, their derivatives by ``logit(gamma)`` (times
+    ``1 / (gamma (1 - gamma))`` for those by gamma); ``residual`` (n,), the largest entry of the gradient for
+    standardised features.
     """
 
     w: Array
@@ -54,15 +54,15 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     ----------
     population : Population
     gamma : array of shape (n,)
-        In ]0, 1[, and such that neither class weighs more than 1e290 times the other.
+        Asymmetries in ]0, 1[; neither class may weigh more than 1e290 times the other.
     loss : {"square", "erf", "hinge"}
         ``(u - 1)^2 / 2``, ``u Phi(u) - u + Phi'(u)``, ``max(0, 1 - u)``.
 
     Returns
     -------
     Minimisers
-        For the hinge loss w is 0 and b is -1 or 1 wherever one class outweighs the other by the bound of
-        :func:`least_cost_ratio`, which proves it: no slope is then better than none, and everything gets one label.
+        For the hinge loss, w is 0 and b is -1 or 1 if one class outweighs the other by the bound of
+        :func:`least_cost_ratio`: then no slope improves on w = 0, and all points get one label.
 
     Raises
     ------
@@ -71,9 +71,9 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
 
     Notes
     -----
-    The square loss is a linear system. The others take Newton steps, on all asymmetries together, until no entry of the
-    gradient exceeds 1e-11 of the cost, both divided by the smaller class's weight, which makes extreme asymmetries no
-    worse than others. A step is O(n k d^2 + n d^3) for k components.
+    The square loss is a linear system. The others take Newton steps on all asymmetries together, until no entry of the
+    gradient exceeds 1e-11 of the cost. Both are divided by the smaller class's weight, so extreme asymmetries are
+    solved as accurately as others. A step is O(n k d^2 + n d^3) for k components.
 
     References
     ----------
@@ -87,13 +87,13 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     ([[1.14], [0.369]], [0.0, 5.613])
     """
     if loss not in LOSSES:
-        raise ValueError(f"there is no loss {loss!r}: it is one of {', '.join(LOSSES)}.")
+        raise ValueError(f"unknown loss {loss!r}: expected one of {', '.join(LOSSES)}.")
     log_ratio = _checked_log_ratio(population, np.asarray(gamma, dtype=np.float64))
     standard, matrix, centre = population.standardised()
     cost = AsymmetricCost(standard, LOSSES[loss], log_ratio)
     points = {"square": _of_square_loss, "erf": _of_erf_loss, "hinge": _of_hinge_loss}[loss](cost)
     tangent, residual = np.zeros_like(points), np.zeros(len(points))
-    # Where w = 0 the hinge loss has no derivatives, and its minimum stays.
+    # At w = 0 the hinge loss has no derivatives, and its minimum does not move.
     smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
     there = cost.only(smooth)
     tangent[smooth], residual[smooth] = there.tangent(points[smooth]), there.residual(points[smooth])
@@ -102,15 +102,15 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
 
 
 def least_cost_ratio(population: Population) -> float:
-    """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all is called negative.
+    """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all points negative.
 
-    Away from there, along ``g(x) = v'x + c``, the expected loss grows at the rate ``E[max(0, g) | y = -1]`` less
-    the cost ratio times ``E[g | y = 1]``. So the ratio is the least of the former where the latter is 1::
+    From there, along ``g(x) = v'x + c``, the expected loss grows at the rate ``E[max(0, g) | y = -1]`` minus the cost
+    ratio times ``E[g | y = 1]``. So the ratio is the minimum of the former, subject to the latter being 1::
 
         min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1].
 
     For one Gaussian of negatives it is the ratio r with ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the
-    Mahalanobis distance of the positives' mean. From the other end, see :meth:`Population.swapped`.
+    Mahalanobis distance of the positives' mean. For the other end, see :meth:`Population.swapped`.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def least_cost_ratio(population: Population) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Rate:
-    """``E[max(0, 1 + v'x) | y = -1]`` as a function of v: the hinge loss where b = 0."""
+    """``E[max(0, 1 + v'x) | y = -1]`` as a function of v: the hinge loss with b = 0."""
 
     negative: GaussianMixture
     loss: ExpectedLoss
@@ -138,7 +138,7 @@ class _Rate:
 
 def _least_cost_ratio(standard: Population) -> float:
     m = standard.difference
-    if m @ m < SAME_MEAN:
+    if m @ m < EQUAL_MEANS:
         return 1.0
     seen = standard.negative.affine(np.eye(len(m)), standard.positive.mean)
     v = _sharpened(lambda loss: _Rate(seen, loss), np.zeros((1, len(m))))
@@ -159,7 +159,7 @@ def _of_square_loss(cost: AsymmetricCost) -> Array:
 def _of_erf_loss(cost: AsymmetricCost) -> Array:
     smaller = ndtri(expit(-np.abs(cost.log_ratio)))
     start = np.zeros((len(smaller), cost.population.positive.n_features + 1))
-    start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum among those of w = 0
+    start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum among points with w = 0
     return minimise(cost, start).points
 
 
@@ -174,16 +174,16 @@ def _of_hinge_loss(cost: AsymmetricCost) -> Array:
 
 
 def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Array:
-    """Minimise for hinges less and less blurred: Newton's method is slow around sharp bends, unless it starts near."""
-    for width in WIDTHS:
+    """Minimise for ever sharper hinges: Newton's method is slow at sharp bends unless it starts close."""
+    for width in BLUR_WIDTHS:
         start = minimise(problem(BlurredHinge(HINGE.kink, width)), start).points
     return start
 
 
 def _checked_log_ratio(population: Population, gamma: Array) -> Array:
     if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
-        raise ValueError(f"gamma must be an array of shape (n,) with values in ]0, 1[; it is {gamma}.")
+        raise ValueError(f"gamma must be an array of shape (n,) with values in ]0, 1[; got {gamma}.")
     log_ratio = population.log_cost_ratio(gamma)
-    if np.abs(log_ratio).max(initial=0.0) > LARGEST_LOG_RATIO:
-        raise ValueError("one class outweighs the other by more than 1e290: take gamma less extreme.")
+    if np.abs(log_ratio).max(initial=0.0) > MAX_LOG_RATIO:
+        raise ValueError("one class outweighs the other by more than 1e290: use a less extreme gamma.")
     return log_ratio
