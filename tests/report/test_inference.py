@@ -270,11 +270,11 @@ def test_bootstrap_matches_all_resamples(monkeypatch):
 
 @pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
 def test_bootstrap_agrees_with_efrons_formula(monkeypatch, skew):
-    monkeypatch.setattr(intervals, "RESAMPLES", 20_000)
+    monkeypatch.setattr(intervals, "RESAMPLES", 200_000)
     random = np.random.default_rng(1)
     samples = random.random((5, 12)) ** skew
     rest = samples - samples.mean(axis=1, keepdims=True)
-    times = random.multinomial(12, np.full(12, 1 / 12), size=100_000)
+    times = random.multinomial(12, np.full(12, 1 / 12), size=200_000)
     for sample, own in zip(samples, rest, strict=True):
         means = np.sort(times @ sample) / 12
         bias = stats.norm.ppf(np.mean(means < sample.mean()))

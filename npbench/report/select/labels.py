@@ -1,4 +1,4 @@
-"""Solver parameters as columns, and the shortest labels that distinguish settings."""
+"""Labels: the shortest text that distinguishes the settings of a report."""
 
 from __future__ import annotations
 
@@ -16,58 +16,8 @@ from npbench.values import canonical
 QUOTE = '"'
 IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class
 
-# Columns that must agree for two solvers to be paired, besides the repeat and the parameters.
-SITUATION = [
-    "dataset",
-    "dataset_params",
-    "problem",
-    "problem_params",
-    "protocol_params",
-    *FEATURES,
-    "search",
-    "seed",
-    "data_sha256",
-]
-
 # Columns that distinguish settings of a solver, in order of preference, with their command-line prefixes.
 PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
-
-
-def parameters(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the fixed parameters of solvers: a row for each record, a column of JSON texts for each parameter.
-
-    Parameters that a solver does not have are null.
-
-    Examples
-    --------
-    >>> parameters(pl.DataFrame({"params": ['{"C":1}', '{"C":1,"kernel":"rbf"}']})).rows()
-    [('1', None), ('1', '"rbf"')]
-    """
-    rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pl.DataFrame(
-        [[row.get(name) for name in names] for row in rows], dict.fromkeys(names, pl.String), orient="row"
-    )
-
-
-def varying(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of :func:`parameters` with several values among the records of some solver."""
-    asked, solvers = parameters(records), records["solver"]
-    groups = [asked.filter(solvers == solver) for solver in solvers.unique()]
-    return asked.select(name for name in asked.columns if any(group[name].n_unique() > 1 for group in groups))
-
-
-def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
-    """Return for each solver the parameters that all its records share.
-
-    Examples
-    --------
-    >>> fixed(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
-    {'gen': {'tol': '0.1'}}
-    """
-    same = parameters(records).drop(varying(records).columns)
-    firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
-    return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
 
 
 def labels(records: pl.DataFrame) -> list[str]:

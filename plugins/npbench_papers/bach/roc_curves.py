@@ -7,7 +7,7 @@ Figure 4, top, of Bach, Heckerman and Horvitz (2006). Records are of a solver wh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}  # with the numbers in the traces
+RATES = np.array([0.05, 0.1, 0.2, 0.3, 0.5])  # false-alarm rates of the table
 GRID = np.linspace(0, 1, 201)
 WIDTH = 3.5  # inches, a column of a paper
 
 
-def table(records: pl.DataFrame, printed: Printed, *, at: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.5)) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits.
 
     Parameters
@@ -35,12 +36,10 @@ def table(records: pl.DataFrame, printed: Printed, *, at: Sequence[float] = (0.0
         Records as described at the top of the module; those without a trace are left out.
     printed : sequence of mapping
         Unused.
-    at : sequence of float
-        False-alarm rates.
     """
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
-        curves = averaged(group, np.asarray(at, dtype=float))
+        curves = averaged(group, RATES)
         means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
         rows: list[Row] = [
             [kind, *(spread(column.tolist()) for column in found.T), _verdict(kind, means)]
@@ -48,7 +47,7 @@ def table(records: pl.DataFrame, printed: Printed, *, at: Sequence[float] = (0.0
         ]
         n_splits = len(curves["by both"])
         title = f"{dataset}: P_nd at the P_fa of the column, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in at), "verdict"], rows))
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in RATES), "verdict"], rows))
     return sheets
 
 
@@ -60,7 +59,7 @@ def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> str:
     return f"lowest at {lowest.sum()} of {len(lowest)}"
 
 
-def figure(records: pl.DataFrame, printed: Printed, *, at: Sequence[float] = ()) -> Figure:
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean curves of each data set, a panel each.
 
     Parameters
@@ -69,8 +68,6 @@ def figure(records: pl.DataFrame, printed: Printed, *, at: Sequence[float] = ())
         As for :func:`table`.
     printed : sequence of mapping
         Unused.
-    at : sequence of float
-        Unused; an option of the table.
     """
     groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
     drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))

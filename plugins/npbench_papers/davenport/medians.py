@@ -26,7 +26,6 @@ def table(
     *,
     baselines: Sequence[str],
     others: Sequence[str],
-    by: str = "strategy",
     ratios: Sequence[tuple[str, str]] = (),
     line: Mapping[str, int] | None = None,
     test_part: Mapping[str, Mapping[str, str]] | None = None,
@@ -42,8 +41,6 @@ def table(
         ``n_candidates``.
     baselines, others : sequence of str
         Strategies, in the order of the rows.
-    by : str
-        Parameter of the solver that names the strategy.
     ratios : sequence of (str, str)
         Pairs of strategies, the slow one first.
     line : mapping of one str to int
@@ -52,7 +49,7 @@ def table(
     test_part : mapping of str to mapping of str to str
         Notes on the data by data set, for each value of the records' column ``test_part`` (drawn, fixed, published).
     """
-    found = list(settings(records, by, printed))
+    found = list(settings(records, printed))
     sheets = [_scores(setting, [*baselines, *others], test_part or {}) for setting in found]
     return [*sheets, _speed(found, ratios, line or {}), _order(found, baselines, others)]
 

@@ -59,34 +59,32 @@ class Setting:
         return [complete[strategy].to_numpy() for strategy in strategies]
 
 
-def settings(records: pl.DataFrame, by: str, printed: Printed) -> Iterator[Setting]:
+def settings(records: pl.DataFrame, printed: Printed) -> Iterator[Setting]:
     """Yield the settings in which strategies were run.
 
     Parameters
     ----------
     records : DataFrame
-        Records of the problem np.
-    by : str
-        Parameter that names the strategy; records without it are left out.
+        Records of the problem np; those of solvers without a parameter ``strategy`` are left out.
     printed : sequence of mapping
         The paper's values.
     """
-    found = labelled(with_strategy(records, by).drop_nulls("strategy")).sort("dataset", "rho", "label", "repeat")
+    found = labelled(with_strategy(records).drop_nulls("strategy")).sort("dataset", "rho", "label", "repeat")
     for _, group in found.group_by("dataset", "rho", "label", maintain_order=True):
         first = group.row(0, named=True)
         rest = first["label"].removeprefix(first["solver"])
         yield Setting(first["dataset"] + rest, first["dataset"], first["rho"], group, printed)
 
 
-def with_strategy(records: pl.DataFrame, by: str) -> pl.DataFrame:
+def with_strategy(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records with the strategy moved from their parameters to the column ``strategy``.
 
     Examples
     --------
     >>> records = pl.DataFrame({"params": ['{"strategy":"cd","tol":0.1}', '{"C":1}']})
-    >>> with_strategy(records, "strategy").rows()
+    >>> with_strategy(records).rows()
     [('{"tol":0.1}', 'cd'), ('{"C":1}', None)]
     """
     params = [json.loads(text) for text in records["params"]]
-    named = pl.Series([one.pop(by, None) for one in params], dtype=pl.String)
+    named = pl.Series([one.pop("strategy", None) for one in params], dtype=pl.String)
     return records.with_columns(params=pl.Series(map(canonical, params), dtype=pl.String), strategy=named)

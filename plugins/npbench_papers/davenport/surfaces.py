@@ -54,7 +54,7 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
     points = traces(records)
     absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATES, "seconds") if name not in points]
     visited = points.with_columns(absent).drop_nulls([*POINT, *RATES])
-    about = with_strategy(records, "strategy").select("key", *ABOUT, *_chosen(records))
+    about = with_strategy(records).select("key", *ABOUT, *_chosen(records))
     return visited.join(about, on="key", maintain_order="left").select(
         "key", *ABOUT, "step", *POINT, *RATES, "seconds", pl.col("^chosen_.*$")
     )

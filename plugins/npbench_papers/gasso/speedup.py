@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from statistics import fmean, geometric_mean, median
 from typing import Any
 
 import polars as pl
 
-from npbench.report.select.labels import SITUATION, fixed, varying
+from npbench.records.schema import FEATURES
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.inference import wilcoxon
+from npbench.values import canonical
 from npbench_papers.records import Printed, difference, mean_of, printed_for
 
 RATES = ("p_fa", "p_nd")
 SIGNIFICANCE = 1e-3  # the paper's
 
+# Columns that must agree for two solvers to be paired, besides the repeat and the parameters.
+SITUATION = [
+    "dataset",
+    "dataset_params",
+    "problem",
+    "problem_params",
+    "protocol_params",
+    *FEATURES,
+    "search",
+    "seed",
+    "data_sha256",
+]
 
-def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str, by: str = "rho") -> list[Sheet]:
+
+def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
     """Return the speed-ups and the differences in the rates, next to the paper's.
 
     Parameters
@@ -28,25 +43,23 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str, by:
         ``speedup``, and the differences ``p_fa`` and ``p_nd``, other minus base.
     base, other : str
         Names of the solvers.
-    by : str
-        Parameter of the problem that the rows are for.
     """
     sheets = []
     for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
         paired = pairs(group, base, other)
         rows = [
-            (value, same, printed_for(printed, **{"dataset": dataset, by: value}))
-            for (value,), same in paired.sort(by).group_by(by, maintain_order=True)
+            (value, same, printed_for(printed, dataset=dataset, rho=value))
+            for (value,), same in paired.sort("rho").group_by("rho", maintain_order=True)
         ]
         speed = Sheet(
             f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation",
-            [by, "pairs", "paper", "here", "median", "here/paper", "verdict", "where both converged"],
+            ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict", "where both converged"],
             [_speed(*row) for row in rows],
             list(_notes(group, paired, base, other)),
         )
         rates = Sheet(
             f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
-            [by, "rate", "paper", "here", "here - paper", "p", "verdict"],
+            ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"],
             [_difference(*row, rate) for row in rows for rate in RATES],
         )
         sheets += [speed, rates]
@@ -70,6 +83,43 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     on = [*SITUATION, "repeat", *varied.columns]
     both = good.filter(solver=other).join(good.filter(solver=base), on=on, suffix="_base", nulls_equal=True)
     return both.with_columns(speedup=pl.col("fit_seconds_base") / pl.col("fit_seconds"))
+
+
+def parameters(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the fixed parameters of solvers: a row for each record, a column of JSON texts for each parameter.
+
+    Parameters that a solver does not have are null.
+
+    Examples
+    --------
+    >>> parameters(pl.DataFrame({"params": ['{"C":1}', '{"C":1,"kernel":"rbf"}']})).rows()
+    [('1', None), ('1', '"rbf"')]
+    """
+    rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        [[row.get(name) for name in names] for row in rows], dict.fromkeys(names, pl.String), orient="row"
+    )
+
+
+def varying(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of :func:`parameters` with several values among the records of some solver."""
+    asked, solvers = parameters(records), records["solver"]
+    groups = [asked.filter(solvers == solver) for solver in solvers.unique()]
+    return asked.select(name for name in asked.columns if any(group[name].n_unique() > 1 for group in groups))
+
+
+def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
+    """Return for each solver the parameters that all its records share.
+
+    Examples
+    --------
+    >>> fixed(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
+    {'gen': {'tol': '0.1'}}
+    """
+    same = parameters(records).drop(varying(records).columns)
+    firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
+    return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
 
 
 def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of the other over the base
 WHOLE = 2 / 3  # of the data: the training part of the paper
 MARKERS = "os^Dvp*X"
 WIDTH = 3.4  # inches of a panel
 
 
-def table(records: pl.DataFrame, printed: Printed, *, base: str = "auc_svm", other: str = "pauc_struct") -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and range the partial AUC of every method at every share of the training samples.
 
     Parameters
@@ -37,13 +38,11 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str = "auc_svm", oth
         Records of the problem pauc, under protocol cv.
     printed : sequence of mapping
         Unused: the paper draws its curves.
-    base, other : str
-        Solvers: the last columns show the gain of ``other`` over ``base``.
     """
-    return [_sheet(group, base, other) for group in _groups(records)]
+    return [_sheet(group) for group in _groups(records)]
 
 
-def figure(records: pl.DataFrame, printed: Printed, **_: Any) -> Figure:
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the curves of :func:`table`, a panel for each data set and range; bars are one standard deviation."""
     groups = _groups(records)
     palette = Palette(records["solver"])
@@ -93,13 +92,13 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
     return named.sort("share", maintain_order=True).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
-def _sheet(group: pl.DataFrame, base: str, other: str) -> Sheet:
+def _sheet(group: pl.DataFrame) -> Sheet:
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
     gains = []
     for (share,), same in group.group_by("share", maintain_order=True):
         good = {solver: values(same.filter(status="ok", solver=solver), "pauc") for solver in solvers}
-        gain = _gain(good, base, other)
+        gain = _gain(good)
         gains += [] if gain is None else [gain]
         per_cent = 100 * float(str(share))
         paucs = [spread(good[solver]) for solver in solvers]
@@ -107,25 +106,25 @@ def _sheet(group: pl.DataFrame, base: str, other: str) -> Sheet:
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",
-        ["share", *solvers, f"{other} - {base}", "verdict"],
+        ["share", *solvers, f"{OTHER} - {BASE}", "verdict"],
         rows,
-        _notes(gains, base, other),
+        _notes(gains),
     )
 
 
-def _notes(gains: Sequence[float], base: str, other: str) -> list[str]:
+def _notes(gains: Sequence[float]) -> list[str]:
     if not gains:
         return []
     ahead = sum(gain > 0 for gain in gains)
     more = "more" if gains[0] > gains[-1] else "no more"
     return [
-        f"{other} is ahead of {base} at {ahead} of {len(gains)} shares, and by {more} at the smallest than at the "
+        f"{OTHER} is ahead of {BASE} at {ahead} of {len(gains)} shares, and by {more} at the smallest than at the "
         "largest. The paper: almost always ahead, and by more with fewer samples."
     ]
 
 
-def _gain(good: Mapping[str, Sequence[float]], base: str, other: str) -> float | None:
-    ours, theirs = good.get(other), good.get(base)
+def _gain(good: Mapping[str, Sequence[float]]) -> float | None:
+    ours, theirs = good.get(OTHER), good.get(BASE)
     return fmean(ours) - fmean(theirs) if ours and theirs else None
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 NEAR = 0.03  # largest difference from the paper's value that counts as reached
 WIDTH, LINE = 3.4, 0.3  # inches of a panel, and of a method in it
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
@@ -30,10 +31,8 @@ def table(
     printed: Printed,
     *,
     metric: str = "pauc",
-    base: str = "auc_svm",
-    others: Sequence[str] = ("pauc_struct", "pauc_dc"),
 ) -> list[Sheet]:
-    """Return for each data set the metric of every method next to the paper's, then who is ahead of ``base``.
+    """Return for each data set the metric of every method next to the paper's, then who is ahead of ``BASE``.
 
     Parameters
     ----------
@@ -43,15 +42,13 @@ def table(
         By ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric.
     metric : str
         Column to compare; larger is better.
-    base, others : str, sequence of str
-        Solvers: each of ``others`` is compared with ``base`` on the same splits.
     """
     named = ranged(records)
     sheets = [
         _sheet(str(dataset), group, printed, metric)
         for (dataset,), group in named.group_by("dataset", maintain_order=True)
     ]
-    ahead = _ahead(named, printed, metric, base, others)
+    ahead = _ahead(named, printed, metric)
     return [*sheets, ahead] if ahead.rows else sheets
 
 
@@ -166,23 +163,23 @@ def _notes(means: Mapping[str, float | None], papers: Mapping[str, float | None]
     yield f"Reached: within {NEAR:g}. w = 0: fits with a certified optimum that ranks nothing; see the solver's page."
 
 
-def _ahead(named: pl.DataFrame, printed: Printed, metric: str, base: str, others: Sequence[str]) -> Sheet:
-    """Return whether each of ``others`` is ahead of ``base`` on the same splits."""
+def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
+    """Return whether each of ``OTHERS`` is ahead of ``BASE`` on the same splits."""
     rows = []
-    good = named.filter(pl.col("status") == "ok", pl.col("solver").is_in([base, *others]))
+    good = named.filter(pl.col("status") == "ok", pl.col("solver").is_in([BASE, *OTHERS]))
     on = ["dataset", "split_sha256", "repeat"]
-    theirs = good.filter(solver=base).select(*on, pl.col(metric).alias("base")).unique(on, maintain_order=True)
-    compared = good.filter(pl.col("solver") != base).group_by("dataset", "solver", "method", maintain_order=True)
+    theirs = good.filter(solver=BASE).select(*on, pl.col(metric).alias("base")).unique(on, maintain_order=True)
+    compared = good.filter(pl.col("solver") != BASE).group_by("dataset", "solver", "method", maintain_order=True)
     for (dataset, solver, method), same in compared:
         paired = same.join(theirs, on=on, maintain_order="left")
         gains = (paired[metric] - paired["base"]).drop_nulls().to_list()
         paper, base_paper = (
-            number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, base)
+            number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, BASE)
         )
         known = difference(paper, base_paper)
         rows.append([str(dataset), str(method), spread(gains), known, *_who(gains, known.value)])
     return Sheet(
-        f"{metric} minus that of {base} on the same split",
+        f"{metric} minus that of {BASE} on the same split",
         ["data", "method", "here", "paper", "splits ahead", "verdict"],
         rows,
     )

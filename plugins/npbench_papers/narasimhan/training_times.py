@@ -5,9 +5,9 @@ Times are processor seconds, which hardly depend on the other load of the machin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+BASE, FASTER = "pauc_struct", ("auc_svm",)  # the paper found all other solvers as slow or slower
 PARTS = {"select_cpu_seconds": ("selection", COLOURS[-1]), "fit_cpu_seconds": ("fit", BLUE)}
 WIDTH, LINE = 2.9, 0.22  # inches of a panel, and of a method in it
 SHORTEST_BAR = 1e-3  # seconds: skipping the selection takes microseconds
 
 
-def table(
-    records: pl.DataFrame, printed: Printed, *, base: str = "pauc_struct", faster: Sequence[str] = ("auc_svm",)
-) -> list[Sheet]:
-    """Return for each data set and range the seconds of every method, and of fits as multiples of those of ``base``.
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
+    """Return for each data set and range the seconds of every method, and of fits as multiples of those of ``BASE``.
 
     Parameters
     ----------
@@ -37,15 +36,11 @@ def table(
         Records of the problem pauc.
     printed : sequence of mapping
         Unused: the paper draws its bars.
-    base : str
-        A solver.
-    faster : sequence of str
-        Solvers that the paper found faster than ``base``; it found all others as slow or slower.
     """
-    return [_sheet(group, base, faster) for group in _groups(records)]
+    return [_sheet(group) for group in _groups(records)]
 
 
-def figure(records: pl.DataFrame, printed: Printed, **_: Any) -> Figure:
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw mean seconds of selection and of the fit as bars, a panel for each data set and range."""
     groups = _groups(records.filter(status="ok"))
     n_methods = max((group["solver"].n_unique() for group in groups), default=1)
@@ -72,31 +67,28 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
     return ranged(records).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
-def _sheet(group: pl.DataFrame, base: str, faster: Sequence[str]) -> Sheet:
+def _sheet(group: pl.DataFrame) -> Sheet:
     good = group.filter(status="ok")
     fits = {str(solver): fmean(values(same, "fit_cpu_seconds")) for (solver,), same in good.group_by("solver")}
-    rows = [
-        _row(solver, group.filter(solver=solver), fits, base, faster)
-        for solver in sorted(fits, key=lambda solver: fits[solver])
-    ]
+    rows = [_row(solver, group.filter(solver=solver), fits) for solver in sorted(fits, key=lambda solver: fits[solver])]
     return Sheet(
         f"{group['dataset'][0]}, {group['fpr_range'][0]}: processor seconds of selection and of the fit, mean±standard "
         "deviation over splits",
-        ["solver", "selection", "fit", "candidates", f"fit / {base}", "splits", "verdict"],
+        ["solver", "selection", "fit", "candidates", f"fit / {BASE}", "splits", "verdict"],
         rows,
-        list(_notes(good, base, faster)),
+        list(_notes(good)),
     )
 
 
-def _row(solver: str, same: pl.DataFrame, fits: dict[str, float], base: str, faster: Sequence[str]) -> Row:
+def _row(solver: str, same: pl.DataFrame, fits: dict[str, float]) -> Row:
     good = same.filter(status="ok")
     return [
         solver,
         *(spread(values(good, name), ".2f") for name in PARTS),
         number(int(max(values(good, "n_candidates"), default=0)), "d"),
-        number(fits[solver] / fits[base] if base in fits else None, ".2f"),
+        number(fits[solver] / fits[BASE] if BASE in fits else None, ".2f"),
         count(len(good), len(same)),
-        "" if solver == base else _verdict(fits[solver], fits.get(base), solver in faster),
+        "" if solver == BASE else _verdict(fits[solver], fits.get(BASE), solver in FASTER),
     ]
 
 
@@ -107,6 +99,6 @@ def _verdict(seconds: float, base: float | None, expected_faster: bool) -> str:
     return word if (seconds < base) == expected_faster else f"{word}, not as in the paper"
 
 
-def _notes(good: pl.DataFrame, base: str, faster: Sequence[str]) -> Iterator[str]:
-    yield f"The paper: {', '.join(faster)} faster than {base}, all others as slow or slower."
+def _notes(good: pl.DataFrame) -> Iterator[str]:
+    yield f"The paper: {', '.join(FASTER)} faster than {BASE}, all others as slow or slower."
     yield from timing_notes(good)

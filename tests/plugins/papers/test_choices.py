@@ -139,9 +139,10 @@ def test_curves_are_interpolated():
     np.testing.assert_allclose(found["by both"], [[1.0, 0.9, 0.4]] * 2)
 
 
-def test_curve_table_has_means_over_splits():
+def test_curve_table_has_means_over_splits(monkeypatch):
+    monkeypatch.setattr(roc_curves, "RATES", np.array([0.1]))
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
-    (sheet,) = roc_curves.table(records([*traces, None]), [], at=[0.1])
+    (sheet,) = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
         ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
         ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],

@@ -237,7 +237,7 @@ def test_settings_exclude_the_strategy():
     records = [record(s, n) for s in ("gs", "cd") for n in (0, 1)]
     records += [record("cd", dataset="banana"), record("gs", rho=0.2, problem_params='{"rho":0.2}')]
     records += [record("cd", params='{"strategy":"cd","tol":0.2}'), record("cd", solver="other", params="{}")]
-    found = {(one.name, one.rho): one.records for one in settings(frame(records), "strategy", ())}
+    found = {(one.name, one.rho): one.records for one in settings(frame(records), ())}
     names = [("banana", 0.1), ("heart tol=0.1", 0.1), ("heart tol=0.2", 0.1), ("heart tol=0.1", 0.2)]
     assert list(found) == names
     assert sorted(found[names[1]]["strategy"]) == ["cd", "cd", "gs", "gs"]
@@ -245,7 +245,7 @@ def test_settings_exclude_the_strategy():
 
 def test_other_data_or_seeds_do_not_pair():
     for name, value in (("data_sha256", "e"), ("seed", 1)):
-        (one,) = settings(frame([record("gs"), record("cd", **{name: value})]), "strategy", ())
+        (one,) = settings(frame([record("gs"), record("cd", **{name: value})]), ())
         assert [len(side) for side in one.by_split("np_score", ["gs", "cd"])] == [0, 0]
 
 
@@ -253,7 +253,7 @@ def test_other_solvers_give_empty_tables():
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
         speed, order = medians.table(records, (), **OPTIONS)
         assert (speed.texts, order.texts) == ([], [])
-    assert with_strategy(frame([record("cd")]), "strategy")["params"].to_list() == ['{"tol":0.1}']
+    assert with_strategy(frame([record("cd")]))["params"].to_list() == ['{"tol":0.1}']
 
 
 def test_missing_score_is_not_measured():

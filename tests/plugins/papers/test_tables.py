@@ -352,10 +352,10 @@ def test_columns_of_numbers_are_right_aligned():
     assert [line.rstrip() for line in console.export_text().splitlines()] == [
         "",
         "t",
-        "name        x",
-        "0 words     1",
-        "b         -10*",
-        "c           -",
+        "name       x",
+        "0 words    1",
+        "b        -10*",
+        "c          -",
         "A note [with brackets].",
     ]
 
