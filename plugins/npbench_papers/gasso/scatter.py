@@ -15,7 +15,7 @@ from npbench_papers.records import Printed
 FORM = ".4g"
 
 
-def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, figures: Sequence[str]) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
     """Return for each data set, problem and split the values of the usual start against those of random starts.
 
     Parameters
@@ -28,14 +28,14 @@ def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, figur
         Parameter that seeds the start; null for the usual one.
     by : str
         Parameter of the rows.
-    figures : sequence of str
+    values : sequence of str
         Columns to compare.
     """
     found = started(records, start, by)
     # Starts are compared on one split only.
     splits = ["seed", "repeat"] if found.select("seed", "repeat").n_unique() > 1 else []
     groups = found.group_by("dataset", "problem_params", *splits, maintain_order=True)
-    return [_sheet(key, group, by, name) for key, group in groups for name in figures]
+    return [_sheet(key, group, by, name) for key, group in groups for name in values]
 
 
 def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:

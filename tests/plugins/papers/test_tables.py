@@ -283,7 +283,7 @@ def test_random_starts():
     figures = {1: (2.0, [1.0, 3.0, 4.0]), 10: (5.0, [5.0, 5.0]), 100: (1.0, [2.0, 3.0]), 1000: (9.0, [1.0])}
     records = [ended(C, None, usual) for C, (usual, _) in figures.items()]
     records += [ended(C, n, value) for C, (_, random) in figures.items() for n, value in enumerate(random)]
-    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective", "surrogate", "absent"])
+    sheets = scatter.table(frame(records), (), start="start", by="C", values=["objective", "surrogate", "absent"])
     rows = cells(sheets[0])
     assert [row["C"] for row in rows] == ["1", "10", "100", "1000"]
     first = rows[0]
@@ -299,10 +299,10 @@ def test_starts_are_compared_on_one_split():
 
     records = [ended(0, None, 1.0), ended(0, 0, 2.0), ended(0, 1, 3.0)]
     records += [ended(1, None, 20.0), ended(1, 0, 9.0), ended(1, 1, 8.0)]
-    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective"])
+    sheets = scatter.table(frame(records), (), start="start", by="C", values=["objective"])
     assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
     assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
-    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", figures=["objective"])
+    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", values=["objective"])
     assert "repeat" not in alone.title
 
 
