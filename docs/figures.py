@@ -18,12 +18,12 @@ from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import print_figures
 from npbench.report.render.palette import BLUE, VERMILION, Palette
-from npbench.report.sections import surfaces
-from npbench.report.select.labels import SITUATION
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.bach import roc_curves
 from npbench_papers.barlaud import projections, risks
+from npbench_papers.davenport import surfaces
 from npbench_papers.gasso import rates
+from npbench_papers.gasso.speedup import SITUATION
 from npbench_papers.guarantee import excess
 from npbench_papers.guarantee.np_roc import NPROC, np_roc
 from npbench_papers.guarantee.np_roc_chart import chart

@@ -174,6 +174,8 @@ class Metric:
         Better direction.
     problems : tuple of str, optional
         Problems it applies to; None for all.
+    label : str
+        Short name for axes of charts; the name by default.
     title, reference : str
         One line for tables; source of the definition.
     tags : frozenset of str
@@ -188,6 +190,7 @@ class Metric:
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is asked of a solver: the problem, its parameters and the validation loss that follows from it.
+"""Problems that solvers solve: their parameters, validation losses, and how reports show them.
 
 Scores are ``decision_function`` values, larger for more positive samples and thresholded at 0. Labels are in
 {-1, +1}. A tie (score 0) is an error for both classes.
@@ -18,36 +18,79 @@ if TYPE_CHECKING:
     Scored = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
-class Problem(Protocol):
-    """A problem: frozen, with its name, its estimator parameters and its validation loss.
+@dataclass(frozen=True)
+class Number:
+    """The parameter of a problem that charts are drawn against.
 
-    ``headline`` names the metrics that a summary shows, the most telling first; ``bounds`` maps a metric to the
-    parameter that it should not exceed.
+    Parameters
+    ----------
+    name : str
+        Name of the parameter.
+    symbol : str
+        Symbol in charts.
+    title : str
+        Title of the axis.
+    """
+
+    name: str
+    symbol: str
+    title: str
+
+
+class Problem(Protocol):
+    """A problem: its estimator parameters, its validation loss, and how reports show it.
+
+    All a report needs to know of a problem is here, so that a new problem is a change to this file alone.
+
+    Attributes
+    ----------
+    name, title : str
+        Name on the command line; one line about the problem.
+    headline : tuple of str
+        Metrics in summaries, the most important first.
+    judged_by : str
+        Metric by which solvers are compared.
+    panels : tuple of str
+        Metrics in charts.
+    bounds : mapping of str to str
+        Metrics that should not exceed a parameter, with the name of that parameter.
+    number : Number, optional
+        Parameter that charts are drawn against; None if it is not a single number.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     headline: ClassVar[tuple[str, ...]]
+    judged_by: ClassVar[str]
+    panels: ClassVar[tuple[str, ...]]
     bounds: ClassVar[Mapping[str, str]]
+    number: ClassVar[Number | None]
 
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return what the problem fills into an estimator's parameters of the same names."""
+        """Return the estimator parameters that the problem sets."""
 
     def measurable(self, n_pos: int, n_neg: int) -> bool:
-        """Return whether a part with so many samples of either class has a loss of its own."""
+        """Return whether the loss is defined for a part with these numbers of samples."""
 
     def loss(self, folds: Scored) -> float:
         """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""
 
+    def fpr_window(self) -> tuple[float, float] | None:
+        """Return the false-positive rates that the problem concerns, marked in ROC charts; None for all."""
+
 
 class _Parametrised:
     bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    number: ClassVar[Number | None] = None
 
     def measurable(self, n_pos: int, n_neg: int) -> bool:
         return True
+
+    def fpr_window(self) -> tuple[float, float] | None:
+        return None
 
     def parameters(self) -> dict[str, Any]:
         return asdict(self)  # type: ignore[call-overload]
@@ -75,7 +118,10 @@ class NeymanPearson(_Parametrised):
     name: ClassVar[str] = "np"
     title: ClassVar[str] = "minimise misses P_nd subject to false alarms P_fa <= rho"
     headline: ClassVar[tuple[str, ...]] = ("p_fa", "p_nd", "np_score", "auc")
+    judged_by: ClassVar[str] = "np_score"  # few misses alone are no merit where the bound is exceeded
+    panels: ClassVar[tuple[str, ...]] = ("p_fa", "p_nd")
     bounds: ClassVar[Mapping[str, str]] = MappingProxyType({"p_fa": "rho"})
+    number: ClassVar[Number | None] = Number("rho", "ρ", "bound on false alarms ρ")
     rho: float = 0.05
 
     def faults(self) -> list[str]:
@@ -87,6 +133,10 @@ class NeymanPearson(_Parametrised):
         from npbench.numerics.rates import np_score, pooled_rates
 
         return np_score(*pooled_rates(folds), self.rho)
+
+    def fpr_window(self) -> tuple[float, float]:
+        """Return the rates up to the bound."""
+        return 0.0, self.rho
 
 
 @dataclass(frozen=True)
@@ -104,6 +154,9 @@ class Cost(_Parametrised):
     name: ClassVar[str] = "cost"
     title: ClassVar[str] = "minimise asymmetry * misses + (1 - asymmetry) * false alarms, per sample"
     headline: ClassVar[tuple[str, ...]] = ("cost", "p_fa", "p_nd", "auc")
+    judged_by: ClassVar[str] = "cost"
+    panels: ClassVar[tuple[str, ...]] = ("cost", "p_fa", "p_nd")
+    number: ClassVar[Number | None] = Number("asymmetry", "asymmetry", "asymmetry of costs")
     asymmetry: float = 0.5
 
     def faults(self) -> list[str]:
@@ -136,6 +189,9 @@ class QValue(_Parametrised):
     name: ClassVar[str] = "qvalue"
     title: ClassVar[str] = "accept as many positives as possible at q-value <= q"
     headline: ClassVar[tuple[str, ...]] = ("accepted", "p_fa", "p_nd", "auc")
+    judged_by: ClassVar[str] = "accepted"
+    panels: ClassVar[tuple[str, ...]] = ("accepted", "p_fa")
+    number: ClassVar[Number | None] = Number("q", "q", "bound on the q-value q")
     q: float = 0.01
 
     def faults(self) -> list[str]:
@@ -165,10 +221,12 @@ class PartialAUC(_Parametrised):
     name: ClassVar[str] = "pauc"
     title: ClassVar[str] = "maximise the area under the ROC curve for false-positive rates in fpr_range"
     headline: ClassVar[tuple[str, ...]] = ("pauc", "tpr", "auc")
+    judged_by: ClassVar[str] = "pauc"
+    panels: ClassVar[tuple[str, ...]] = ("pauc", "tpr")
     fpr_range: tuple[float, float] = (0.0, 0.1)
 
     def __post_init__(self) -> None:
-        if isinstance(self.fpr_range, list):  # as YAML has it
+        if isinstance(self.fpr_range, list):  # from YAML
             object.__setattr__(self, "fpr_range", tuple(self.fpr_range))
 
     def faults(self) -> list[str]:
@@ -182,7 +240,7 @@ class PartialAUC(_Parametrised):
         ]
 
     def measurable(self, n_pos: int, n_neg: int) -> bool:
-        """Return whether there is a positive, and a negative ranked in the range."""
+        """Return whether there is a positive, and a negative with a rank in the range."""
         from npbench.numerics.pauc_metrics import rank_range
 
         first, last = rank_range(n_neg, *self.fpr_range)
@@ -194,6 +252,11 @@ class PartialAUC(_Parametrised):
 
         areas = [pairwise(y, scores, *self.fpr_range).value for y, scores in folds]
         return 1.0 - math.fsum(areas) / len(areas)
+
+    def fpr_window(self) -> tuple[float, float]:
+        """Return the range of false-positive rates."""
+        lo, hi = self.fpr_range
+        return lo, hi
 
 
 PROBLEMS: dict[str, type[Problem]] = {problem.name: problem for problem in (NeymanPearson, Cost, QValue, PartialAUC)}

@@ -1,4 +1,4 @@
-"""The tables and the figure of an experiment, made of its records."""
+"""Tables and figure of an experiment from its records."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from npbench.report.sections import overview
 
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
-    """Return the tables of an experiment as a section; without a table of its own, what was measured and chosen.
+    """Return the tables of an experiment as a section, or the ordinary tables if it defines none.
 
     Parameters
     ----------
     experiment : Experiment
-        Any.
+        An experiment.
     records : DataFrame
-        The latest record of each of its jobs.
+        Latest record of each of its jobs.
     """
     notes = list(filter(None, (experiment.paper, experiment.note)))
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
     sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
-    # Files are named by what the title is about, before it says what the figures are.
+    # The part of a title before the colon names the files.
     named = [replace(one, name=one.name or f"{experiment.name} {one.title.partition(':')[0]}") for one in sheets]
     return [Section(experiment.title, named, notes=notes)]
 
@@ -38,18 +38,18 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
 def print_experiment(
     experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
 ) -> None:
-    """Print an experiment's tables and draw its figure.
+    """Print the tables of an experiment and draw its figure.
 
     Parameters
     ----------
     experiment : Experiment
-        With a table.
+        An experiment with a table.
     records : DataFrame
-        The latest record of each of its jobs.
+        Latest record of each of its jobs.
     results : Path
-        The figure goes to ``figures/<name>.png`` below it.
+        Results folder; the figure is written to ``figures/<name>.png`` in it.
     console : Console, optional
-        Where to print.
+        Output; the standard output by default.
     """
     console = console or Console()
     terminal.show(sections(experiment, records), console)
@@ -58,9 +58,9 @@ def print_experiment(
 
 
 def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
-    """Write the figure and return a sentence that says where it is, or how to get it."""
+    """Write the figure, and return where it is or how to get it."""
     if not importlib.util.find_spec("matplotlib"):
-        return "There is also a figure, which needs matplotlib: pip install matplotlib, and the same command draws it."
+        return "The figure needs matplotlib: pip install matplotlib, then repeat the command."
     assert experiment.figure is not None
     path = folder / f"{experiment.name}.png"
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""``npbench report --experiment``: what a run of an experiment printed, from stored records and in every form."""
+"""``npbench report --experiment``: the tables of an experiment from stored records, in every format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(requested: Requested, output: Path | None = None) -> Exit:
-    """Print the table of an experiment from stored records and write it in every form.
+    """Print the tables of an experiment from stored records, and write them in every format.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def run(requested: Requested, output: Path | None = None) -> Exit:
     if frame.is_empty():
         elsewhere = _elsewhere(requests, settings.results)
         raise RequestError(
-            f"There are no records of {experiment.name} in {folder}: make them with npbench "
-            f"+experiment={experiment.name}, or name another folder with results={elsewhere}",
+            f"There are no records of {experiment.name} in {folder}: run npbench +experiment={experiment.name}, or "
+            f"name another folder with results={elsewhere}",
             *faults,
         )
-    planned = len(asked(requests))
+    planned = len(planned_jobs(requests))
     missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}"
     faults += [missing] if len(frame) < planned else []
     records = measured(frame)
@@ -64,27 +64,27 @@ def run(requested: Requested, output: Path | None = None) -> Exit:
 
 
 def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the latest record of each job of ``requests``, whatever code and library versions made it."""
-    wanted = asked(requests)
+    """Return the latest record of each job of ``requests``, from any code and library versions."""
+    wanted = planned_jobs(requests)
     latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
     return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
 
 
 def _elsewhere(requests: Sequence[Request], results: Path) -> str:
-    """Return a results folder below another that has records of ``requests``; dots where there is none."""
+    """Return a results folder below ``results`` with records of ``requests``, or dots."""
     folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
     found = (folder.parent for folder in folders if len(stored(requests, latest(parts(folder, lambda fault: None)))))
     return str(next(found, "..."))
 
 
-def asked(requests: Sequence[Request]) -> pl.DataFrame:
-    """Return the setting of each job of ``requests``, each once."""
+def planned_jobs(requests: Sequence[Request]) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests``, without duplicates."""
     rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
     return pl.DataFrame(rows).select(ASKED).unique()
 
 
 def _drawings(experiment: Experiment, records: pl.DataFrame) -> dict[str, Callable[[], Figure]]:
-    """Return what draws the figure of an experiment, by its name."""
+    """Return the function that draws the figure of an experiment, by its name."""
     if not experiment.figure:
         return {}
     figure = resolve(experiment.figure)

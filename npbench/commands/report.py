@@ -1,4 +1,4 @@
-"""``npbench report``: prints the tables of a report and writes it in every form."""
+"""``npbench report``: print the tables of a report and write it in every format."""
 
 from __future__ import annotations
 
@@ -29,38 +29,36 @@ DESCRIPTION = """\
 Prints the tables of stored records, and writes report.html, tables and figures.
 
   FOLDER       results folders, folders of records, .parquet files (default: results)
-  NAME=VALUE   which of their records, as on a run's command line; several values with commas
+  NAME=VALUE   filter of their records, as on a run's command line; several values with commas
 """
 EXAMPLES = """\
 examples:
-  npbench report                                        all that results/records holds
-  npbench report solver=np_svm,gen problem.rho=0.1      some of it
-  npbench report results/published --output published   of another folder, to another folder
-  npbench report --against results/before               what got better, worse, slower
-  npbench report --experiment gasso_table2              the table of a paper, beside the paper's figures
+  npbench report                                        all records in results/records
+  npbench report solver=np_svm,gen problem.rho=0.1      some of them
+  npbench report results/published --output published   records of another folder, written to another folder
+  npbench report --against results/before               what got better, worse or slower
+  npbench report --experiment NAME                      the tables of an experiment
 
-exit code: 0, 1 where something named could not be read or got worse, 2 where the request is wrong
+exit code: 0; 1 if a source could not be read or something got worse; 2 if the request is invalid
 """
 
 
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise RequestError(f"{message}. `npbench report --help` tells more.")
+        raise RequestError(f"{message}: see `npbench report --help`.")
 
 
 def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
-    """Return the options of a report, and the other words in their order; +experiment=NAME is an option as well.
+    """Return the options of a report, and the other words in order; +experiment=NAME is an option too.
 
     Raises
     ------
     RequestError
-        If an option lacks its value, or two exclude each other.
+        If an option lacks its value, or two options exclude each other.
     """
     options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
     if options.experiment is not None and (options.against or options.anyway):
-        raise RequestError(
-            "--experiment makes the table of one experiment and compares no folders: leave --against and --anyway out."
-        )
+        raise RequestError("--experiment compares no folders: omit --against and --anyway.")
     return options, others
 
 
@@ -73,24 +71,24 @@ def _parser() -> ArgumentParser:
         epilog=EXAMPLES,
         allow_abbrev=False,
     )
-    parser.add_argument("--experiment", metavar="NAME", help="instead, the tables and the figure of an experiment")
-    parser.add_argument("--against", type=Path, metavar="FOLDER", help="say what changed from the records there")
-    parser.add_argument("--anyway", action="store_true", help="even if data, splits or machines are not the same")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: results/report)")
+    parser.add_argument("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
+    parser.add_argument("--anyway", action="store_true", help="compare even if data, splits or machines differ")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="output folder (default: results/report)")
     return parser
 
 
 def run(options: Namespace, words: Sequence[str]) -> Exit:
-    """Print and write a report, and return the exit code: 0, or 1 where something could not be read or got worse.
+    """Print and write a report. Return 0, or 1 if a source could not be read or something got worse.
 
     Raises
     ------
     RequestError
-        If there are no records, a filter is wrong, records are not comparable, or the report cannot be written.
+        If there are no records, a filter is invalid, records are not comparable, or the report cannot be written.
     """
     folders, filters = _folders_and_filters(words)
     if options.anyway and options.against is None:
-        raise RequestError("--anyway compares what is not comparable: name with what, as in --against FOLDER --anyway.")
+        raise RequestError("--anyway needs records to compare with: --against FOLDER --anyway.")
     with status("Reading records") as shown:
         from npbench.report.assemble import assemble
         from npbench.report.select.collect import collect
@@ -124,11 +122,11 @@ def conclude(
     output: Path,
     drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
 ) -> None:
-    """Print a report, write it, and say where it is."""
+    """Print a report, write it, and print where it is."""
     from npbench.report import files
     from npbench.report.render import terminal
 
-    console = terminal.Patient()
+    console = terminal.PipeSafeConsole()
     terminal.show(terminal.essential(sections), console)
     with status("Writing") as shown:
         written = files.write(output, sections, collection, shown.update, drawings)
@@ -140,7 +138,7 @@ def conclude(
 
 
 def _beside(source: Path) -> Path:
-    """Return the folder ``report`` beside the folder ``records``."""
+    """Return the folder ``report`` next to the folder ``records``."""
     records = source.parent if source.is_file() else source
     return (records.parent if records.name == RECORDS else records) / REPORT
 

@@ -1,4 +1,4 @@
-"""The table at the end of a run: what was measured, what was chosen, what failed, where the records lie."""
+"""Summary at the end of a run: measurements, selected parameters, failures, and where the records are."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import polars as pl
 from rich.console import Console
 
 from npbench.problem import PROBLEMS, Problem
+from npbench.report.render import terminal
 from npbench.report.sections import overview
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 3
-COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error")  # that it needs, of those of a record
+# Columns of the records that the summary needs.
+COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error")
 
 
 def print_summary(
@@ -24,37 +26,37 @@ def print_summary(
     Parameters
     ----------
     frame : DataFrame
-        The latest record of each planned job (see :meth:`npbench.records.store.RecordStore.frame`); :data:`COLUMNS`
-        will do.
+        Latest record of each planned job (see :meth:`npbench.records.store.RecordStore.frame`), with at least
+        :data:`COLUMNS`.
     planned, skipped : int
-        How many jobs the run consists of; how many of them were there before.
+        Number of jobs of the run, and of those that were done before.
     folder : Path
-        Where the records lie.
+        Folder of the records.
     console : Console, optional
-        Where to print.
+        Output; the standard output by default.
     """
     console = console or Console()
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
-        records = frame.filter(problem=problem) if len(problems) > 1 else frame  # of a million, no copy
+        records = frame.filter(problem=problem) if len(problems) > 1 else frame  # avoids a copy of a million
         kind, found = PROBLEMS[problem], overview.rows(records)
-        _measured(found, kind, console).print(console)
+        terminal.show_sheet(_measured(found, kind, console), console)
         if any(row.choices for row in found):
-            overview.chosen(found, kind, overview.CHOSEN).print(console)
+            terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
     print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
 
 
 def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:
-    """Return the table of metrics, with as many of the problem's headline as fit the console, two at least."""
+    """Return the table with as many metrics of the problem's headline as fit the console, at least two."""
     title = f"{kind.title}\n{overview.legend(kind)}"
     tables = [overview.measured(rows, kind, title, most=most) for most in range(len(kind.headline), 1, -1)]
-    return next((table for table in tables if table.width <= console.width), tables[-1])
+    return next((table for table in tables if terminal.width(table) <= console.width), tables[-1])
 
 
 def print_outcome(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
-    """Print what to know of the results, what failed and where the records lie; see :func:`print_summary`."""
+    """Print remarks, failures, and where the records are; see :func:`print_summary`."""
     console = console or Console()
     for note in overview.duplicates(frame):
         console.print(f"\n{note}", style="dim", highlight=False)
@@ -62,7 +64,7 @@ def print_outcome(
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
-    note = f"\n{count}{before}, in {folder}. All that lie there, as one Polars frame:"
+    note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
     console.print(note, style="dim", markup=False, highlight=False)
     console.print(f'  npbench.records.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
 
@@ -73,7 +75,9 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     if not loose.is_empty():
         pairs = loose.select("solver", "dataset").unique().sort("solver", "dataset").rows()
         where = ", ".join(f"{solver} on {dataset}" for solver, dataset in pairs)
-        note = f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); the records say why."
+        note = (
+            f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); see solver_status in the records."
+        )
         console.print(note, style="dim", highlight=False)
 
 
@@ -87,6 +91,6 @@ def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None
         job, error = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}", str(r["error"]).splitlines()[0]
         console.print(f"  {job}: {r['status']}: {error}", markup=False, highlight=False)
     if len(failed) > FAILURES_SHOWN:
-        console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records tell all of them.", highlight=False)
+        console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records hold all of them.", highlight=False)
     if missing:
         console.print(f"  {missing} left no record.")

@@ -1,4 +1,4 @@
-"""A part of a report: tables, charts and sentences under one heading."""
+"""Tables, charts and notes under one heading."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from npbench.report.sheet import Sheet
 
 @dataclass(frozen=True)
 class Section:
-    """What stands under one heading, in whatever form the report is written.
+    """Content under one heading, independent of the output format.
 
     Parameters
     ----------
     title : str
-        The heading.
+        Heading.
     sheets : sequence of Sheet
         Tables.
     charts : sequence of Chart or Ranking
-        Figures; the terminal and the tables' files leave them out.
+        Charts; the terminal and the table files omit them.
     notes : sequence of str
-        Sentences before all else.
+        Sentences at the top.
     """
 
     title: str

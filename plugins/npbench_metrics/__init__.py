@@ -20,6 +20,7 @@ def npbench_metrics() -> list[Metric]:
     return [
         Metric(
             name="p_fa",
+            label="P_fa",
             compute="npbench_metrics.decisions:p_fa",
             direction="lower",
             title="false-alarm rate, with exact 95 % limits",
@@ -28,6 +29,7 @@ def npbench_metrics() -> list[Metric]:
         ),
         Metric(
             name="p_nd",
+            label="P_nd",
             compute="npbench_metrics.decisions:p_nd",
             direction="lower",
             title="miss rate, with exact 95 % limits",
@@ -45,6 +47,7 @@ def npbench_metrics() -> list[Metric]:
         ),
         Metric(
             name="cost",
+            label="cost of a sample",
             compute="npbench_metrics.decisions:cost",
             direction="lower",
             problems=("cost",),
@@ -76,6 +79,7 @@ def npbench_metrics() -> list[Metric]:
         ),
         Metric(
             name="pauc",
+            label="partial AUC",
             compute="npbench_metrics.rankings:pauc",
             direction="higher",
             problems=("pauc",),
@@ -103,6 +107,7 @@ def npbench_metrics() -> list[Metric]:
         ),
         Metric(
             name="tpr",
+            label="true-positive rate",
             compute="npbench_metrics.rankings:tpr",
             direction="higher",
             problems=("pauc",),
@@ -112,6 +117,7 @@ def npbench_metrics() -> list[Metric]:
         ),
         Metric(
             name="accepted",
+            label="share accepted",
             compute="npbench_metrics.rankings:accepted",
             direction="higher",
             problems=("qvalue",),

@@ -1,9 +1,9 @@
-"""Experiments of five papers: their settings, tables and figures."""
+"""Experiments of five papers: settings, tables and figures."""
 
 from npbench import hookimpl
 
 
 @hookimpl
 def npbench_config_packages() -> list[str]:
-    """Return the package with the experiments' configuration."""
+    """Return the package with the configuration of the experiments."""
     return ["npbench_papers.conf"]

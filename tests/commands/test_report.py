@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_said_and_ends_with_1(answer, results):
         (["nowhere"], "There is no nowhere"),
         (["empty"], "There are no records in empty"),
         (["solvr=gen"], "did you mean 'solver'?"),
-        (["solver=nobody"], "No record has solver=nobody: there are gen, uzawa."),
+        (["solver=nobody"], "No record has solver=nobody: expected one of gen, uzawa."),
         (["--ouput", "x"], "did you mean '--output'?"),
         (["--output"], "argument --output: expected one argument"),
         (["--output", "file/report"], "The report cannot be written to file/report"),
@@ -156,7 +156,7 @@ def test_without_what_draws_the_rest_still_comes(answer, results, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name in absent else find(name, *more))
     code, text, _ = answer()
     assert code == 0
-    assert "figures: none. Figures are drawn by matplotlib: pip install 'npbench[report]'" in text
+    assert "figures: none. Figures need matplotlib: pip install 'npbench[report]'" in text
     assert list((results / "report" / "figures").iterdir()) == []
     assert "plotly" in (results / "report" / "report.html").read_text()
 

@@ -123,9 +123,7 @@ def test_too_few_groups_are_refused():
     one_ill = BinaryData.checked(
         np.zeros((60, 1)), np.where(np.arange(60) < 20, 1, -1), groups=np.arange(60) // 20 * 20
     )
-    with pytest.raises(
-        RequestError, match="one class only"
-    ):
+    with pytest.raises(RequestError, match="one class only"):
         CrossValidation(test_size=0.5, folds=2).split(one_ill, 0, 0)
 
 

@@ -67,10 +67,10 @@ def verdicts(ours, other, **options):
     """Return the verdict on each figure, and whether there is a regression."""
     found = compare(ours, other, **options)
     rows = [
-        dict(zip(sheet.columns, row, strict=True)) for s in found.sections for sheet in s.sheets for row in sheet.rows
+        dict(zip(sheet.columns, row, strict=True)) for s in found.sections for sheet in s.sheets for row in sheet.texts
     ]
     assert len({row["solver"] for row in rows}) == 1
-    return {row["figure"]: row["verdict"] for row in rows}, found.regressed
+    return {row["quantity"]: row["verdict"] for row in rows}, found.regressed
 
 
 def notes(ours, other, **options):
@@ -80,7 +80,7 @@ def notes(ours, other, **options):
 def test_the_same_records_are_the_same():
     found, regressed = verdicts(run(), run())
     same = dict.fromkeys(["p_fa above rho", "p_nd", "np_score", "auc"], "the same")
-    assert found == {**same, "seconds": "not told apart", "CPU seconds": "not told apart"}
+    assert found == {**same, "seconds": "no significant difference", "CPU seconds": "no significant difference"}
     assert not regressed
     assert notes(run(), run())[0] == "No regression."
 
@@ -103,18 +103,18 @@ def test_which_way_is_worse(figure, shift, verdict):
     assert regressed == (verdict == "worse")
 
 
-def test_what_varies_both_ways_is_not_told_apart():
+def test_noise_is_no_significant_difference():
     noise = np.random.default_rng(0).normal(0, 0.02, N)
     found, regressed = verdicts(run(p_nd=(0.2 + noise).tolist()), run(p_nd=0.2))
-    assert found["p_nd"] == "not told apart"
+    assert found["p_nd"] == "no significant difference"
     assert not regressed
 
 
-def test_the_change_is_the_paired_shift_with_its_limits():
+def test_change_is_paired_shift_with_limits():
     here = np.random.default_rng(3).normal(0.23, 0.01, N)
     found = compare(run(p_nd=here.tolist()), run())
     (sheet,) = found.sections[1].sheets
-    row = next(row for row in sheet.rows if "p_nd" in row)
+    row = next(row for row in sheet.texts if "p_nd" in row)
     d = here - [record(k)["p_nd"] for k in range(N)]
     low, high = shift_interval(d)
     there = np.mean([record(k)["p_nd"] for k in range(N)])
@@ -123,7 +123,7 @@ def test_the_change_is_the_paired_shift_with_its_limits():
     assert row[:4] == ["pima", "0.1", "gen", "p_nd"]
 
 
-def test_below_the_bound_fewer_false_alarms_are_no_gain_and_more_no_loss():
+def test_only_excess_over_bound_counts():
     found, regressed = verdicts(run(p_fa=0.1), run(p_fa=0.01))
     assert (found["p_fa above rho"], regressed) == ("the same", False)
     found, regressed = verdicts(run(p_fa=0.13), run(p_fa=0.01))
@@ -146,7 +146,7 @@ def test_seconds_are_compared_as_ratios(ratio, verdict):
     assert regressed == (verdict == "slower")
 
 
-def test_a_slowdown_that_the_limits_do_not_show_is_none():
+def test_slowdown_must_show_in_limits():
     ratios = [0.9, 1.0, 1.1, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 2.0]
     ours = run(seconds=[ratio * record(k)["seconds"] for k, ratio in enumerate(ratios)])
     low, _ = shift_interval(np.log(ratios))
@@ -154,22 +154,22 @@ def test_a_slowdown_that_the_limits_do_not_show_is_none():
     assert verdicts(ours, run())[0]["seconds"] == "slower, within tolerance"
 
 
-def test_what_delays_a_whole_run_is_on_the_clock_only():
+def test_slow_machine_shows_on_the_clock_only():
     found, regressed = verdicts(
         run(seconds=lambda value: 2 * value, select_cpu_seconds=0.9), run(select_cpu_seconds=0.9)
     )
-    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "not told apart")
+    assert (found["seconds"], found["CPU seconds"]) == ("slower on the clock only", "no significant difference")
     assert not regressed
     found, regressed = verdicts(run(select_cpu_seconds=2.0), run(select_cpu_seconds=1.0))  # more threads, say
-    assert (found["seconds"], found["CPU seconds"], regressed) == ("not told apart", "more", False)
+    assert (found["seconds"], found["CPU seconds"], regressed) == ("no significant difference", "more", False)
     nothing = {"select_cpu_seconds": None}
     found, regressed = verdicts(run(seconds=lambda value: 2 * value, **nothing), run(**nothing))
     assert (found["seconds"], regressed) == ("slower", True)
 
 
-def test_moments_are_too_short_to_compare():
+def test_short_times_are_not_compared():
     found, regressed = verdicts(run(seconds=0.004), run(seconds=0.001))
-    assert (found["seconds"], regressed) == ("too short to tell", False)
+    assert (found["seconds"], regressed) == ("too short to compare", False)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_moments_are_too_short_to_compare():
         ("cores", None, "cores"),
     ],
 )
-def test_seconds_of_other_machines_are_not_compared_unless_asked(column, value, what):
+def test_seconds_of_other_machines(column, value, what):
     ours = run(seconds=lambda seconds: 3 * seconds, **{column: value})
     found, regressed = verdicts(ours, run())
     assert found["seconds"].startswith("not compared: other")
@@ -190,7 +190,7 @@ def test_seconds_of_other_machines_are_not_compared_unless_asked(column, value, 
     assert verdicts(ours, run(), anyway=True)[0]["seconds"] == "slower"
 
 
-def test_quality_and_speed_stand_together():
+def test_quality_and_speed_together():
     ours = run(p_nd=lambda value: value - 0.05, seconds=lambda value: 2 * value)
     found, regressed = verdicts(ours, run())
     assert (found["p_nd"], found["seconds"], regressed) == ("better", "slower", True)
@@ -200,7 +200,7 @@ def test_quality_and_speed_stand_together():
     assert said[2].startswith("Better: p_nd of gen on pima (0.1): -0.05 [-0.05, -0.05]")
 
 
-def test_what_fails_where_it_did_not_is_a_regression():
+def test_new_failure_is_a_regression():
     ours = run(status=["ok"] * 8 + ["timeout", "failed"], p_nd=[0.2 + 0.01 * k for k in range(8)] + [None, None])
     found, regressed = verdicts(ours, run())
     assert (found["jobs ok"], regressed) == ("fails", True)
@@ -216,17 +216,17 @@ def test_all_fail():
 
 
 @pytest.mark.parametrize("n", [1, 5])
-def test_few_repeats_are_no_regression_and_said_so(n):
+def test_few_repeats_are_no_regression(n):
     ours = run(n, p_nd=0.9)
     found, regressed = verdicts(ours, run(n))
     assert (found["p_nd"], found["seconds"], regressed) == ("too few pairs", "too few pairs", False)
     assert any("run with repeats=10" in note for note in notes(ours, run(n)))
 
 
-def test_only_repeats_that_both_have_are_paired():
+def test_only_shared_repeats_are_paired():
     ours = run(8, p_nd=[0.3, None, float("nan"), *[0.3 + 0.01 * k for k in range(5)]])
     sheet = compare(ours, run(12)).sections[1].sheets[0]
-    assert {row[3]: row[4] for row in sheet.rows} == {
+    assert {row[3]: row[4] for row in sheet.texts} == {
         "p_fa above rho": "8",
         "p_nd": "6",
         "np_score": "8",
@@ -236,7 +236,7 @@ def test_only_repeats_that_both_have_are_paired():
     }
 
 
-def test_a_metric_that_one_side_lacks_is_left_out():
+def test_metric_missing_on_one_side_is_left_out():
     assert "auc" not in verdicts(run().drop("auc"), run())[0]
     assert "auc" not in verdicts(run(), run().drop("auc"))[0]
     assert "auc" not in verdicts(run(auc=None), run())[0]
@@ -251,7 +251,7 @@ def test_a_metric_that_one_side_lacks_is_left_out():
         ({"seed": 1}, "other seeds"),
     ],
 )
-def test_what_is_not_comparable_is_refused_unless_asked(columns, sentence):
+def test_incomparable_records_are_refused(columns, sentence):
     ours = run(p_nd=lambda value: value + 0.1, **columns)
     with pytest.raises(RequestError, match=sentence) as refused:
         compare(ours, run())
@@ -266,13 +266,13 @@ def test_what_is_not_comparable_is_refused_unless_asked(columns, sentence):
 
 
 @pytest.mark.parametrize(("column", "what"), [("split_sha256", "splits"), ("data_sha256", "data")])
-def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what):
+def test_older_record_without_hash_is_noted(column, what):
     other = run(**{column: lambda value: None if value in ("s0", "s1", "d" * 64) else value})
     assert verdicts(run(), other)[1] is False
     n = 2 if what == "splits" else N
-    (sentence,) = (note for note in notes(run(), other) if "taken to be the same" in note)
-    assert sentence.startswith(f"Of {n} of {N} pairs of jobs the {what} are taken to be the same")
-    assert not any("taken to be the same" in note for note in notes(run(), run()))
+    (sentence,) = (note for note in notes(run(), other) if "assumed to be equal" in note)
+    assert sentence.startswith(f"In {n} of {N} pairs of jobs the {what} are assumed")
+    assert not any("assumed to be equal" in note for note in notes(run(), run()))
 
 
 @pytest.mark.parametrize(
@@ -281,44 +281,44 @@ def test_an_older_record_without_a_hash_is_compared_and_it_is_said(column, what)
         ({"problem": "pauc"}, "no problem in common"),
         ({"dataset": "breast"}, "no dataset in common"),
         ({"solver": "other"}, "no solver in common"),
-        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for one, has another params there."),
+        ({"params": '{"C":1}'}, "No setting is in both: gen on pima, for example, has another params there."),
         ({"search": '{"C":[1]}', "missing": "mean"}, "has another search, missing there."),
     ],
 )
-def test_what_has_nothing_in_common_is_refused_in_any_case(columns, sentence):
+def test_nothing_in_common_is_refused(columns, sentence):
     for anyway in (False, True):
         with pytest.raises(RequestError, match=sentence):
             compare(run(**columns), run(), anyway=anyway)
 
 
-def test_a_problem_that_is_not_known_here_is_not_compared():
+def test_unknown_problem_is_refused():
     with pytest.raises(RequestError, match="no problem in common"):
         compare(run(problem="later"), run(problem="later"))
 
 
-def test_another_bound_is_another_problem_unless_asked():
+def test_other_bound_needs_anyway():
     ours = run(problem_params='{"rho":0.2}', p_nd=0.1)
     with pytest.raises(RequestError, match="no problem_params in common"):
         compare(ours, run())
     assert verdicts(ours, run(), anyway=True)[0]["p_nd"] == "better"
     assert "The problem has other parameters there." in notes(ours, run(), anyway=True)
     both = pl.concat([ours, run()])
-    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].rows} == {"0.1"}
+    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].texts} == {"0.1"}
 
 
-def test_what_is_on_one_side_only_is_counted():
+def test_settings_on_one_side_are_counted():
     ours = pl.concat([run(), run(solver="a", label="a"), run(solver="b", label="b")])
     said = notes(ours, pl.concat([run(), run(solver="c", label="c")]))
-    assert "2 settings are only here, and not compared." in said
-    assert "1 setting is only there, and not compared." in said
+    assert "Not compared, as only here: 2 settings." in said
+    assert "Not compared, as only there: 1 setting." in said
 
 
-def test_settings_that_null_columns_belong_to_are_matched():
+def test_null_columns_match():
     old = run(missing=None)
     assert verdicts(old, old)[1] is False
 
 
-def test_who_made_the_records_is_told():
+def test_versions_are_noted():
     said = notes(run(git_commit=None), run())
     assert "Here: npbench 0.1.0. Other: npbench 0.1.0 at 012345678." in said
 

@@ -35,10 +35,10 @@ def record(label="a", repeat=0, **columns):
 
 def sheets(records):
     (section,) = brief.sections(pl.DataFrame(records, infer_schema_length=None))
-    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows] for sheet in section.sheets]
+    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts] for sheet in section.sheets]
 
 
-def test_test_parts_above_the_bound_are_counted_over_all_data_and_bounds():
+def test_excess_is_counted_over_all_data():
     records = [
         record("a", p_fa=0.3, p_fa_low=0.2),
         record("a", dataset="breast", p_fa=0.3, p_fa_low=0.2, problem_params='{"rho":0.25}'),
@@ -57,7 +57,7 @@ def test_test_parts_above_the_bound_are_counted_over_all_data_and_bounds():
 
 
 @pytest.mark.parametrize("best_first", [True, False])
-def test_the_best_two_are_named_with_the_limits_of_their_shift(best_first):
+def test_best_two_with_limits_of_shift(best_first):
     random = np.random.default_rng(3)
     splits = random.uniform(0.2, 0.4, 12)
     gains = {"a": 0.0, "b": 0.1, "c": 0.5} if best_first else {"a": 0.5, "b": 0.1, "c": 0.0}
@@ -73,7 +73,7 @@ def test_the_best_two_are_named_with_the_limits_of_their_shift(best_first):
     assert row["verdict"] == f"{best} better"
 
 
-def test_the_verdict_names_settings_whatever_their_labels_are():
+def test_verdict_keeps_labels_that_contain_its_words():
     named = "ac_svm order=second"
     records = [
         record(name, k, np_score=0.1 + 0.001 * k + (name == "gen") * 0.1) for name in (named, "gen") for k in range(8)
@@ -83,15 +83,15 @@ def test_the_verdict_names_settings_whatever_their_labels_are():
     assert row["verdict"].startswith(f"{named} better")
 
 
-def test_of_few_repeats_or_one_setting_it_says_what_to_run():
+def test_advice_for_few_repeats_or_one_setting():
     (section,) = brief.sections(pl.DataFrame([record("a"), record("a", 1)]))
     assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]
-    assert "run several on the same data" in section.notes[0]
+    assert "Run several on the same data" in section.notes[0]
     (section,) = brief.sections(pl.DataFrame([record(label, i) for label in "ab" for i in range(2)]))
     assert "repeats=10" in section.notes[0]
 
 
-def test_a_larger_area_is_better():
+def test_larger_area_is_better():
     records = [
         record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area)
         for label, area in (("a", 0.5), ("b", 0.9))
@@ -100,20 +100,20 @@ def test_a_larger_area_is_better():
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
 
 
-def test_nothing_good_is_nothing_to_say():
+def test_summary_is_empty_without_valid_records():
     assert brief.sections(pl.DataFrame([record(status="failed")])) == []
 
 
-def test_a_terminal_leaves_details_to_the_files():
+def test_terminal_omits_details():
     plain, detail = Sheet("Plain", ["a"], [["1"]]), Sheet("Detail", ["a"], [["1"]], detail=True)
     sections = [Section("Both", [plain, detail]), Section("Fine print", [detail]), Section("Notes", notes=["One."])]
     left = terminal.essential(sections)
     assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
-    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, with all of: Fine print."
+    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, including all of: Fine print."
     assert terminal.left_out(left) == ""
 
 
-def test_a_label_names_the_class_within_and_parameters_only_where_classes_agree():
+def test_label_names_class_before_parameters():
     forest, linear = "sklearn.ensemble.RandomForestClassifier", "sklearn.svm.LinearSVC"
     asked = [
         {"estimator": forest, "params": {"n_estimators": 300}},

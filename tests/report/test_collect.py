@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbench.errors import RequestError
+from npbench.evaluation.protocols import CrossValidation
+from npbench.evaluation.request import Request
+from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
-from npbench.records.schema import ONLY_CHOICE, SCHEMA
+from npbench.records.schema import ASKED, FEATURES, SCHEMA
+from npbench.registry import installed
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered
@@ -49,7 +53,21 @@ def stored(folder, *records, name="a.parquet"):
     return folder / name
 
 
-def test_columns_are_those_of_the_schema_the_figures_as_numbers_the_label_and_the_seconds(tmp_path):
+def test_job_columns_are_those_of_its_request():
+    request = Request(
+        solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
+        params={},
+        search={},
+        dataset=installed().dataset("pima"),
+        dataset_params={},
+        problem=NeymanPearson(0.1),
+        protocol=CrossValidation(),
+        metrics=(),
+    )
+    assert set(ASKED) | {"metrics"} == {*request.columns(), "repeat"}
+
+
+def test_columns_of_collected_records(tmp_path):
     rows = [record(params={"C": C}, p_nd=None, n_support=3) for C in (1, 10)]
     found = collect([stored(tmp_path / "records", *rows)], {}).records
     assert set(found.columns) == {*SCHEMA, "rho", "p_fa", "p_nd", "n_support", "label", "seconds"}
@@ -58,7 +76,7 @@ def test_columns_are_those_of_the_schema_the_figures_as_numbers_the_label_and_th
     assert found["seconds"].to_list() == [1.5, 1.5]
 
 
-def test_of_each_job_the_latest_record_counts_whatever_code_made_it(tmp_path):
+def test_latest_record_of_each_job_counts(tmp_path):
     old = record(key="by old code", stored_at="2026-01-01T00:00:00Z", p_fa=0.9)
     new = record(key="by new code", stored_at="2026-02-01T00:00:00Z", p_fa=0.1)
     stored(tmp_path / "records", new, record(repeat=1), name="0.parquet")
@@ -77,7 +95,7 @@ def tree(tmp_path):
     return tmp_path / "results"
 
 
-def test_folders_stand_for_the_records_below_them_but_those_published(tree):
+def test_folders_include_records_below_except_published(tree):
     expected = {
         ".": [0],
         "records": [0],
@@ -90,7 +108,7 @@ def test_folders_stand_for_the_records_below_them_but_those_published(tree):
     assert len(collect([tree, tree / "records", tree / "published"], {}).records) == 3
 
 
-def test_nothing_is_written(tree):
+def test_collecting_writes_nothing(tree):
     def state():
         return {path: path.stat().st_mtime_ns for path in tree.rglob("*")}
 
@@ -99,16 +117,16 @@ def test_nothing_is_written(tree):
     assert state() == before
 
 
-def test_what_is_not_there_is_said_and_the_rest_is_read(tree, tmp_path):
+def test_missing_sources_are_reported(tree, tmp_path):
     (tmp_path / "empty").mkdir()
     collection = collect([tmp_path / "nowhere", tree, tmp_path / "empty"], {})
     assert len(collection.records) == 1
     missing, empty = collection.faults
-    assert missing.startswith(f"There is no {tmp_path / 'nowhere'}: name a folder")
+    assert missing.startswith(f"There is no {tmp_path / 'nowhere'}: name the results folder")
     assert empty.startswith(f"There are no records in {tmp_path / 'empty'}: run npbench first")
 
 
-def test_without_any_record_it_says_where_there_are_published_ones(tree):
+def test_no_records_hints_at_published_ones(tree):
     for path in (tree / "records").iterdir():
         path.unlink()
     with pytest.raises(RequestError, match=f"no records in {tree}: .* name {tree / 'published'}, which holds"):
@@ -116,7 +134,7 @@ def test_without_any_record_it_says_where_there_are_published_ones(tree):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.99])
-def test_a_half_written_file_is_named_and_left_out(tmp_path, share):
+def test_truncated_file_is_reported(tmp_path, share):
     whole = stored(tmp_path / "records", record(repeat=0))
     broken = stored(tmp_path / "records", record(repeat=1), name="b.parquet")
     content = broken.read_bytes()
@@ -128,7 +146,7 @@ def test_a_half_written_file_is_named_and_left_out(tmp_path, share):
     assert whole.exists()
 
 
-def test_a_table_of_something_else_is_named_and_left_out(tmp_path):
+def test_unrelated_table_is_reported(tmp_path):
     stored(tmp_path / "records", record())
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "records" / "b.parquet")
     collection = collect([tmp_path], {})
@@ -136,25 +154,26 @@ def test_a_table_of_something_else_is_named_and_left_out(tmp_path):
     assert "b.parquet cannot be read" in collection.faults[0]
 
 
-def test_records_of_an_older_schema_get_what_they_lack(tmp_path):
+def test_older_schema_gets_missing_columns(tmp_path):
     path = stored(tmp_path / "records", record(schema_version=1))
     later = ["trace", "roc", "test_part", "missing", "categories", "split_sha256", "n_test_duplicates"]
     pl.read_parquet(path).drop(later).write_parquet(path)
     collection = collect([tmp_path], {})
     (row,) = collection.records.to_dicts()
     assert collection.faults == []
-    assert {name: row[name] for name in ONLY_CHOICE} == ONLY_CHOICE
+    defaults = {name: value for name, value in FEATURES.items() if value is not None}
+    assert {name: row[name] for name in defaults} == defaults
     assert row["trace"] is None
 
 
-def test_records_of_problems_that_are_unknown_or_that_say_nothing_are_left_out(tmp_path):
+def test_unknown_problems_are_left_out(tmp_path):
     stored(tmp_path / "records", record(), record(problem="ranking"), {"key": "x", "status": "ok", "stored_at": "y"})
     collection = collect([tmp_path], {})
     assert len(collection.records) == 1
-    assert collection.faults[0].startswith("2 records do not say what was asked of a job, or name a problem that is")
+    assert collection.faults[0].startswith("2 records do not describe their job, or name an unknown problem")
 
 
-def test_the_descriptions_of_the_runs_are_read_where_they_are_kept(tmp_path):
+def test_run_descriptions_are_read(tmp_path):
     stored(tmp_path / "records", record(), record(repeat=1, run_id="broken"), record(repeat=2, run_id="lost"))
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "run.json").write_text('{"run_id":"run"}')
@@ -200,17 +219,17 @@ RECORDS = conformed(
         ({"protocol.folds": "4", "solver.kernel": "rbf,linear"}, [0, 1]),
     ],
 )
-def test_filters_are_written_as_the_settings_of_a_run(filters, rows):
+def test_filters_use_the_syntax_of_settings(filters, rows):
     assert filtered(RECORDS, filters)["key"].to_list() == RECORDS[rows]["key"].to_list()
 
 
-def test_a_filter_that_is_wrong_is_refused_with_what_there_is():
+def test_invalid_filter_lists_choices():
     refused = {
         "solvr=gen": "Unknown filter 'solvr': did you mean 'solver'?",
         "solver.c=1": "Unknown filter 'solver.c': did you mean 'solver.C'?",
         "problem.rh=1": "did you mean 'problem.rho'?",
-        "solver=gan": "No record has solver=gan: there are gen, np_svm, scorer.",
-        "problem.rho=0.3": "No record has problem.rho=0.3: there are 0.1, 0.2.",
+        "solver=gan": "No record has solver=gan: expected one of gen, np_svm, scorer.",
+        "problem.rho=0.3": "No record has problem.rho=0.3: expected one of 0.1, 0.2.",
     }
     for word, expected in refused.items():
         name, _, value = word.partition("=")
@@ -219,8 +238,8 @@ def test_a_filter_that_is_wrong_is_refused_with_what_there_is():
         assert expected in str(error.value)
 
 
-def test_a_filter_is_told_of_what_the_others_left(tmp_path):
-    with pytest.raises(RequestError, match=r"No record has solver=scorer: there are gen, np_svm\.$"):
+def test_filter_lists_choices_left_by_other_filters(tmp_path):
+    with pytest.raises(RequestError, match=r"No record has solver=scorer: expected one of gen, np_svm\.$"):
         filtered(RECORDS, {"problem": "np", "solver": "scorer"})
 
 
@@ -236,12 +255,12 @@ def test_a_filter_is_told_of_what_the_others_left(tmp_path):
         max_size=12,
     )
 )
-def test_labels_of_many_records_are_those_of_each(rows):
+def test_labels_of_many_records_match_single_ones(rows):
     records = conformed(pl.DataFrame([record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)]))
     assert asked.labels(records) == asked._labels(records)
 
 
-def test_labels_tell_apart_what_is_left_after_filtering(tmp_path):
+def test_labels_distinguish_filtered_records(tmp_path):
     rows = [record("np_svm", params={"C": C}) for C in (1, 10)]
     path = stored(tmp_path / "records", *rows)
     assert collect([path], {"solver.C": "1"}).records["label"].to_list() == ["np_svm"]

@@ -54,7 +54,7 @@ def section(records):
 def sheet(records, title):
     """Return the rows by header of the sheet whose title begins so."""
     (found,) = (sheet for sheet in section(records).sheets if sheet.title.startswith(title))
-    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    return [dict(zip(found.columns, row, strict=True)) for row in found.texts]
 
 
 def by_label(figures, **columns):
@@ -76,7 +76,7 @@ def figures():
     }
 
 
-def test_pairs_are_tested_on_the_splits_that_both_have(figures):
+def test_pairs_use_shared_splits(figures):
     rows = sheet(by_label(figures), TITLE)
     assert [(row["first"], row["second"], row["pairs"]) for row in rows] == [
         ("a", "b", "12"),
@@ -94,35 +94,35 @@ def test_pairs_are_tested_on_the_splits_that_both_have(figures):
         assert (row["p"], row["p corrected"]) == (f"{one:.2g}", f"{other:.2g}")
         assert row["effect"] == f"{rank_biserial(d):+.2f}"
         assert row["A"] == f"{superiority(figures[row['first']], figures[row['second']]):.2f}"
-    assert [row["verdict"] for row in rows] == ["first better", "not told apart", "second better"]
+    assert [row["verdict"] for row in rows] == ["first better", "no significant difference", "second better"]
 
 
-def test_the_order_of_records_does_not_matter(figures):
+def test_order_of_records_is_irrelevant(figures):
     records = by_label(figures)
     backwards, forwards = section(records[::-1]), section(records)
-    assert [s.rows for s in backwards.sheets] == [s.rows for s in forwards.sheets]
+    assert [s.texts for s in backwards.sheets] == [s.texts for s in forwards.sheets]
 
 
-def test_other_directions_have_other_words(figures):
+def test_verdict_words_follow_direction(figures):
     records = [one | {"auc": 1 - one["p_nd"], "p_fa": one["p_nd"]} for one in by_label(figures)]
     assert sheet(records, "auc (higher is better)")[0]["verdict"] == "first better"
     assert sheet(records, "p_fa: pairs")[0]["verdict"] == "first lower"
 
 
-def test_what_only_the_signed_rank_test_sees_holds_on_these_splits():
+def test_verdict_on_these_splits():
     rows = sheet(by_label({"a": [0.2] * 8, "b": [0.2 + 0.01 * k for k in (1, 2, 3, 12, 1.5, 2.5, 3.5, 30)]}), TITLE)
     assert float(rows[0]["p"]) <= 0.05 < float(rows[0]["p corrected"])
     assert rows[0]["verdict"] == "first better on these splits"
 
 
-def test_a_test_part_that_is_always_the_same_has_no_corrected_test(figures):
+def test_fixed_test_part_has_no_corrected_test(figures):
     records = by_label(figures, protocol_params='{"name":"official","test_rows":[500,768],"validation_size":0.25}')
     rows = sheet(records, TITLE)
     assert {row["p corrected"] for row in rows} == {"-"}
     assert rows[0]["verdict"] == "first better on these splits"
 
 
-def test_overlap_is_that_of_the_pairs_own_protocol(figures):
+def test_overlap_follows_protocol(figures):
     halves = '{"folds":4,"name":"cv","test_size":0.5}'
     other = by_label({f"{label} half": values for label, values in figures.items()}, protocol_params=halves)
     rows = sheet([*by_label(figures), *other], TITLE)
@@ -133,7 +133,7 @@ def test_overlap_is_that_of_the_pairs_own_protocol(figures):
         assert [row["p corrected"] for row in rows if ("half" in row["first"]) == has] == expected
 
 
-def test_each_protocol_has_a_best():
+def test_each_protocol_has_a_best_setting():
     random = np.random.default_rng(0)
     labels = "abcdef"
     records = []
@@ -144,32 +144,32 @@ def test_each_protocol_has_a_best():
     assert [row["first"].endswith("0.25") for row in rows] == [True] * 5 + [False] * 5
 
 
-def test_differences_that_are_all_zero():
+def test_differences_all_zero():
     (row,) = sheet(by_label({"a": [0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.1 + 1e-15]}), TITLE)
     assert (row["verdict"], row["p"], row["p corrected"], row["effect"]) == ("equal on every split", "1", "1", "-")
     assert (row["first - second"], row["A"]) == ("+0", "0.50")
 
 
-def test_few_pairs_are_said_to_be_few():
+def test_few_pairs_verdict():
     records = by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1], "b": [0.3, 0.4, 0.3, 0.5, 0.2]})
     (row,) = sheet(records, TITLE)
     assert (row["verdict"], row["95 % limits"], row["pairs"]) == ("too few pairs", "-", "5")
     assert statistics.FEW_REPEATS in section(records).notes
 
 
-def test_one_repeat_is_no_test():
+def test_one_repeat_gives_advice_only():
     one = section(by_label({"a": [0.2], "b": [0.3]}))
     assert (one.sheets, one.charts) == ([], [])
     assert one.notes == [statistics.ONE_REPEAT]
 
 
-def test_one_setting_is_no_comparison():
+def test_one_setting_gives_advice():
     one = section(by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1, 0.5]}))
     assert one.notes == [statistics.ONE_SETTING]
     assert [sheet.title.split()[0] for sheet in one.sheets] == ["How", "Means"]
 
 
-def test_only_the_splits_in_common_count():
+def test_unshared_splits_are_ignored():
     few, many = [0.2, 0.3, None, 0.1, 0.25, 0.3, 0.2, 0.2], [0.4, None, 0.3, 0.4, 0.35, 0.4, 0.35, 0.4]
     records = by_label({"a": [*few, *few], "b": many})
     (row,) = sheet(records, TITLE)
@@ -180,14 +180,14 @@ def test_only_the_splits_in_common_count():
 
 
 @pytest.mark.parametrize("lacking", [{"status": "failed"}, {"p_nd": None}, {"p_nd": float("nan")}])
-def test_what_was_not_measured_is_no_pair(figures, lacking):
+def test_missing_value_drops_the_pair(figures, lacking):
     records = by_label(figures)
     records[3] |= lacking  # of a
     rows = sheet(records, TITLE)
     assert [row["pairs"] for row in rows] == ["11", "11", "12"]
 
 
-def test_records_of_which_all_failed_say_nothing():
+def test_failed_records_give_no_tables():
     records = [record(label, status="failed", p_nd=None, p_fa=None) for label in "ab"]
     one = section([one | dict.fromkeys(["np_score", "auc", "p_fa_low", "p_fa_high"]) for one in records])
     assert (one.sheets, one.notes) == ([], [statistics.ONE_SETTING])
@@ -204,7 +204,7 @@ def test_splits_differ_by_data_protocol_seed_and_hash():
     assert n_pairs(protocol_params='{"folds":5,"name":"cv","test_size":0.25}') == n_pairs(repeat=9) == 0
 
 
-def test_records_without_the_hash_of_their_split_go_with_those_that_have_it():
+def test_missing_split_hash_matches():
     records = by_label({"a": [0.2, 0.3], "b": [0.3, 0.4]})
     for one in records[:2]:
         one["split_sha256"] = None
@@ -212,7 +212,7 @@ def test_records_without_the_hash_of_their_split_go_with_those_that_have_it():
     np.testing.assert_allclose(np.sort(block.values, axis=0), [[0.2, 0.3], [0.3, 0.4]])
 
 
-def test_of_many_pairs_those_with_the_best_are_shown_and_all_are_counted():
+def test_many_pairs_show_the_best_only():
     random = np.random.default_rng(0)
     figures = {label: random.normal(0.3 if label != "c" else 0.2, 0.05, 9).tolist() for label in "abcdef"}
     rows = sheet(by_label(figures), TITLE)
@@ -222,7 +222,7 @@ def test_of_many_pairs_those_with_the_best_are_shown_and_all_are_counted():
     assert [(row["first"], row["second"], row["p"]) for row in rows] == expected
 
 
-def test_how_often_the_bound_was_exceeded():
+def test_how_often_the_bound_is_exceeded():
     rates = [0.05, 0.1, 0.11, 0.3, 0.09, 0.08, 0.12, 0.02, 0.03, 0.04]
     records = [record("a", n, p_fa=r, p_fa_low=r - 0.04, p_fa_high=r + 0.06) for n, r in enumerate(rates)]
     (row,) = sheet(records, "How often p_fa is above rho")
@@ -250,13 +250,13 @@ def test_how_often_the_bound_was_exceeded():
         ([0.11, 0.0], None, "exceeded"),
     ],
 )
-def test_what_is_said_of_the_bound(rates, low, verdict):
+def test_bound_verdicts(rates, low, verdict):
     records = [record("a", n, p_fa=r, p_fa_low=low, p_fa_high=low and 0.2) for n, r in enumerate(rates)]
     (row,) = sheet(records, "How often")
     assert row["verdict"] == verdict
 
 
-def test_means_have_the_limits_of_the_bootstrap(figures):
+def test_means_have_bootstrap_limits(figures):
     rows = sheet(by_label(figures), "Means over repeats")
     for row in rows:
         sample = figures[row["solver"]]
@@ -291,23 +291,23 @@ def test_ranks_over_data_sets():
     assert chart.difference == critical_difference(3, 4)
     assert chart.groups == [(1.25, 2.75)]
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 4 data sets, rho=0.1")
-    assert table.rows == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
+    assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic
     assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 6) = ")
-    assert "Settings that are not on all of these: 1." in table.notes
+    assert "Settings missing on some of these: 1." in table.notes
     assert not any("p_fa" in chart.name for chart in found.charts)
 
 
-def test_groups_that_are_told_apart_have_letters_of_their_own():
+def test_groups_have_letters():
     gains = {"a": 0, "b": 0.001, "c": 0.2, "d": 0.3}
     means = {label: (np.arange(30) / 100 + gain).tolist() for label, gain in gains.items()}
     means["b"][::2] = (np.arange(30) / 100 - 0.001)[::2].tolist()
     (table,) = (sheet for sheet in section(over_datasets(means)).sheets if sheet.title.startswith("p_nd: average"))
-    assert [(row[0], row[2]) for row in table.rows] == [("a", "a"), ("b", "a"), ("c", ""), ("d", "")]
-    assert "should be read" not in table.notes[0]
+    assert [(row[0], row[2]) for row in table.texts] == [("a", "a"), ("b", "a"), ("c", ""), ("d", "")]
+    assert "differ significantly overall" not in table.notes[0]
 
 
-def test_two_settings_are_compared_over_data_sets_by_the_signed_rank_test():
+def test_two_settings_use_signed_rank_test():
     means = {"a": [0.1, 0.2, 0.3, 0.1, 0.2], "b": [0.2, 0.35, 0.5, 0.05, 0.41]}
     found = section(over_datasets(means))
     (table,) = (sheet for sheet in found.sheets if sheet.title.startswith("p_nd: average"))
@@ -323,7 +323,7 @@ def test_few_data_sets_are_not_ranked(n_datasets):
     assert not any("ranks" in sheet.title for sheet in found.sheets)
 
 
-def test_problems_and_their_bounds_stay_apart(figures):
+def test_problems_and_bounds_are_separate(figures):
     pauc = {"problem": "pauc", "problem_params": '{"fpr_range":[0.02,0.05]}', "pauc": 0.5, "tpr": 0.4}
     records = by_label(figures)
     records += [one | {"problem_params": '{"rho":0.2}', "p_nd": 0.5} for one in by_label(figures)]
@@ -331,21 +331,21 @@ def test_problems_and_their_bounds_stay_apart(figures):
     found = statistics.sections(frame(records))
     assert [one.title for one in found] == ["Statistics of problem np", "Statistics of problem pauc"]
     (pairs,) = (sheet for sheet in found[0].sheets if sheet.title == TITLE)
-    assert [row[1] for row in pairs.rows] == ["0.1"] * 3 + ["0.2"] * 3
-    assert {row[-1] for row in pairs.rows[3:]} == {"equal on every split"}
-    assert found[1].sheets[0].rows[0][1] == "[0.02, 0.05]"
+    assert [row[1] for row in pairs.texts] == ["0.1"] * 3 + ["0.2"] * 3
+    assert {row[-1] for row in pairs.texts[3:]} == {"equal on every split"}
+    assert found[1].sheets[0].texts[0][1] == "[0.02, 0.05]"
     assert any("p_fa keeps rho" in note for note in found[0].notes)
     assert not any("p_fa keeps rho" in note for note in found[1].notes)
 
 
-def test_no_records_or_an_unknown_problem_have_no_section():
+def test_no_section_without_known_records():
     assert statistics.sections(frame([record(problem="later")])) == []
     assert statistics.sections(pl.DataFrame(schema={**SCHEMA, "label": pl.String})) == []
 
 
-def test_a_report_of_many_settings_stays_a_report():
+def test_many_settings_stay_readable():
     random = np.random.default_rng(0)
     labels = [f"a C={n}" for n in range(60)]
     found = section(by_label({label: random.random(6).tolist() for label in labels}))
     (pairs,) = (sheet for sheet in found.sheets if sheet.title == TITLE)
-    assert len(pairs.rows) == 59
+    assert len(pairs.texts) == 59

@@ -12,7 +12,7 @@ from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
 from npbench.report.sections.figures import sections
-from npbench.report.sections.layout import MOST_ROWS, numbered
+from npbench.report.sections.layout import ROWS_PER_PAGE, numbered
 from npbench.report.select.labels import labels
 
 NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
@@ -67,7 +67,7 @@ def swept(solvers=("gen", "np_svm"), datasets=("breast", "pima"), rhos=(0.05, 0.
     ]
 
 
-def test_rates_are_means_over_repeats_with_a_deviation_that_stays_within_what_occurred():
+def test_rates_are_means_with_clipped_deviation():
     records = swept()
     (chart,) = charts_of(frame(records))
     assert chart.name == "rates_np"
@@ -104,20 +104,20 @@ def test_one_repeat_has_no_bars_and_one_rho_no_lines():
         assert np.round(series.x).tolist() == [0, 1]  # next to the names
 
 
-def test_where_there_is_nothing_to_see_there_is_no_section():
+def test_no_section_without_charts():
     assert sections(frame([record(p_fa=0.1)])) == []
     assert sections(frame([record(p_fa=0.1), record("np_svm", p_fa=0.1)]).with_columns(status=pl.lit("failed"))) == []
     assert sections(frame([record(p_fa=0.1)]).clear()) == []
 
 
-def test_data_sets_with_one_rho_stand_beside_those_with_several():
+def test_data_sets_with_one_and_several_rho():
     records = frame([*swept(datasets=("pima",)), *swept(datasets=("breast", "heart"), rhos=(0.1,))])
     lines, dots = charts_of(records)
     assert {panel.title for panel in panels(lines)} == {"pima"}
     assert panels(dots)[0].x_labels == ["breast", "heart"]
 
 
-def test_each_problem_has_a_section_of_its_own_whatever_the_mixture():
+def test_each_problem_has_a_section():
     records = [
         *swept(),
         *(record(s, rho=q, problem="qvalue", accepted=q, p_fa=0.1) for s, q in itertools.product("ab", (0.01, 0.1))),
@@ -132,34 +132,34 @@ def test_each_problem_has_a_section_of_its_own_whatever_the_mixture():
     assert areas.title == "partial AUC, true-positive rate and training time [s] at fpr_range=[0, 0.1]"
 
 
-def test_many_settings_are_split_with_a_word_on_it():
+def test_many_settings_are_split():
     records = [record("gen", params=f'{{"C":{C}}}', rho=rho, p_fa=0.1) for C in range(10, 27) for rho in (0.1, 0.2)]
     charts = charts_of(frame(records))
     shown = [[series.label for series in panels(chart)[0].series] for chart in charts]
     assert [len(one) for one in shown] == [6, 6, 5]
     assert list(itertools.chain(*shown)) == sorted(set(frame(records)["label"]))
     assert len({chart.name for chart in charts}) == 3
-    assert "17 settings apart: this is number 3 of 3, with gen C=22 to gen C=26." in charts[-1].notes[-1]
+    assert "Part 3 of 3 of 17 settings: gen C=22 to gen C=26." in charts[-1].notes[-1]
     (whole,) = charts_of(frame(records[:16]))
     assert len(panels(whole)[0].series) == 8
 
 
-def test_what_nobody_would_compare_by_eye_is_left_out_with_a_word_on_it():
+def test_too_many_settings_are_left_out():
     records = frame(record("gen", params=f'{{"C":{C}}}', p_fa=0.1) for C in range(41))
     (section,) = sections(records)
     assert section.charts == []
-    assert section.notes[0].startswith("There are 41 settings, and figures of more than 40 are left out")
+    assert section.notes[0].startswith("No charts, as 41 settings exceed the limit of 40")
     assert len(charts_of(records.head(40))) == 5
 
 
-def test_many_data_sets_go_on_further_pages():
-    records = frame(swept(datasets=[f"data{n:02d}" for n in range(MOST_ROWS + 2)], repeats=1))
+def test_many_data_sets_need_pages():
+    records = frame(swept(datasets=[f"data{n:02d}" for n in range(ROWS_PER_PAGE + 2)], repeats=1))
     first, second = charts_of(records)
-    assert (len(first.rows), len(second.rows)) == (MOST_ROWS, 2)
+    assert (len(first.rows), len(second.rows)) == (ROWS_PER_PAGE, 2)
     assert (first.name, second.title[-8:]) == ("rates_np_1", "(2 of 2)")
 
 
-def test_names_of_charts_are_those_of_files():
+def test_chart_names_are_unique_file_names():
     found = numbered([Chart("roc", "", []), Chart("roc_2", "", []), Chart("roc", "", [])])
     assert [chart.name for chart in found] == ["roc", "roc_2", "roc_3"]
     assert rate_charts.file_name("roc", "a/b c") == "roc_a-b-c"
@@ -202,7 +202,7 @@ def test_roc_curves_are_averaged_vertically():
             assert series.low == pytest.approx(low)
 
 
-def test_a_partial_auc_marks_its_range_and_other_problems_mark_none():
+def test_windows_of_problems():
     records = frame(r | {"problem_params": '{"fpr_range":[0.02,0.1]}'} for r in with_curves("pauc"))
     (chart,) = roc_charts.charts("pauc", records)
     assert {panel.window for panel in panels(chart)} == {(0.02, 0.1)}
@@ -241,19 +241,19 @@ def test_fits_are_drawn_against_time_and_iterations():
     assert any("lower bound" in note for note in chart.notes)
 
 
-def test_traces_of_searches_are_no_fits():
+def test_traces_of_searches_are_ignored():
     search = json.dumps({"seconds": [0.1], "gamma": [1.0], "p_fa": [0.5]})
     steps = json.dumps({"iteration": [0], "inner": [0], "gap": [0.5]})
     assert trace_charts.charts("np", frame([record(trace=search), record("b", trace=steps), record("c")])) == []
 
 
-def test_long_fits_keep_their_ends_and_axes_are_logarithmic_where_values_are_wide():
+def test_long_fits_are_thinned_on_log_axes():
     n = 5000
     (chart,) = trace_charts.charts("np", frame([record(trace=fit(n, objective=list(range(n, 0, -1))))]))
     seconds, iterations = (row[0] for row in chart.rows)
     (series,) = iterations.series
     assert (series.x[0], series.x[-1]) == (0, n - 1)
-    assert len(series.x) <= trace_charts.MOST_POINTS
+    assert len(series.x) <= trace_charts.MAX_POINTS
     assert set(range(20)) <= set(series.x)
     assert iterations.x_log
     assert seconds.x_log

@@ -23,7 +23,7 @@ from npbench.report.render import latex, markdown, terminal
 from npbench.report.section import Section
 from npbench.report.sections import failures, origins, overview
 from npbench.report.select.collect import Collection
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Sheet, count
 
 METRICS = ("p_fa", "p_nd", "np_score", "auc")
 
@@ -63,7 +63,7 @@ def frame(records):
 
 
 def column(sheet, name):
-    return [row[sheet.columns.index(name)].strip() for row in sheet.rows]
+    return [row[sheet.columns.index(name)].strip() for row in sheet.texts]
 
 
 rates = st.one_of(st.none(), st.floats(0, 1))
@@ -79,12 +79,12 @@ rates = st.one_of(st.none(), st.floats(0, 1))
         max_size=20,
     )
 )
-def test_means_deviations_and_counts_are_those_of_each_setting(rows):
+def test_means_deviations_and_counts(rows):
     records = frame([record(s, i, rho=rho, status=ok, p_fa=p) for i, (s, rho, ok, p) in enumerate(rows)])
     (section,) = overview.sections(records)
     (sheet,) = section.sheets
     found = {}
-    for row in sheet.rows:
+    for row in sheet.texts:
         cells = dict(zip(sheet.columns, row, strict=True))
         found[cells["solver"], float(cells["rho"])] = cells
     assert set(found) == {(solver, rho) for solver, rho, *_ in rows}
@@ -105,7 +105,7 @@ def test_means_deviations_and_counts_are_those_of_each_setting(rows):
             assert cells["p_fa"].strip() == f"{mean:.3f}{deviation}{star}"
 
 
-def test_each_problem_has_a_section_and_each_data_set_its_tables():
+def test_section_per_problem_and_table_per_data_set():
     records = [record(dataset=d, p_fa=0.0, chosen_params='{"C":1}') for d in ("pima", "breast")]
     records += [record(problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=0.5)]
     np_problem, pauc = overview.sections(frame(records))
@@ -115,47 +115,47 @@ def test_each_problem_has_a_section_and_each_data_set_its_tables():
     assert column(pauc.sheets[0], "pauc") == ["0.500"]
 
 
-def test_duplicates_among_test_rows_are_told():
+def test_duplicate_test_rows_are_noted():
     (section,) = overview.sections(frame([record(repeat=r, n_test_duplicates=n) for r, n in enumerate((0, 3))]))
-    assert section.notes == ["In pima, 0 to 3 test rows of a split equal a row that is trained or validated on."]
+    assert section.notes == ["In pima, 0 to 3 test rows of a split equal a row used for training or validation."]
 
 
-def test_failures_are_told_by_kind_whatever_the_numbers_in_them():
+def test_failures_are_grouped_by_kind():
     bad = [record("gen", r, status="failed", error=f"Singular at {r}.5e-3\nmore") for r in (0, 1, 2, 5)]
     bad += [record("uzawa", 3, status="timeout", error="The job was stopped after 5 s.")]
     loose = [record("gen", 7, converged=False, solver_status="max_iter", warnings="A: x 1\nB: y")]
     (section,) = failures.sections(frame([*bad, *loose, record("uzawa", 8, warnings="")]))
     failed, unconverged, warned = section.sheets
     assert section.notes[0].startswith("5 of 7 jobs failed")
-    assert [row[2:] for row in failed.rows] == [
+    assert [row[2:] for row in failed.texts] == [
         ["gen", "failed", "4", "0-2, 5", "Singular at 0.5e-3"],
         ["uzawa", "timeout", "1", "3", "The job was stopped after 5 s."],
     ]
-    assert column(unconverged, "what the solver says") == ["max_iter"]
+    assert column(unconverged, "solver status") == ["max_iter"]
     assert column(warned, "warning") == ["A: x 1", "B: y"]
     assert failures.sections(frame([record()])) == []
 
 
-def test_what_is_mixed_among_jobs_on_the_same_data_is_told():
+def test_mixtures_are_noted():
     def notes(*changes):
         (section,) = origins.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
         return " ".join(section.notes)
 
     same = notes({}, {})
     assert "2 jobs of 1 run, stored from 2026-01-01 10:20 to 2026-01-02 10:20 UTC" in same
-    assert "the latest record counts" in same
-    assert "2 records are of an older schema" in same
+    assert "latest record of a job counts" in same
+    assert "2 records have a schema older" in same
     assert "differ" not in same
     assert "compare" not in same
-    assert "Sources of npbench differ among the jobs on pima (np)" in notes({}, {"code": '{"npbench":"b"}'})
+    assert "Source code of npbench differs among the jobs on pima (np)" in notes({}, {"code": '{"npbench":"b"}'})
     # Another solver has sources of its own, which is no mixture.
     assert "differ" not in notes({}, {"code": '{"npbench":"a","gen":"c"}'})
-    assert "Versions of numpy differ" in notes({}, {"versions": '{"numpy":"3"}'})
+    assert "version of numpy differs" in notes({}, {"versions": '{"numpy":"3"}'})
     assert "differ" not in notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
     assert "The data of pima changed" in notes({}, {"data_sha256": "e" * 64})
     assert "timed on different machines" in notes({}, {"cpu": "two"})
-    assert "different numbers of other jobs" in notes({}, {"n_jobs": 4})
-    assert "1 jobs ran code with changes" in notes({}, {"git_dirty": True})
+    assert "different numbers of parallel jobs" in notes({}, {"n_jobs": 4})
+    assert "1 jobs ran code with uncommitted changes" in notes({}, {"git_dirty": True})
 
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)
@@ -177,7 +177,7 @@ def one_line(text):
 def test_markdown_can_be_read_back(sheet):
     header, rule, *rows = markdown.table(sheet).splitlines()
     assert re.fullmatch(r"\|(---:?\|)+", rule)
-    for cells, line in zip([sheet.columns, *sheet.rows], [header, *rows], strict=True):
+    for cells, line in zip([sheet.columns, *sheet.texts], [header, *rows], strict=True):
         found = re.findall(r"((?:\\.|[^|\\])*)\|", line)[1:]
         assert [re.sub(r"\\(.)", r"\1", cell).strip() for cell in found] == [one_line(cell) for cell in cells]
 
@@ -193,8 +193,8 @@ def read_latex(text):
 def test_latex_can_be_read_back(sheet):
     lines = latex.table(sheet).splitlines()
     rows = [line.strip().removesuffix(r"\\") for line in lines if line.endswith(r" \\")]
-    assert len(rows) == 1 + len(sheet.rows)
-    for cells, line in zip([sheet.columns, *sheet.rows], rows, strict=True):
+    assert len(rows) == 1 + len(sheet.texts)
+    for cells, line in zip([sheet.columns, *sheet.texts], rows, strict=True):
         found = re.split(r"(?<!\\)&", line)
         assert [read_latex(cell).strip() for cell in found] == [one_line(cell) for cell in cells]
     for line in lines:
@@ -204,13 +204,13 @@ def test_latex_can_be_read_back(sheet):
 
 @settings(deadline=None)
 @given(st.lists(SHEETS, max_size=3))
-def test_csv_can_be_read_back_and_every_table_has_files_of_its_own(sheets):
+def test_csv_can_be_read_back(sheets):
     with tempfile.TemporaryDirectory() as folder:
         assert files.tables(Path(folder), sheets) == len(sheets)
         assert len(list(Path(folder).glob("*.tex"))) == len(list(Path(folder).glob("*.csv"))) == len(sheets)
         texts = [path.read_bytes().decode() for path in Path(folder).glob("*.csv")]
     read = [list(csv.reader(io.StringIO(text, newline=""))) for text in texts]
-    expected = [[[cell.strip() for cell in line] for line in (one.columns, *one.rows)] for one in sheets]
+    expected = [[[cell.strip() for cell in line] for line in (one.columns, *one.texts)] for one in sheets]
     assert sorted(read) == sorted(expected)
 
 
@@ -231,8 +231,8 @@ def test_latex_compiles(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_the_document_has_headings_notes_and_tables_in_order():
-    sheet = Sheet("Rates", ["solver", "p_fa"], [["gen", "0.1*"]], notes=["Two repeats."])
+def test_markdown_document_order():
+    sheet = Sheet("Rates", ["solver", "p_fa"], [["gen", Cell("0.1", 0.1, "above")]], notes=["Two repeats."])
     text = markdown.document([Section("First", [sheet], notes=["A_note"]), Section("Nothing")])
     blocks = text.strip().split("\n\n")
     assert blocks == [
@@ -244,33 +244,34 @@ def test_the_document_has_headings_notes_and_tables_in_order():
     ]
 
 
-def test_the_terminal_shows_long_tables_in_part_and_cuts_no_line_off():
+def test_terminal_shortens_long_tables():
     rows = [[f"solver{i:03d}", "x" * 100] for i in range(100)]
     console = Console(width=60, record=True, force_terminal=False)
     terminal.show([Section("All", [Sheet("Long", ["a", "b"], rows)]), Section("Empty")], console)
     text = console.export_text()
     assert "x" * 100 in text
-    assert f"and {100 - terminal.ROWS} more rows" in text
-    assert f"solver{terminal.ROWS - 1:03d}" in text
-    assert f"solver{terminal.ROWS:03d}" not in text
+    assert f"and {100 - terminal.MAX_ROWS} more rows" in text
+    assert f"solver{terminal.MAX_ROWS - 1:03d}" in text
+    assert f"solver{terminal.MAX_ROWS:03d}" not in text
     assert "Empty" not in text
 
 
-def test_what_is_worth_a_look_is_red():
+def test_flagged_cells_are_red():
     console = Console(width=80, record=True, force_terminal=True, color_system="standard")
-    Sheet("Rates", ["p_fa", "ok"], [["0.2±0.1*", "3/4"], ["0.1±0.1", "4/4"]]).print(console)
+    rows = [[Cell("0.2±0.1", 0.2, "above"), count(3, 4)], [Cell("0.1±0.1", 0.1), count(4, 4)]]
+    terminal.show_sheet(Sheet("Rates", ["p_fa", "ok"], rows), console)
     red = re.findall(r'<span style="[^"]*800000[^"]*">(.*?)</span>', console.export_html(inline_styles=True))
     assert red == ["0.2±0.1*", "3/4"]
 
 
-def test_the_first_section_counts_and_tells_what_could_not_be_read():
+def test_lead_counts_and_lists_faults():
     records = frame([record(), record("uzawa", 1, cpu="two"), record(problem="pauc", dataset="breast")])
     notes = lead(Collection(records, faults=["A file is broken."], n_older=2)).notes
     assert notes == [
         "3 jobs, 3 of them good: 2 settings of 2 solvers on 2 data sets.",
-        "They are of 2 problems, np, pauc: each has sections of its own.",
+        "Each of the 2 problems has its own sections: np, pauc.",
         "2 older records of the same jobs were left out; the latest counts.",
-        "Not all that stands side by side was made alike: see the notes under 'How it was run'.",
+        "Some results were not produced under the same conditions: see the notes in 'How it was run'.",
         "A file is broken.",
     ]
     assert lead(Collection(frame([record()]))).notes == ["1 job, 1 of them good: 1 setting of 1 solver on 1 data set."]

@@ -20,7 +20,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # which would be an option of the line before
+    "[": "{[}",  # otherwise read as an option of the line above
     '"': r"\textquotedbl{}",
     "±": r"$\pm$",
     "≤": r"$\le$",
@@ -41,12 +41,13 @@ SPECIAL = {
 def table(sheet: Sheet) -> str:
     r"""Return a table with its title as the caption and its notes below.
 
-    It needs ``\usepackage{booktabs}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers are
+    Requires ``\usepackage{booktabs}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers are
     aligned on the right.
 
     Examples
     --------
-    >>> print(table(Sheet("Rates, 5 %", ["solver", "p_fa"], [["np_svm", "0.03±0.01"]])), end="")
+    >>> from npbench.report.sheet import Cell
+    >>> print(table(Sheet("Rates, 5 %", ["solver", "p_fa"], [["np_svm", Cell("0.03±0.01", 0.03)]])), end="")
     \begin{table}
       \centering
       \caption{Rates, 5 \%}
@@ -68,7 +69,7 @@ def table(sheet: Sheet) -> str:
         r"    \toprule",
         _line(sheet.columns),
         r"    \midrule",
-        *map(_line, sheet.rows),
+        *map(_line, sheet.texts),
         r"    \bottomrule",
         r"  \end{tabular}",
         *(rf"  \par\smallskip {escaped(note)}" for note in sheet.notes),
@@ -82,7 +83,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text on one line that LaTeX shows as it is.
+    r"""Return text on one line, escaped for LaTeX.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The sections of a report as Markdown, with tables as GitHub and MkDocs read them."""
+"""Sections of a report as Markdown, with tables in the syntax of GitHub and MkDocs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def document(sections: Sequence[Section]) -> str:
 
     Examples
     --------
-    >>> sheet = Sheet("Rates", ["solver", "p_fa"], [["np_svm", "0.051*"]])
+    >>> from npbench.report.sheet import Cell
+    >>> sheet = Sheet("Rates", ["solver", "p_fa"], [["np_svm", Cell("0.051", 0.051, "above")]])
     >>> print(document([Section("Problem np", [sheet], notes=["Two repeats."])]), end="")
     # Problem np
     <BLANKLINE>
@@ -42,7 +43,7 @@ def _blocks(section: Section) -> Iterator[str]:
 def table(sheet: Sheet) -> str:
     """Return a table without its title; columns of numbers are aligned on the right."""
     rule = "|".join("---:" if numeric else "---" for numeric in sheet.numeric)
-    return "\n".join([_line(sheet.columns), f"|{rule}|", *map(_line, sheet.rows)])
+    return "\n".join([_line(sheet.columns), f"|{rule}|", *map(_line, sheet.texts)])
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -50,5 +51,5 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text on one line that Markdown shows as it is."""
+    """Return text on one line, escaped for Markdown."""
     return SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import importlib.util
 import json
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ import npbench
 from npbench.report.render import plotly_figures, record_columns
 from npbench.report.render.palette import FOREGROUND, Palette
 from npbench.report.section import Section
-from npbench.report.sheet import WORTH_A_LOOK
 
 if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
@@ -127,7 +125,6 @@ def _template() -> Template:
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
-    environment.tests["worth_a_look"] = re.compile(WORTH_A_LOOK).search
     return environment.get_template("page.html")
 
 

@@ -1,4 +1,4 @@
-"""The sections of a report on a terminal."""
+"""Sections of a report on a terminal."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rich.console import Console
+from rich.text import Text
 
 from npbench.report.section import Section
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Sheet
 
-ROWS = 60  # of one table
+MAX_ROWS = 60  # of one table
 
 
-class Patient(Console):
-    """A console that goes on in silence when nobody reads any further, as after `| head`: files are still to come."""
+class PipeSafeConsole(Console):
+    """A console that survives a closed pipe, as after `| head`, because files are still to be written."""
 
     def on_broken_pipe(self) -> None:
-        """End the output, and not the program."""
+        """Stop printing without ending the program."""
         with suppress(SystemExit):
             super().on_broken_pipe()
 
 
 def show(sections: Sequence[Section], console: Console) -> None:
-    """Print headings, notes and tables; figures are left to the other forms of a report."""
+    """Print headings, notes and tables; charts are left to the other formats."""
     for section in sections:
         if not (section.sheets or section.notes):
             continue
@@ -32,11 +33,49 @@ def show(sections: Sequence[Section], console: Console) -> None:
         for note in section.notes:
             console.print(note, markup=False, highlight=False)
         for sheet in section.sheets:
-            _shortened(sheet).print(console)
+            show_sheet(_shortened(sheet), console)
+
+
+def show_sheet(sheet: Sheet, console: Console) -> None:
+    """Print one table with flagged cells in red. A narrow terminal folds lines, nothing is cut off."""
+    console.print(f"\n{sheet.title}", style="dim", markup=False, highlight=False)
+    header, *lines = _lines(sheet)
+    console.print(header, style="bold", soft_wrap=True)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+    for note in sheet.notes:
+        console.print(note, style="dim", markup=False, highlight=False)
+
+
+def width(sheet: Sheet) -> int:
+    """Return the length of the longest printed line, without title and notes."""
+    return max(len(line) for line in _lines(sheet))
+
+
+def _lines(sheet: Sheet) -> list[Text]:
+    rows = [[Cell(name) for name in sheet.columns], *sheet.cells]
+    columns = [_padded(column, right) for column, right in zip(zip(*rows, strict=True), sheet.numeric, strict=True)]
+    lines = [Text("  ").join(cells) for cells in zip(*columns, strict=True)]
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
+    """Return the cells of a column, all of one width; asterisks hang to the right of aligned numbers."""
+    hangs = right and any(cell.flag == "above" for cell in column)
+    texts = [str(cell) + (" " if hangs and cell.flag != "above" else "") for cell in column]
+    size = max(map(len, texts))
+    padded = []
+    for cell, text in zip(column, texts, strict=True):
+        space = " " * (size - len(text))
+        shown = Text(text, style="red" if cell.flag else "")
+        padded.append(Text.assemble(space, shown) if right else Text.assemble(shown, space))
+    return padded
 
 
 def essential(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections without tables of details, and none that has no other."""
+    """Return the sections without tables of details, and without sections that hold nothing else."""
     return [
         replace(section, sheets=[sheet for sheet in section.sheets if not sheet.detail])
         for section in sections
@@ -45,14 +84,14 @@ def essential(sections: Sequence[Section]) -> list[Section]:
 
 
 def left_out(sections: Sequence[Section]) -> str:
-    """Return a sentence on what :func:`essential` leaves out; an empty one if nothing."""
+    """Return a sentence about the tables that :func:`essential` drops; empty if there are none."""
     details = [sheet for section in sections for sheet in section.sheets if sheet.detail]
     if not details:
         return ""
     titles = [section.title for section in sections if _is_detail(section)]
-    among = f", with all of: {'; '.join(titles)}" if titles else ""
-    number = "1 table" if len(details) == 1 else f"{len(details)} tables"
-    return f"Only in the files: {number} of details{among}."
+    among = f", including all of: {'; '.join(titles)}" if titles else ""
+    tables = "1 table" if len(details) == 1 else f"{len(details)} tables"
+    return f"Only in the files: {tables} of details{among}."
 
 
 def _is_detail(section: Section) -> bool:
@@ -60,7 +99,7 @@ def _is_detail(section: Section) -> bool:
 
 
 def _shortened(sheet: Sheet) -> Sheet:
-    more = len(sheet.rows) - ROWS
-    if more <= 0:
+    hidden = len(sheet.rows) - MAX_ROWS
+    if hidden <= 0:
         return sheet
-    return replace(sheet, rows=sheet.rows[:ROWS], notes=[f"and {more} more rows, which the files hold", *sheet.notes])
+    return replace(sheet, rows=sheet.rows[:MAX_ROWS], notes=[f"and {hidden} more rows in the files", *sheet.notes])

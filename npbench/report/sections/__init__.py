@@ -1,1 +1,1 @@
-"""The sections of a report, as tables and charts."""
+"""Sections of a report: tables and charts."""

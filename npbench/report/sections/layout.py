@@ -1,4 +1,4 @@
-"""How much goes into one figure: at most so many settings of solvers, and so many rows of panels."""
+"""Limits on the content of one figure: labels, and rows of panels."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ import polars as pl
 
 from npbench.report.chart import Chart, Panel
 
-MOST_LABELS = 8  # that one figure can tell apart
-MOST_ROWS = 5  # that a page has room for
-MOST_DRAWN = 40  # settings side by side, by all figures together
+LABELS_PER_FIGURE = 8  # distinguishable by colour and marker
+ROWS_PER_PAGE = 5
+MAX_LABELS = 40  # over all figures together
 
 
 def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
-    """Yield the records of at most 8 labels at a time, with a sentence on the split if there is one.
+    """Yield the records of at most 8 labels at a time, with a note if there are several parts.
 
-    Labels are split in order, so that the settings of a solver are together, and evenly. More than 40 are left out, as
-    nobody would compare as many by eye.
+    Labels are split in order and evenly, so that the settings of a solver stay together. Nothing is yielded for more
+    than 40 labels, which nobody compares by eye.
 
     Examples
     --------
     >>> records = pl.DataFrame({"label": [f"np_svm C={C}" for C in range(9)]})
     >>> [(len(part), notes) for part, notes in parts(records)][1]
-    (4, ['One figure cannot tell 9 settings apart: this is number 2 of 2, with np_svm C=5 to np_svm C=8.'])
+    (4, ['Part 2 of 2 of 9 settings: np_svm C=5 to np_svm C=8.'])
     """
     labels = records["label"].unique().sort().to_list()
-    if len(labels) > MOST_DRAWN:
+    if len(labels) > MAX_LABELS:
         return
-    size = math.ceil(len(labels) / math.ceil(len(labels) / MOST_LABELS)) if labels else 1
+    size = math.ceil(len(labels) / math.ceil(len(labels) / LABELS_PER_FIGURE)) if labels else 1
     groups = [labels[start : start + size] for start in range(0, len(labels), size)]
-    for number, group in enumerate(groups, start=1):
+    for place, group in enumerate(groups, start=1):
         within = f"{group[0]} to {group[-1]}" if len(group) > 1 else group[0]
-        note = f"One figure cannot tell {len(labels)} settings apart: this is number {number} of {len(groups)}, "
-        yield records.filter(pl.col("label").is_in(group)), [f"{note}with {within}."] if len(groups) > 1 else []
+        note = f"Part {place} of {len(groups)} of {len(labels)} settings: {within}."
+        yield records.filter(pl.col("label").is_in(group)), [note] if len(groups) > 1 else []
 
 
 def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequence[str] = ()) -> list[Chart]:
-    """Return charts of at most 5 rows each, numbered if there are several."""
-    pages = [rows[start : start + MOST_ROWS] for start in range(0, len(rows), MOST_ROWS)]
+    """Return charts of at most 5 rows each, numbered if there are several pages."""
+    pages = [rows[start : start + ROWS_PER_PAGE] for start in range(0, len(rows), ROWS_PER_PAGE)]
     if len(pages) == 1:
         return [Chart(name, title, pages[0], notes)]
     return [
@@ -51,7 +51,7 @@ def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequenc
 
 
 def numbered(charts: Sequence[Chart]) -> list[Chart]:
-    """Return the charts with a number after the names that several have, as names are those of files.
+    """Return the charts with unique names, since names are those of files.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def numbered(charts: Sequence[Chart]) -> list[Chart]:
 
 
 def file_name(*words: str) -> str:
-    """Return the words as the name of a file.
+    """Return the words as a file name.
 
     Examples
     --------

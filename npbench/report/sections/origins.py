@@ -1,4 +1,4 @@
-"""Where figures come from: machines, versions, code and data; and what is mixed where it should not be."""
+"""Provenance of the records: machines, versions, code and data, and what is mixed among them."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import polars as pl
 
 from npbench.records.schema import SCHEMA_VERSION
 from npbench.report.section import Section
-from npbench.report.sheet import NONE, Sheet
+from npbench.report.sheet import MISSING, Cell, Sheet, number
 
-PLACE = ["problem", "dataset"]  # figures of which stand side by side
+PLACE = ["problem", "dataset"]  # jobs that are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
 SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
 COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
 DATA = ["dataset", "dataset_params", "n_samples", "n_features", "n_positive", "data_sha256"]
 TITLE = "How it was run"
-DIGITS = 12  # of hashes and commits
-PLACES_SHOWN = 5
+HASH_DIGITS = 12
+MAX_PLACES = 5
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return one section: machines, versions, code and data of the records, and what is mixed among them."""
+    """Return one section: machines, versions, code and data of the records, with notes on mixtures."""
     if records.is_empty():
         return []
     sheets = [
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
         _counted("npbench", records, COMMIT),
         _named("Libraries", records, "versions", "version"),
-        _named("Sources that answers depend on, by SHA-256", records, "code", "hash"),
+        _named("Source code that results depend on, by SHA-256", records, "code", "hash"),
         _data(records),
     ]
     return [Section(TITLE, sheets, notes=list(_notes(records)))]
@@ -41,36 +41,36 @@ def _notes(records: pl.DataFrame) -> Iterator[str]:
         str(stamp)[:16].replace("T", " ") for stamp in (records["stored_at"].min(), records["stored_at"].max())
     )
     yield (
-        f"{len(records)} jobs of {runs} {'run' if runs == 1 else 'runs'}, stored from {first} to {last} UTC. Of each "
-        "job the latest record counts, whatever code and library versions made it."
+        f"{len(records)} jobs of {runs} {'run' if runs == 1 else 'runs'}, stored from {first} to {last} UTC. The "
+        "latest record of a job counts, whatever code and library versions produced it."
     )
     yield from mixtures(records)
     dirty = records.filter(pl.col("git_dirty"))
     if len(dirty):
-        yield f"{len(dirty)} jobs ran code with changes that no commit holds."
+        yield f"{len(dirty)} jobs ran code with uncommitted changes."
     old = records.filter(pl.col("schema_version") < SCHEMA_VERSION)
     if len(old):
-        yield f"{len(old)} records are of an older schema than {SCHEMA_VERSION}; what they lack is left empty."
+        yield f"{len(old)} records have a schema older than {SCHEMA_VERSION}; missing columns are empty."
 
 
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each thing that differs among jobs on the same data, whose figures stand side by side."""
+    """Yield a sentence for each thing that differs among jobs that are compared with each other."""
     for column, what, remedy in (
-        ("code", "Sources", "the same commands make them anew with the code of now"),
-        ("versions", "Versions", "the same commands make them anew with the libraries of now"),
+        ("code", "Source code", "rerun the same commands with the current code"),
+        ("versions", "The version", "rerun the same commands with the current libraries"),
     ):
-        apart = _exploded(records, column).group_by(*PLACE, "name").agg(pl.col("value").n_unique())
-        apart = apart.filter(pl.col("value") > 1).sort(*PLACE, "name")
-        if len(apart):
-            names = ", ".join(apart["name"].unique().sort())
-            yield f"{what} of {names} differ among the jobs on {_places(apart)}: {remedy}."
+        mixed_names = _exploded(records, column).group_by(*PLACE, "name").agg(pl.col("value").n_unique())
+        mixed_names = mixed_names.filter(pl.col("value") > 1).sort(*PLACE, "name")
+        if len(mixed_names):
+            names = ", ".join(mixed_names["name"].unique().sort())
+            yield f"{what} of {names} differs among the jobs on {_places(mixed_names)}: {remedy}."
     contents = records.group_by("dataset", "dataset_params").agg(pl.col("data_sha256").n_unique())
     several = contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()
     if len(several):
-        yield f"The data of {', '.join(several)} changed between jobs: their figures are not of the same data."
+        yield f"The data of {', '.join(several)} changed between jobs: their results do not compare."
     for columns, how in (
         (list(MACHINE), "on different machines"),
-        (["n_jobs", "n_threads"], "beside different numbers of other jobs, or with other numbers of threads"),
+        (["n_jobs", "n_threads"], "with different numbers of parallel jobs or threads"),
     ):
         mixed = records.group_by(PLACE).agg(kinds=pl.struct(columns).n_unique()).filter(pl.col("kinds") > 1).sort(PLACE)
         if len(mixed):
@@ -78,7 +78,7 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
 
 
 def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return what a column of JSON maps: ``name`` and ``value`` for each, with the number of ``jobs``."""
+    """Return the entries of a JSON column: ``name``, ``value`` and the number of ``jobs``."""
     counts = records.drop_nulls(column).group_by(*PLACE, column).len("jobs")
     rows = [
         (*place, name, str(value), jobs)
@@ -91,8 +91,8 @@ def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def _places(mixed: pl.DataFrame) -> str:
     names = [f"{dataset} ({problem})" for problem, dataset in mixed.select(PLACE).unique(maintain_order=True).rows()]
-    more = f" and {len(names) - PLACES_SHOWN} more" if len(names) > PLACES_SHOWN else ""
-    return ", ".join(names[:PLACES_SHOWN]) + more
+    more = f" and {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
+    return ", ".join(names[:MAX_PLACES]) + more
 
 
 def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Sheet:
@@ -111,19 +111,19 @@ def _data(records: pl.DataFrame) -> Sheet:
     return Sheet("Data", headers, [_cells(row) for row in found.rows()], detail=True)
 
 
-def _cells(row: Sequence[object]) -> list[str]:
+def _cells(row: Sequence[object]) -> list[Cell]:
     return [_cell(value) for value in row]
 
 
-def _cell(value: object) -> str:
+def _cell(value: object) -> Cell:
     if value is None or value == "{}":
-        return NONE
+        return MISSING
     if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:g}"
+        return Cell("yes" if value else "no")
+    if isinstance(value, (int, float)):
+        return number(value, "g" if isinstance(value, float) else "d")
     text = str(value)
-    return text[:DIGITS] if _is_hash(text) else text
+    return Cell(text[:HASH_DIGITS] if _is_hash(text) else text)
 
 
 def _is_hash(text: str) -> bool:

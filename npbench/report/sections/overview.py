@@ -1,4 +1,4 @@
-"""What was measured and what was chosen, as tables: a row for each setting, over its repeats."""
+"""Measurements and selected parameters as tables: a row for each setting, over its repeats."""
 
 from __future__ import annotations
 
@@ -16,47 +16,48 @@ from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.section import Section
 from npbench.report.select.labels import FEATURES, class_named, flat
-from npbench.report.sheet import NONE, Sheet, figure
+from npbench.report.sheet import MISSING, Cell, Sheet, count, number
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", *FEATURES]
 HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
-# That the tables are made of.
+# Columns of the records that the tables need.
 COLUMNS = [
     *("status", "problem", *SETTING, "chosen_params", "n_test_duplicates", "select_seconds", "fit_seconds"),
     *HEADLINES,
 ]
 CHOSEN = "chosen parameters: median (range), or the most frequent"
+MAX_LISTED = 4  # values of a grid; of more, only the ends are shown
 
 
 @dataclass(frozen=True)
 class Row:
-    """One setting and what its repeats came to.
+    """One setting with its results over the repeats.
 
     Parameters
     ----------
     labels : mapping
-        What distinguishes it: data, solver, and the parameters of solver, data, problem and protocol side by side; a
-        grid is a list.
+        Names that distinguish it: data, solver, and the parameters of solver, data, problem and protocol; a grid is a
+        list.
     total, good : int
-        Jobs; those that did not fail.
+        Number of jobs, and of those that did not fail.
     seconds : float or None
-        Mean of selection and fit.
-    figures : mapping of str to (float or None, float or None)
+        Mean seconds of selection and fit.
+    values : mapping of str to (float or None, float or None)
         Mean and standard deviation of each metric of the problem's headline that was measured.
     choices : mapping of str to list
-        What was selected in each repeat, by parameter.
+        Values selected in each repeat, by parameter.
     """
 
     labels: Mapping[str, Any]
     total: int
     good: int
     seconds: float | None
-    figures: Mapping[str, tuple[float | None, float | None]]
+    values: Mapping[str, tuple[float | None, float | None]]
     choices: Mapping[str, list[Any]]
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return a section for each problem, with tables of what was measured and chosen for each data set."""
+    """Return a section for each problem, with tables of measurements and selected parameters for each data set."""
     made = []
     for (problem,), group in records.group_by("problem", maintain_order=True):
         kind = PROBLEMS[str(problem)]
@@ -73,31 +74,31 @@ def sections(records: pl.DataFrame) -> list[Section]:
 
 
 def duplicates(records: pl.DataFrame) -> list[str]:
-    """Return a sentence for each data set with test rows that equal a row which is trained or validated on."""
+    """Return a sentence for each data set with test rows that equal a row used for training or validation."""
     counts = pl.col("n_test_duplicates")
     spans = records.group_by("dataset").agg(low=counts.min(), high=counts.max()).filter(pl.col("high") > 0)
     return [
-        f"In {dataset}, {high if low == high else f'{low} to {high}'} test rows of a split equal a row that is trained "
-        "or validated on."
+        f"In {dataset}, {high if low == high else f'{low} to {high}'} test rows of a split equal a row used for "
+        "training or validation."
         for dataset, low, high in spans.sort("dataset").rows()
     ]
 
 
 def legend(kind: type[Problem]) -> str:
-    """Return what the figures of :func:`measured` are."""
+    """Return the meaning of the values in :func:`measured`."""
     marks = "".join(f"; * above {bound}" for bound in kind.bounds.values())
     return f"mean ± standard deviation over repeats{marks}"
 
 
 def rows(records: pl.DataFrame) -> list[Row]:
-    """Return a row for each setting among the records of one problem, in the order of tables."""
+    """Return a row for each setting among the records of one problem, sorted for tables."""
     good = pl.col("status") == "ok"
     metrics = [name for name in PROBLEMS[records["problem"][0]].headline if name in records.columns]
     measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
     seconds = pl.col("select_seconds") + pl.col("fit_seconds")
-    # Few texts, in many records: grouped by their numbers, a million takes 0.3 GB less.
-    numbered = records.with_columns(pl.col(SETTING).cast(pl.Categorical))
-    groups = numbered.group_by(SETTING).agg(
+    # A million records have few distinct texts: grouping by categories saves 0.3 GB.
+    categorical = records.with_columns(pl.col(SETTING).cast(pl.Categorical))
+    groups = categorical.group_by(SETTING).agg(
         *(column.mean() for column in measures),
         *(column.std().name.suffix(" std") for column in measures),
         total=pl.len(),
@@ -111,8 +112,8 @@ def rows(records: pl.DataFrame) -> list[Row]:
 
 def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
     labels = _labels(group)
-    figures = {name: (group[name], group[f"{name} std"]) for name in metrics}
-    return Row(labels, group["total"], group["good"], group["seconds"], figures, _choices(group["chosen"], labels))
+    values = {name: (group[name], group[f"{name} std"]) for name in metrics}
+    return Row(labels, group["total"], group["good"], group["seconds"], values, _choices(group["chosen"], labels))
 
 
 def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,19 +123,19 @@ def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
     return labels
 
 
-@lru_cache(maxsize=10_000)  # few texts, in many settings
+@lru_cache(maxsize=10_000)  # many settings share a text
 def _flat(text: str) -> Mapping[str, Any]:
     return flat(json.loads(text))
 
 
 def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[Any]]:
-    chosen: dict[str, list[Any]] = {}
+    choices: dict[str, list[Any]] = {}
     for text in texts:
         for name, value in _flat(text).items():
-            # A mapping is chosen as a whole; those of its parts that are the same in all of them were not.
+            # A mapping is chosen as a whole: parts that all candidates share were not chosen.
             if "." not in name or isinstance(labels.get(name), list):
-                chosen.setdefault(name.rpartition(".")[2], []).append(value)
-    return chosen
+                choices.setdefault(name.rpartition(".")[2], []).append(value)
+    return choices
 
 
 def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "", most: int | None = None) -> Sheet:
@@ -143,24 +144,24 @@ def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str 
     Parameters
     ----------
     rows : sequence of Row
-        Of one problem.
+        Rows of one problem.
     kind : type of Problem
         The problem.
     title : str
-        Of the table.
+        Title of the table.
     omit : str
-        A label that the title tells.
+        Label that the title already states.
     most : int, optional
-        How many metrics of the problem's headline at most; by default all that were measured.
+        Maximum number of metrics of the problem's headline; all that were measured by default.
     """
     shown = _shown(rows, kind, omit)
     metrics = [name for name in kind.headline if any(_is_measured(row, name) for row in rows)][:most]
     cells = [
         [
-            *(_text(row.labels.get(name)) for name in shown),
+            *(_label(row.labels.get(name)) for name in shown),
             *(_mean(row, metric, kind.bounds.get(metric)) for metric in metrics),
             _duration(row.seconds),
-            f"{row.good}/{row.total}",
+            count(row.good, row.total),
         ]
         for row in rows
     ]
@@ -168,12 +169,12 @@ def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str 
 
 
 def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "") -> Sheet:
-    """Return the table of selected parameters: the median of numbers with their range, else the most frequent."""
+    """Return the table of selected parameters: median and range of numbers, or the most frequent value."""
     names = list(dict.fromkeys(name for row in rows for name in row.choices))
     shown = _shown(rows, kind, omit)
     cells = [
         [
-            *(_text(row.labels.get(name)) for name in shown),
+            *(_label(row.labels.get(name)) for name in shown),
             *(_choice(row.choices.get(name, [])) for name in names),
         ]
         for row in rows
@@ -182,10 +183,10 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
 
 
 def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
-    """Return the labels that a table needs: data, solver, the problem's own, classes, and what varies for one of these.
+    """Return the labels that a table needs: data, solver, the problem's own, classes, and labels that vary.
 
-    Of parts of parameters, ``params.C``, only those that vary where all of the former agree: what else differs between
-    a forest and a linear model says no more than their names.
+    Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree: the names of
+    a forest and a linear model already say that their parameters differ.
     """
     classes = dict.fromkeys(name for row in rows for name, value in row.labels.items() if class_named(value))
     always = ["data", "solver", *kind().parameters(), *classes]
@@ -196,7 +197,7 @@ def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
 
 
 def _varying(rows: Sequence[Row], names: Iterable[str], among: Sequence[str]) -> list[str]:
-    """Return those of the ``names`` that have several values among rows with the same values of other names."""
+    """Return the ``names`` that have several values in rows with the same values of the names in ``among``."""
     alike: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         alike.setdefault(repr([row.labels.get(name) for name in among]), []).append(row.labels)
@@ -204,44 +205,43 @@ def _varying(rows: Sequence[Row], names: Iterable[str], among: Sequence[str]) ->
 
 
 def _is_measured(row: Row, metric: str) -> bool:
-    return row.figures.get(metric, (None, None))[0] is not None
+    return row.values.get(metric, (None, None))[0] is not None
 
 
 def _headers(shown: Iterable[str]) -> list[str]:
     return [name.rpartition(".")[2] for name in shown]
 
 
-def _mean(row: Row, metric: str, parameter: str | None) -> str:
-    mean, deviation = row.figures.get(metric, (None, None))
+def _mean(row: Row, metric: str, bound: str | None) -> Cell:
+    mean, deviation = row.values.get(metric, (None, None))
     if mean is None:
-        return NONE
-    text = figure([mean] if deviation is None else [mean, deviation])
-    if parameter is None:
-        return text
-    return f"{text}*" if mean > row.labels[parameter] else f"{text} "
+        return MISSING
+    cell = number([mean] if deviation is None else [mean, deviation])
+    return replace(cell, flag="above") if bound and mean > row.labels[bound] else cell
 
 
-def _duration(seconds: float | None) -> str:
+def _duration(seconds: float | None) -> Cell:
     if seconds is None:
-        return NONE
-    return f"{seconds:.2f} s" if seconds < 60 else duration(seconds)
+        return MISSING
+    return Cell(f"{seconds:.2f} s" if seconds < 60 else duration(seconds), seconds)
 
 
-def _choice(values: Sequence[Any]) -> str:
+def _choice(values: Sequence[Any]) -> Cell:
     if not values:
-        return NONE
+        return MISSING
     if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        value, count = Counter(map(str, values)).most_common(1)[0]
-        return f"{value} ({count} of {len(values)})"
+        value, times = Counter(map(str, values)).most_common(1)[0]
+        return Cell(f"{value} ({times} of {len(values)})")
     middle, low, high = statistics.median_low(values), min(values), max(values)
-    return f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})"
+    return Cell(f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})", middle)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
+def _label(value: Any) -> Cell:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value, "g" if isinstance(value, float) else "d")
     if name := class_named(value):
-        return name
-    if isinstance(value, list) and len(value) > 4:
-        return f"{value[0]:g} to {value[-1]:g} ({len(value)})" if isinstance(value[0], (int, float)) else str(value)
-    return NONE if value is None else str(value)
+        return Cell(name)
+    if isinstance(value, list) and len(value) > MAX_LISTED:
+        is_grid = isinstance(value[0], (int, float))
+        return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})" if is_grid else str(value))
+    return MISSING if value is None else Cell(str(value))

@@ -11,13 +11,15 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics.signed_rank import DIGITS
-from npbench.report.select.pairing import Block, Direction, about, better, blocks
-from npbench.report.sheet import NONE, Sheet
+from npbench.report.select.metrics import Direction, better
+from npbench.report.select.pairing import Block, blocks, setting_columns
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
 from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
 from npbench.report.stats.inference import SIGNIFICANCE, corrected_t_rows, holm, wilcoxon_rows
-from npbench.report.stats.intervals import FEWEST
+from npbench.report.stats.intervals import MIN_VALUES
 
-ALL_PAIRS = 10  # pairs of a block up to which all of them are shown
+MAX_PAIRS = 10  # of a block; of more, only those with the best setting are shown
+NO_DIFFERENCE = "no significant difference"
 COLUMNS = ["first", "second", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A", "verdict"]
 
 
@@ -28,12 +30,12 @@ class Pair:
     Parameters
     ----------
     first, second : str
-        Their labels.
+        Labels of the settings.
     values : array of shape (n_pairs, 2)
-        What they reached.
+        Metric of the first and the second on each split.
     p, p_corrected : float
-        By the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block; NaN where it
-        cannot be told.
+        P-values of the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block; NaN
+        if the test cannot be made.
     """
 
     first: str
@@ -44,7 +46,7 @@ class Pair:
 
     @cached_property
     def differences(self) -> np.ndarray:
-        """First less second, one for each split."""
+        """First minus second, on each split."""
         return np.round(self.values[:, 0] - self.values[:, 1], DIGITS) + 0.0  # no negative zero
 
     @cached_property
@@ -57,43 +59,43 @@ class Pair:
         """The matched-pairs rank-biserial correlation."""
         return rank_biserial(self.differences)
 
-    def verdict(self, direction: Direction) -> str:
-        """Return in words which of the two is ahead."""
+    def verdict(self, direction: Direction, first: str = "first", second: str = "second") -> str:
+        """Return in words which setting is better, calling them by the given names."""
         if self.effect is None:
             return "equal on every split"
-        if len(self.differences) < FEWEST:
+        if len(self.differences) < MIN_VALUES:
             return "too few pairs"
         if self.p > SIGNIFICANCE:
-            return "not told apart"
-        lower, higher = ("first", "second") if self.shift < 0 else ("second", "first")
-        ahead = {"lower": f"{lower} better", "higher": f"{higher} better", "none": f"{lower} lower"}[direction]
-        return ahead if self.p_corrected <= SIGNIFICANCE else f"{ahead} on these splits"
+            return NO_DIFFERENCE
+        lower, higher = (first, second) if self.shift < 0 else (second, first)
+        words = {"lower": f"{lower} better", "higher": f"{higher} better", "none": f"{lower} lower"}[direction]
+        return words if self.p_corrected <= SIGNIFICANCE else f"{words} on these splits"
 
 
-def sheet(records: pl.DataFrame, problem: str, figure: str) -> Sheet | None:
-    """Return the table of pairs for one metric, or None if no two settings have two splits in common.
+def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:
+    """Return the table of pairs for one metric, or None if no two settings share two splits.
 
     Parameters
     ----------
     records : DataFrame
-        Of one problem, with ``label``.
-    problem, figure : str
+        Records of one problem, with ``label``.
+    problem, metric : str
         Names of the problem and the metric.
     """
-    direction = better(problem, figure)
-    found = [(block, list(compared(block, direction))) for block in blocks(records, figure)]
+    direction = better(problem, metric)
+    found = [(block, list(compared(block, direction))) for block in blocks(records, metric)]
     rows = [[*block.about, *_cells(pair, direction)] for block, pairs in found for pair in pairs]
     if not rows:
         return None
     meaning = f" ({direction} is better)" if direction != "none" else ""
-    title = f"{figure}{meaning}: pairs on the same splits"
-    return Sheet(title, [*about(problem), *COLUMNS], rows, name=f"{problem}-{figure}-pairs", detail=True)
+    title = f"{metric}{meaning}: pairs on the same splits"
+    return Sheet(title, [*setting_columns(problem), *COLUMNS], rows, name=f"{problem}-{metric}-pairs", detail=True)
 
 
 def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     """Yield the pairs of a block that share two splits or more: all, or of many those with the best mean.
 
-    P-values are adjusted for all of them.
+    P-values are adjusted for all pairs, shown or not.
     """
     places = np.array(list(itertools.combinations(range(len(block.labels)), 2)), dtype=int).reshape(-1, 2)
     differences = (block.values[:, places[:, 0]] - block.values[:, places[:, 1]]).T
@@ -104,7 +106,7 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
         return
     p = holm(wilcoxon_rows(differences))
     corrected = holm(corrected_t_rows(differences, block.ratio))
-    shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= ALL_PAIRS)
+    shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= MAX_PAIRS)
     for (i, j), both, one, other in zip(
         places[shown].tolist(), shared[shown], p[shown].tolist(), corrected[shown].tolist(), strict=True
     ):
@@ -116,21 +118,20 @@ def _best(block: Block, direction: Direction) -> int:
     return int(np.argmax(means) if direction == "higher" else np.argmin(means))
 
 
-def _cells(pair: Pair, direction: Direction) -> list[str]:
-    limits = shift_interval(pair.differences)
+def _cells(pair: Pair, direction: Direction) -> Row:
     return [
         pair.first,
         pair.second,
-        str(len(pair.values)),
-        f"{pair.shift:+.3g}",
-        f"[{limits[0]:+.3g}, {limits[1]:+.3g}]" if limits else NONE,
+        number(len(pair.values), "d"),
+        number(pair.shift, "+.3g"),
+        interval(shift_interval(pair.differences), "+.3g"),
         _p(pair.p),
         _p(pair.p_corrected),
-        NONE if pair.effect is None else f"{pair.effect:+.2f}",
-        f"{superiority(pair.values[:, 0], pair.values[:, 1]):.2f}",
+        number(pair.effect, "+.2f"),
+        number(superiority(pair.values[:, 0], pair.values[:, 1]), ".2f"),
         pair.verdict(direction),
     ]
 
 
-def _p(value: float) -> str:
-    return NONE if np.isnan(value) else f"{value:.2g}"
+def _p(value: float) -> Cell:
+    return MISSING if np.isnan(value) else number(value, ".2g")

@@ -1,79 +1,59 @@
-"""What was measured against the number of a problem, as rates against the bound rho; dots where it has one value.
-
-Figures 4 and 5 of Gasso et al. (2011).
-"""
+"""Charts of metrics against the number of a problem; dots for data sets with one value of it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from npbench.problem import PROBLEMS
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sections.layout import file_name, paged, parts
+from npbench.report.select.metrics import SECONDS, axis_title
+from npbench.report.select.pairing import setting_text
 
-RHO = "ρ"
-# The number of each problem, with the title of its axis; a partial AUC has a range and no number.
-NUMBERS = {
-    "np": ("rho", "bound on false alarms ρ"),
-    "cost": ("asymmetry", "asymmetry of costs"),
-    "qvalue": ("q", "bound on the q-value q"),
-}
-PANELS = {
-    "np": ("p_fa", "p_nd", "seconds"),
-    "cost": ("cost", "p_fa", "p_nd", "seconds"),
-    "qvalue": ("accepted", "p_fa", "seconds"),
-    "pauc": ("pauc", "tpr", "seconds"),
-}
-TITLES = {
-    "p_fa": "P_fa",
-    "p_nd": "P_nd",
-    "seconds": "training time [s]",
-    "cost": "cost of a sample",
-    "accepted": "share accepted",
-    "pauc": "partial AUC",
-    "tpr": "true-positive rate",
-}
-SPREAD = "Means over the repeats; bars: one standard deviation, no further than the least and the largest value."
-DODGE = 0.14  # between dots of one data set, which are 1 apart from those of the next
+SPREAD = "Means over the repeats; bars: one standard deviation, clipped to the smallest and the largest value."
+DODGE = 0.14  # between dots of one data set; data sets are 1 apart
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return the charts of one problem: lines for data sets where its number has several values, dots for the others.
+    """Return the charts of one problem: lines for data sets with several values of its number, dots for the others.
 
     Parameters
     ----------
     problem : str
-        Its name.
+        Name of the problem.
     records : DataFrame
-        Those of it that are ok, with ``label`` and ``seconds``.
+        Its successful records, with ``label`` and ``seconds``.
     """
     several = _several(problem, records)
     return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]
 
 
 def lines(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return charts with a row for each data set: what was measured against the number of the problem."""
+    """Return charts of the metrics against the number of the problem, with a row for each data set."""
     found = []
     for part, notes in parts(records):
-        title = f"{_listed(_shown(problem, part))} against {NUMBERS[problem][0]}"
+        number = PROBLEMS[problem].number
+        assert number is not None
+        title = f"{_listed(_shown(problem, part))} against {number.name}"
         found += paged(file_name("rates", problem), title, rows(problem, part), [SPREAD, *notes])
     return found
 
 
 def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
-    """Return a row of panels for each data set, in their order."""
-    number, x_title = NUMBERS[problem]
+    """Return a row of panels for each data set, of a problem with a number."""
+    number = PROBLEMS[problem].number
+    assert number is not None
     return [
         [
             Panel(
                 str(dataset),
-                x_title,
-                TITLES[name],
-                _series(group, name, number),
-                y_log=name == "seconds",
-                identity=RHO if (problem, name) == ("np", "p_fa") else None,
+                number.title,
+                axis_title(name),
+                _series(group, name, number.name),
+                y_log=name == SECONDS,
+                identity=number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None,
             )
             for name in _shown(problem, records)
         ]
@@ -82,43 +62,44 @@ def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
 
 
 def dots(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return a chart for each setting of the problem, with data sets side by side; none where there is but one dot."""
+    """Return a chart for each setting of the problem, with data sets side by side; none for a single dot."""
     found = []
     for (params,), group in records.sort("problem_params").group_by("problem_params", maintain_order=True):
         for part, notes in parts(group):
             if part.select("dataset", "label").n_unique() > 1:
-                asked = setting(str(params))
-                title = f"{_listed(_shown(problem, part))} at {asked}"
+                setting = setting_text(str(params))
+                title = f"{_listed(_shown(problem, part))} at {setting}"
                 names = _shown(problem, part)
-                stacked = [[_dotted(problem, part, name, asked if name == names[0] else "")] for name in names]
-                found.append(Chart(file_name("dots", problem, asked), title, stacked, [SPREAD, *notes]))
+                stacked = [[_dotted(problem, part, name, setting if name == names[0] else "")] for name in names]
+                found.append(Chart(file_name("dots", problem, setting), title, stacked, [SPREAD, *notes]))
     return found
 
 
-def setting(problem_params: str) -> str:
-    """Return the parameters of a problem in words.
-
-    Examples
-    --------
-    >>> setting('{"fpr_range":[0,0.1]}'), setting('{"rho":0.05}')
-    ('fpr_range=[0, 0.1]', 'rho=0.05')
-    """
-    return ", ".join(f"{name}={value}" for name, value in json.loads(problem_params).items())
+def bound_level(problem: str, metric: str, records: pl.DataFrame) -> tuple[str, float] | None:
+    """Return symbol and value of a metric's bound in records of one setting; None if it has no bound."""
+    kind = PROBLEMS[problem]
+    bound = kind.bounds.get(metric)
+    if bound is None:
+        return None
+    symbol = kind.number.symbol if kind.number and kind.number.name == bound else bound
+    return symbol, float(records[bound][0])
 
 
 def _several(problem: str, records: pl.DataFrame) -> pl.Series:
-    """Return which records are of a data set for which the number of the problem has several values."""
-    if problem not in NUMBERS:
+    """Return which records belong to a data set with several values of the problem's number."""
+    number = PROBLEMS[problem].number
+    if number is None:
         return pl.Series([False] * len(records), dtype=pl.Boolean)
-    return records.select(pl.col(NUMBERS[problem][0]).n_unique().over("dataset") > 1).to_series()
+    return records.select(pl.col(number.name).n_unique().over("dataset") > 1).to_series()
 
 
 def _shown(problem: str, records: pl.DataFrame) -> list[str]:
-    return [name for name in PANELS[problem] if name in records.columns and records[name].count()]
+    names = (*PROBLEMS[problem].panels, SECONDS)
+    return [name for name in names if name in records.columns and records[name].count()]
 
 
 def _listed(names: Sequence[str]) -> str:
-    titles = [TITLES[name] for name in names]
+    titles = [axis_title(name) for name in names]
     return " and ".join(part for part in (", ".join(titles[:-1]), titles[-1]) if part)
 
 
@@ -144,8 +125,8 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
         )
         for label, points in _by_label(means(records, name, "dataset"))
     ]
-    level = (RHO, float(records["rho"][0])) if (problem, name) == ("np", "p_fa") else None
-    return Panel(title, "", TITLES[name], series, y_log=name == "seconds", level=level, x_labels=datasets)
+    level = bound_level(problem, name, records)
+    return Panel(title, "", axis_title(name), series, y_log=name == SECONDS, level=level, x_labels=datasets)
 
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:
@@ -178,7 +159,7 @@ def _by_label(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _limits(points: pl.DataFrame) -> tuple[list[float] | None, list[float] | None]:
-    """Return the ends of the bars; none where no point has repeats."""
+    """Return the ends of the bars; none if no point has repeats."""
     if points["n"].max() == 1:
         return None, None
     return points["low"].to_list(), points["high"].to_list()

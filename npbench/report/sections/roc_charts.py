@@ -1,4 +1,4 @@
-"""ROC curves, averaged over repeats, with the false-positive rates that the problem is about marked."""
+"""ROC curves averaged over repeats, with the false-positive rates that the problem concerns marked."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics.roc_grid import FPR_GRID
+from npbench.problem import PROBLEMS
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sections.layout import file_name, paged, parts
-from npbench.report.sections.rate_charts import setting
+from npbench.report.select.pairing import setting_text
 
 FPR, TPR = "false-positive rate P_fa", "true-positive rate 1 - P_nd"
 CHANCE = "chance"
 AVERAGED = (
-    "Means over the repeats at equal false-positive rates (vertical averages); bands: one standard deviation, no "
-    "further than the least and the largest value. Grey: the rates that count for the problem."
+    "Means over the repeats at equal false-positive rates (vertical averages); bands: one standard deviation, clipped "
+    "to the smallest and the largest value. Grey: the rates that the problem concerns."
 )
 
 
 class Curve(NamedTuple):
-    """A mean ROC curve on the grid, and the ends of its band; no band for one repeat."""
+    """A mean ROC curve on the grid, and the limits of its band; no band for one repeat."""
 
     mean: list[float]
     low: list[float] | None
@@ -36,18 +37,16 @@ def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
     Parameters
     ----------
     problem : str
-        Its name.
+        Name of the problem.
     records : DataFrame
-        Those of it that are ok, with ``label``; without a curve they are left out.
+        Its successful records, with ``label``; those without a curve are left out.
     """
     found = []
     with_curve = records.drop_nulls("roc").sort("dataset", "problem_params")
     for (dataset,), group in with_curve.group_by("dataset", maintain_order=True):
         for part, notes in parts(group):
-            rows = list(_rows(problem, part))
-            found += paged(
-                file_name("roc", problem, str(dataset)), f"ROC curves on {dataset}", rows, [AVERAGED, *notes]
-            )
+            name, title = file_name("roc", problem, str(dataset)), f"ROC curves on {dataset}"
+            found += paged(name, title, list(_rows(problem, part)), [AVERAGED, *notes])
     return found
 
 
@@ -73,19 +72,10 @@ def averaged(records: pl.DataFrame) -> Iterator[tuple[str, Curve]]:
 
 def _rows(problem: str, records: pl.DataFrame) -> Iterator[list[Panel]]:
     for (params,), group in records.group_by("problem_params", maintain_order=True):
-        asked, window = setting(str(params)), _window(problem, json.loads(str(params)))
+        setting = setting_text(str(params))
+        window = PROBLEMS[problem](**json.loads(str(params))).fpr_window()
         series = [Series(label, FPR_GRID.tolist(), *curve) for label, curve in averaged(group)]
-        row = [Panel(asked, FPR, TPR, series, identity=CHANCE, window=window)]
+        row = [Panel(setting, FPR, TPR, series, identity=CHANCE, window=window)]
         if window is not None:
-            row.append(Panel(f"{asked}, small rates", FPR, TPR, series, x_log=True, window=window))
+            row.append(Panel(f"{setting}, small rates", FPR, TPR, series, x_log=True, window=window))
         yield row
-
-
-def _window(problem: str, params: dict[str, float | list[float]]) -> tuple[float, float] | None:
-    """Return the false-positive rates that a problem is about; None for all of them."""
-    match problem, params:
-        case "np", {"rho": float() | int() as rho}:
-            return 0.0, rho
-        case "pauc", {"fpr_range": [lo, hi]}:
-            return lo, hi
-    return None

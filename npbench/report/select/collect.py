@@ -1,4 +1,4 @@
-"""Collects what a report is made of: the records of folders and files, and the descriptions of their runs."""
+"""Collect the records of folders and files, and the descriptions of their runs."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels
 
 RECORDS, RUNS = "records", "runs"
-# Folders of this name below a results folder hold what others have published: read only if they are named.
+# Folders of this name below a results folder are read only if the user names them.
 PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What a report is made of.
+    """Input of a report.
 
     Parameters
     ----------
     records : DataFrame
-        The latest record of each job, in the order they were stored: the columns of the schema, Float64 columns for the
-        metrics and the problem's numbers, ``label`` (see :func:`npbench.report.select.labels.labels`) and ``seconds``,
+        Latest record of each job, in the order of storing: the columns of the schema, Float64 columns for the metrics
+        and the problem's numbers, ``label`` (see :func:`npbench.report.select.labels.labels`) and ``seconds`` of
         selection and fit.
     faults : sequence of str
-        A sentence for each thing that could not be read and was left out.
+        A sentence for each source that could not be read.
     runs : sequence of mapping
-        The descriptions of the records' runs, where they are kept.
+        Stored descriptions of the records' runs.
     n_older : int
-        Records left out, as the same job has a later one, made by other code, library versions or from other data.
+        Number of records superseded by a later one of the same job, from other code, versions or data.
     """
 
     records: pl.DataFrame
@@ -47,20 +47,20 @@ class Collection:
 
 
 def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
-    """Collect the records that a report is about; nothing is written.
+    """Collect the records of a report, without writing anything.
 
     Parameters
     ----------
     folders : sequence of Path
-        Results folders, with every ``records`` below them but those in ``published``; folders of records; Parquet
+        Results folders, with every ``records`` below them except those in ``published``; folders of records; Parquet
         files.
     filters : mapping of str to str
-        As in :func:`npbench.report.select.filters.filtered`.
+        See :func:`npbench.report.select.filters.filtered`.
 
     Raises
     ------
     RequestError
-        If no record is left, or a filter is wrong.
+        If no record is left, or a filter is invalid.
     """
     faults: list[str] = []
     sources = list(dict.fromkeys(source for folder in folders for source in _sources(folder, faults.append)))
@@ -77,12 +77,12 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
 
 
 def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
-    """Return the folders and files of records that a folder or file stands for."""
+    """Return the folders and files of records below a path."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         on_fault(
-            f"There is no {path}: name a folder that a run wrote to (its results=...), a folder of records, or a "
+            f"There is no {path}: name the results folder of a run (its results=...), a folder of records, or a "
             ".parquet file."
         )
         return []
@@ -90,26 +90,26 @@ def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
     own = [folder for folder in found if PUBLISHED not in folder.relative_to(path).parts]
     if not own:
         elsewhere = [folder for folder in path.rglob(PUBLISHED) if folder.is_dir()]
-        hint = f", or name {elsewhere[0]}, which holds published ones" if found and elsewhere else ""
+        hint = f", or name {elsewhere[0]}, which holds published records" if found and elsewhere else ""
         on_fault(f"There are no records in {path}: run npbench first (`npbench --help`){hint}.")
     return own
 
 
 def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
-    """Return the records that say what was asked, of problems that are known."""
+    """Return the records of known problems that describe their job."""
     known = stored.filter(pl.col("problem").is_in(list(PROBLEMS)), pl.all_horizontal(pl.col(ASKED).is_not_null()))
     if len(known) < len(stored):
         on_fault(
-            f"{len(stored) - len(known)} records do not say what was asked of a job, or name a problem that is unknown "
-            f"(known are {', '.join(PROBLEMS)}); they are left out."
+            f"{len(stored) - len(known)} records do not describe their job, or name an unknown problem (known: "
+            f"{', '.join(PROBLEMS)}); they are left out."
         )
     return known
 
 
 def measured(records: pl.DataFrame) -> pl.DataFrame:
-    """Return stored records with ``label`` and ``seconds``, and what is beyond the schema as Float64 columns."""
+    """Return stored records with ``label`` and ``seconds``, and columns beyond the schema as Float64."""
     return records.with_columns(
-        # Even if there are labels: what was filtered out need not be told apart.
+        # Labels are recomputed after filtering, as fewer settings have to be distinguished.
         pl.Series("label", labels(records), dtype=pl.String),
         pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),
         seconds=pl.col("select_seconds") + pl.col("fit_seconds"),

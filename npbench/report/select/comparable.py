@@ -1,4 +1,4 @@
-"""Which jobs of two collections of records are of the same setting and split, and why others are not."""
+"""Match the jobs of two sets of records by setting and split, and explain what does not match."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ SETTING = ["solver", "params", "search", "dataset", "dataset_params", "problem",
 SPLIT = ["protocol", "protocol_params", "seed", "repeat"]
 OTHER = "_other"
 HASHES = {"data_sha256": "data", "split_sha256": "splits"}
-ANYWAY = "--anyway compares them all the same"
+ANYWAY = "--anyway compares them nevertheless"
 
 
 @dataclass(frozen=True)
 class Matched:
-    """Jobs that both collections have.
+    """Jobs in both sets of records.
 
     Parameters
     ----------
     jobs : DataFrame
-        A row for each: the columns of our record, and those of the other's with the suffix ``_other``.
+        A row for each: the columns of our record, and those of the other one with the suffix ``_other``.
     faults : sequence of str
-        A sentence for each thing that makes the comparison unfair.
+        A sentence for each reason why the comparison is unfair.
     n_ours, n_other : int
-        Settings that the other collection, or ours, does not have.
+        Number of settings that only our records, or only the others, have.
     """
 
     jobs: pl.DataFrame
@@ -38,20 +38,20 @@ class Matched:
 
 
 def matched(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool) -> Matched:
-    """Match two collections of records by setting and split.
+    """Match two sets of records by setting and split.
 
     Parameters
     ----------
     ours, other : DataFrame
-        The latest record of each job.
+        Latest record of each job.
     anyway : bool
-        Whether what is not comparable is matched as well: other data and other splits by the number of the repeat, and
-        the same problem with other parameters, if none agree in them.
+        Whether to match what is not comparable as well: different data and splits by the number of the repeat, and
+        different parameters of a problem if no parameters agree.
 
     Raises
     ------
     RequestError
-        If nothing is comparable, or something is not and ``anyway`` is false.
+        If nothing is comparable, or something is not comparable and ``anyway`` is false.
     """
     setting = [name for name in SETTING if name != "problem_params"] if anyway and _disjoint(ours, other) else SETTING
     common = ours.select(setting).unique().join(other.select(setting).unique(), on=setting, nulls_equal=True)
@@ -76,9 +76,9 @@ def _disjoint(ours: pl.DataFrame, other: pl.DataFrame) -> bool:
 
 
 def _joined(ours: pl.DataFrame, other: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Return the jobs of both that agree in ``on``, the last of several that do."""
+    """Return the jobs of both that agree in ``on``, the last of several."""
     mine, theirs = (frame.unique(on, keep="last", maintain_order=True) for frame in (ours, other))
-    # Every column of the other has the suffix, whether or not ours has one of its name.
+    # Every column of the other gets the suffix, even if ours has no column of that name.
     renamed = theirs.select(*on, pl.exclude(on).name.suffix(OTHER))
     return mine.join(renamed, on=on, nulls_equal=True, maintain_order="left")
 
@@ -89,17 +89,17 @@ def _nothing_in_common(ours: pl.DataFrame, other: pl.DataFrame) -> str:
         if not set(mine) & set(theirs):
             names = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
             hint = f" {ANYWAY}." if what == "problem_params" else ""
-            return f"The two have no {what} in common, and cannot be compared: {names}.{hint}"
+            return f"The two sets of records have no {what} in common: {names}.{hint}"
     return f"No setting is in both{_nearest(ours, other)}."
 
 
 def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
-    """Return in what those two settings of a solver on the same data set differ that differ least."""
+    """Return in what the two most similar settings of a solver on a data set differ."""
     mine, theirs = (frame.select(SETTING).unique(maintain_order=True) for frame in (ours, other))
     both = mine.join(theirs, on=["solver", "dataset"], suffix=OTHER, maintain_order="left").rows(named=True)
     apart = [(row, [name for name in SETTING if row[name] != row.get(f"{name}{OTHER}", row[name])]) for row in both]
     row, names = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
-    return f": {row['solver']} on {row['dataset']}, for one, has another {', '.join(names)} there" if names else ""
+    return f": {row['solver']} on {row['dataset']}, for example, has another {', '.join(names)} there" if names else ""
 
 
 def _other_problem(setting: Sequence[str]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:
     for dataset in elsewhere["dataset"].unique().sort():
         n = len(elsewhere.filter(dataset=dataset))
         count = "1 setting has" if n == 1 else f"{n} settings have"
-        yield f"On {dataset}, {count} another protocol, other seeds or other repeats there, hence other splits."
+        yield f"On {dataset}, {count} another protocol, other seeds or other repeats there, so the splits differ."
 
 
 def _other_data(same: pl.DataFrame) -> Iterator[str]:
@@ -122,18 +122,18 @@ def _other_data(same: pl.DataFrame) -> Iterator[str]:
 
 
 def unverified(jobs: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for data and for splits, if of some jobs nobody can tell whether they are the same.
+    """Yield a sentence for data and for splits, if some jobs lack the hash that proves them equal.
 
     Parameters
     ----------
     jobs : DataFrame
-        Of :class:`Matched`.
+        Jobs of :class:`Matched`.
     """
     good = jobs.filter(pl.col("status") == "ok", pl.col(f"status{OTHER}") == "ok")
     for column, what in HASHES.items():
         unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))
         if unknown:
             yield (
-                f"Of {unknown} of {len(good)} pairs of jobs the {what} are taken to be the same: older records do not "
-                f"hold the hash of their {what}."
+                f"In {unknown} of {len(good)} pairs of jobs the {what} are assumed to be equal: older records have no "
+                f"hash of their {what}."
             )

@@ -1,4 +1,4 @@
-"""Which records a report is about, said as on a run's command line: ``solver=np_svm,gen problem.rho=0.1``."""
+"""Filters of records, in the syntax of a run's command line: ``solver=np_svm,gen problem.rho=0.1``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from npbench.records.schema import ASKED
 from npbench.report.select.labels import flat
 from npbench.values import canonical
 
-# How the settings of a run begin, and the column of JSON that holds them; the longest first.
+# Prefixes of settings and the JSON columns that hold them, the longest first.
 COLUMNS = {
     "solver.search.": "search",
     "solver.": "params",
@@ -24,24 +24,24 @@ COLUMNS = {
     "protocol.": "protocol_params",
 }
 COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
-SHOWN = 12
+MAX_LISTED = 12
 
 
 def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
-    """Return the records that agree with every filter.
+    """Return the records that match every filter.
 
     Parameters
     ----------
     records : DataFrame
-        With the columns of the schema.
+        Records with the columns of the schema.
     filters : mapping of str to str
-        By the name of a setting (``solver``, ``problem.rho``, ``solver.C``, ``protocol.folds``) or of any column, one
-        value or several with commas.
+        One value, or several with commas, by the name of a setting (``solver``, ``problem.rho``, ``solver.C``,
+        ``protocol.folds``) or column.
 
     Raises
     ------
     RequestError
-        If there is no setting or column of that name, or no record agrees; the sentence says what there is.
+        If there is no setting or column of that name, or no record matches; the message lists the choices.
 
     Examples
     --------
@@ -55,13 +55,13 @@ def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
             raise RequestError(unknown_name("filter", name, dict.fromkeys(_names(records, name))))
         kept = records.filter(values.is_in(list(_wanted(text))))
         if kept.is_empty():
-            raise RequestError(f"No record has {name}={text}: there are {_choices(values)}.")
+            raise RequestError(f"No record has {name}={text}: expected one of {_choices(values)}.")
         records = kept
     return records
 
 
 def _values(records: pl.DataFrame, name: str) -> pl.Series | None:
-    """Return a setting of each record as JSON, null where a record has no such setting; None if none has."""
+    """Return a setting of each record as JSON, null for a record without it; None if no record has it."""
     if name in records.columns:
         return _mapped(records[name], {value: canonical(value) for value in records[name].unique()})
     for start, column in COLUMNS.items():
@@ -79,22 +79,22 @@ def _mapped(column: pl.Series, texts: Mapping[Any, str]) -> pl.Series:
 
 
 def _wanted(text: str) -> Iterator[str]:
-    """Yield the values that are asked for as JSON; a number may also be meant as a name."""
+    """Yield the wanted values as JSON; a number may also be meant as a name."""
     for part in COMMA.split(text):
         yield canonical(part)
-        for read in (json.loads, float):  # .5 is a number to whoever types it, but not to JSON
+        for read in (json.loads, float):  # .5 is a number to users, but not to JSON
             with suppress(ValueError):
                 yield canonical(read(part))
 
 
 def _choices(values: pl.Series) -> str:
     found = [value.strip('"') for value in values.drop_nulls().unique().sort()]
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return ", ".join(found[:SHOWN]) + more
+    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    return ", ".join(found[:MAX_LISTED]) + more
 
 
 def _names(records: pl.DataFrame, asked: str) -> Iterator[str]:
-    """Yield the names of settings that begin as the one asked for does: with ``solver.``, or without a dot."""
+    """Yield the names of settings with the same prefix as the given name, or without a prefix."""
     yield from (name for name in (*ASKED, "status", "label") if not name.endswith("params"))
     for start, column in COLUMNS.items():
         if asked.startswith(start):

@@ -1,4 +1,4 @@
-"""What the records of a report were asked for: their parameters as columns, and which of them tell them apart."""
+"""Labels: the shortest text that distinguishes the settings of a report."""
 
 from __future__ import annotations
 
@@ -14,67 +14,17 @@ from npbench.records.schema import FEATURES
 from npbench.values import canonical
 
 QUOTE = '"'
-IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class: its last part says which
+IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class
 
-# What pairs of solvers must agree in, apart from the repeat and the parameters.
-SITUATION = [
-    "dataset",
-    "dataset_params",
-    "problem",
-    "problem_params",
-    "protocol_params",
-    *FEATURES,
-    "search",
-    "seed",
-]
-SITUATION += ["data_sha256"]
-
-# What tells settings of a solver apart, the plainest first, and how it begins on the command line.
+# Columns that distinguish settings of a solver, in order of preference, with their command-line prefixes.
 PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
 
 
-def parameters(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the solvers' fixed parameters: a row for each record, a column of JSON texts for each parameter.
-
-    A parameter that a solver does not have is null.
-
-    Examples
-    --------
-    >>> parameters(pl.DataFrame({"params": ['{"C":1}', '{"C":1,"kernel":"rbf"}']})).rows()
-    [('1', None), ('1', '"rbf"')]
-    """
-    rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pl.DataFrame(
-        [[row.get(name) for name in names] for row in rows], dict.fromkeys(names, pl.String), orient="row"
-    )
-
-
-def varying(records: pl.DataFrame) -> pl.DataFrame:
-    """Return those columns of :func:`parameters` that have several values among the records of some solver."""
-    asked, solvers = parameters(records), records["solver"]
-    groups = [asked.filter(solvers == solver) for solver in solvers.unique()]
-    return asked.select(name for name in asked.columns if any(group[name].n_unique() > 1 for group in groups))
-
-
-def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
-    """Return by solver the parameters that all its records have in common.
-
-    Examples
-    --------
-    >>> fixed(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
-    {'gen': {'tol': '0.1'}}
-    """
-    same = parameters(records).drop(varying(records).columns)
-    firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
-    return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
-
-
 def labels(records: pl.DataFrame) -> list[str]:
-    """Return for each record its solver, the class within if it has one, and what tells its settings on data apart.
+    """Return for each record its solver, the class inside it if any, and the parameters that distinguish its settings.
 
-    Records of one data set and problem with the same label are repeats of each other. Grids, the parameters of data and
-    protocol, and what is done to the features are told only where the fixed parameters are the same.
+    Records of one data set and problem with the same label are repeats of each other. Grids, parameters of data and
+    protocol, and preprocessing appear only if the fixed parameters are the same.
 
     Examples
     --------
@@ -86,33 +36,33 @@ def labels(records: pl.DataFrame) -> list[str]:
     ['gen C=1', 'gen C=2 protocol.folds=4', 'gen C=2 protocol.folds=5']
     """
     about = ["solver", "dataset", *PARTS, *FEATURES]
-    distinct = records.select(about).unique(maintain_order=True)  # settings are few where records are many
-    told = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
+    distinct = records.select(about).unique(maintain_order=True)  # there are far fewer settings than records
+    labelled = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
     return (
         records.select(about)
-        .join(told, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
+        .join(labelled, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
         .to_list()
     )
 
 
 def _labels(records: pl.DataFrame) -> list[str]:
-    told = [" ".join([solver, *_classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
+    names = [" ".join([solver, *_classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
     for part in (*PARTS, *FEATURES):
-        asked = [_settings(part, text) for text in records[part]]
-        places = list(zip(told, records["dataset"], strict=True))
+        settings = [_settings(part, text) for text in records[part]]
+        places = list(zip(names, records["dataset"], strict=True))
         alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
-        for place, row in zip(places, asked, strict=True):
+        for place, row in zip(places, settings, strict=True):
             alike[place].append(row)
-        apart = {place: list(_differing(rows)) for place, rows in alike.items()}
-        told = [
-            " ".join([place[0], *(f"{name}={row[name].strip(QUOTE)}" for name in apart[place] if name in row)])
-            for place, row in zip(places, asked, strict=True)
+        differing = {place: list(_differing(rows)) for place, rows in alike.items()}
+        names = [
+            " ".join([place[0], *(f"{name}={row[name].strip(QUOTE)}" for name in differing[place] if name in row)])
+            for place, row in zip(places, settings, strict=True)
         ]
-    return told
+    return names
 
 
 def class_named(value: Any) -> str:
-    """Return the name of the class that an import path leads to; an empty text for any other value.
+    """Return the name of the class in an import path; an empty text for any other value.
 
     Examples
     --------
@@ -124,7 +74,7 @@ def class_named(value: Any) -> str:
 
 
 def _classes(params: str) -> Iterator[str]:
-    """Yield the classes among parameters: what else tells such settings apart is told for each class by itself."""
+    """Yield the names of classes among parameters; other parameters distinguish settings of one class."""
     yield from filter(None, map(class_named, json.loads(params).values()))
 
 
@@ -139,7 +89,7 @@ def _differing(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 
 def flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the parts of parameters that are mappings, as in ``params.C``; of a grid of mappings, each part's values.
+    """Flatten parameters that are mappings, as in ``params.C``; a grid of mappings gives the values of each part.
 
     Examples
     --------

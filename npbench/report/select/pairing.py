@@ -1,4 +1,4 @@
-"""Figures of several settings on the same splits, and how much the splits of a protocol overlap."""
+"""Values of several settings on the same splits, and how much the splits of a protocol overlap."""
 
 from __future__ import annotations
 
@@ -6,36 +6,33 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.registry import installed
-
-Direction = Literal["lower", "higher", "none"]
+from npbench.report.sheet import Cell, number
 
 BLOCK = ["dataset", "problem_params", "protocol_params", "data_sha256"]
-PLACE = ["data_sha256", "protocol_params", "seed", "repeat"]
+SPLIT = ["data_sha256", "protocol_params", "seed", "repeat"]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Settings that were asked the same of the same data, divided in the same way.
+    """Settings on the same data, problem and protocol.
 
     Parameters
     ----------
     dataset : str
-        Its name.
+        Name of the data set.
     problem_params : str
-        What was asked, JSON.
+        Parameters of the problem, JSON.
     labels : tuple of str
-        Of the settings that have the figure.
+        Labels of the settings that have the metric.
     values : array of shape (n_splits, n_labels)
-        The figure, NaN where a setting has none on a split.
+        The metric, NaN for a setting without a value on a split.
     ratio : float
-        Samples tested on over samples trained on; NaN where that is not known.
+        Number of test samples over number of training samples; NaN if unknown.
     """
 
     dataset: str
@@ -50,57 +47,69 @@ class Block:
         return {label: column for column, label in enumerate(self.labels)}
 
     @property
-    def about(self) -> list[str]:
+    def about(self) -> list[Cell | str]:
         """The first cells of a row: the data set, then the problem's parameters."""
-        return [self.dataset, *asked(self.problem_params)]
+        return [self.dataset, *setting_cells(self.problem_params)]
 
 
-def asked(problem_params: str) -> list[str]:
+def setting_cells(problem_params: str) -> list[Cell]:
     """Return the values of a problem's parameters as cells.
 
     Examples
     --------
-    >>> asked('{"rho":0.1}'), asked('{"fpr_range":[0.02,0.05]}')
-    (['0.1'], ['[0.02, 0.05]'])
+    >>> [str(cell) for text in ('{"rho":0.1}', '{"fpr_range":[0.02,0.05]}') for cell in setting_cells(text)]
+    ['0.1', '[0.02, 0.05]']
     """
-    return [json.dumps(value) for value in json.loads(problem_params).values()]
+    values = json.loads(problem_params).values()
+    return [number(value, "") if isinstance(value, (int, float)) else Cell(json.dumps(value)) for value in values]
 
 
-def about(problem: str) -> list[str]:
+def setting_columns(problem: str) -> list[str]:
     """Return the headers of :attr:`Block.about`.
 
     Examples
     --------
-    >>> about("np")
+    >>> setting_columns("np")
     ['data', 'rho']
     """
     return ["data", *PROBLEMS[problem]().parameters()]
 
 
-def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
-    """Yield the figures of all settings, a block for each data set, choice of the problem's parameters, and protocol.
+def setting_text(problem_params: str) -> str:
+    """Return the parameters of a problem in words.
 
-    Two records are of one split if the data, protocol, seed and repeat agree, and the hash of the split where both have
-    one; those made before it was kept have none. Records that are not ok, or lack the figure, have no value.
+    Examples
+    --------
+    >>> setting_text('{"fpr_range":[0,0.1]}'), setting_text('{"rho":0.05}')
+    ('fpr_range=[0, 0.1]', 'rho=0.05')
+    """
+    return ", ".join(f"{name}={value}" for name, value in json.loads(problem_params).items())
+
+
+def blocks(records: pl.DataFrame, metric: str) -> Iterator[Block]:
+    """Yield a metric of all settings, a block for each data set, setting of the problem, and protocol.
+
+    Two records share a split if data, protocol, seed and repeat agree, and the hash of the split if both have one;
+    older records have none. Failed records, and those without the metric, have no value.
 
     Parameters
     ----------
     records : DataFrame
-        Of one problem, with ``label``.
-    figure : str
+        Records of one problem, with ``label``.
+    metric : str
         A column of numbers; without it there are no blocks.
     """
-    if figure not in records.columns:
+    if metric not in records.columns:
         return
     known = pl.col("split_sha256")
-    value = pl.when(pl.col(figure).is_finite()).then(pl.col(figure))
+    value = pl.when(pl.col(metric).is_finite()).then(pl.col(metric))
     found = (
-        records.with_columns(split=known.fill_null(known.max().over(PLACE)), value=value)
+        records.with_columns(split=known.fill_null(known.max().over(SPLIT)), value=value)
         .filter(status="ok")
         .drop_nulls("value")
     )
     split = ["seed", "repeat", "split"]
-    # Rows and columns of the blocks, for all blocks at once: they are many.
+    # Rows and columns are numbered for all blocks at once, since there are many blocks.
     numbered = found.sort(*BLOCK, "label", *split).with_columns(
         row=pl.struct(split).rank("dense").over(BLOCK) - 1, column=pl.col("label").rank("dense").over(BLOCK) - 1
     )
@@ -109,7 +118,7 @@ def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
         labels = part["label"].unique(maintain_order=True).to_list()
         rows, columns = part["row"].to_numpy(), part["column"].to_numpy()
         values = np.full((rows.max() + 1, len(labels)), np.nan)
-        values[rows, columns] = part["value"].to_numpy()  # the last of several of one split
+        values[rows, columns] = part["value"].to_numpy()  # the last of several records on one split
         yield Block(
             first["dataset"],
             first["problem_params"],
@@ -120,9 +129,9 @@ def blocks(records: pl.DataFrame, figure: str) -> Iterator[Block]:
 
 
 def overlap(protocol_params: str, n_samples: int) -> float:
-    """Return the number of samples tested on over that of samples trained on; NaN where it cannot be told.
+    """Return the number of test samples over the number of training samples; NaN if unknown.
 
-    For a test part that is the same in all repeats it tells nothing: these differ in what is validated on.
+    It is not defined for a fixed test part: repeats then differ in their validation parts only.
 
     Examples
     --------
@@ -143,20 +152,3 @@ def overlap(protocol_params: str, n_samples: int) -> float:
         case {"test_size": float(tested)}:
             return tested / (1 - tested)
     return float("nan")
-
-
-def headline(problem: str) -> list[str]:
-    """Return the metrics that a problem is judged by, the most telling first; none for a problem not known here."""
-    return list(PROBLEMS[problem].headline) if problem in PROBLEMS else []
-
-
-def better(problem: str, figure: str) -> Direction:
-    """Return which way a figure is better; below a bound that the problem sets, neither is.
-
-    Examples
-    --------
-    >>> better("np", "p_fa"), better("np", "p_nd"), better("cost", "p_fa")
-    ('none', 'lower', 'lower')
-    """
-    metric = installed().metrics.get(figure)
-    return "none" if metric is None or figure in PROBLEMS[problem].bounds else metric.direction

@@ -1,4 +1,4 @@
-"""The course of fits, as records keep it when ``execution.trace`` asks for it."""
+"""Traces of fits, which records hold with ``execution.trace=true``."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import polars as pl
 
 
 def traces(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the figures of every iteration of the final fits.
+    """Return the recorded values of every iteration of the final fits.
 
     Parameters
     ----------
     records : DataFrame
-        Of :meth:`npbench.records.store.RecordStore.frame`, or a part of it.
+        Records, or some of them, of :meth:`npbench.records.store.RecordStore.frame`.
 
     Returns
     -------
     DataFrame
-        A row for each iteration: ``key`` of the record, ``step`` from 0, and a Float64 column for each figure that the
-        solvers note, as in ``seconds``, ``objective``, ``p_fa``; null where a solver does not note it. Records without
-        a trace have no rows.
+        A row for each iteration: ``key`` of the record, ``step`` from 0, and a Float64 column for each recorded value,
+        such as ``seconds`` or ``objective``; null where a solver does not record it. Records without a trace have no
+        rows.
 
     Examples
     --------

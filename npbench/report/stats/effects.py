@@ -1,4 +1,4 @@
-"""How large a difference is: shifts with their limits, and sizes that have no unit."""
+"""Effect sizes: shifts with confidence limits, and measures without a unit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ EXACT = 50  # pairs up to which the limits are exact, as in R's wilcox.test
 
 
 def hodges_lehmann(differences: Sequence[float] | np.ndarray) -> float:
-    """Return the Hodges-Lehmann estimate of the shift: the median of the means of any two differences. O(n^2).
+    """Return the Hodges-Lehmann estimate of the shift: the median of all pairwise means of differences. O(n^2).
 
     Parameters
     ----------
     differences : sequence of float
-        One for each pair; a difference with itself is such a mean too.
+        One for each pair; the mean of a difference with itself counts too.
 
     References
     ----------
@@ -36,11 +36,11 @@ def hodges_lehmann(differences: Sequence[float] | np.ndarray) -> float:
 
 
 def shift_interval(differences: Sequence[float] | np.ndarray) -> tuple[float, float] | None:
-    """Return the limits of the shift that the signed-rank test does not reject at 5 %.
+    """Return the limits of the shifts that the signed-rank test does not reject at 5 %.
 
-    They are the k-th smallest and the k-th largest of the means of any two differences, k the largest number with
-    ``P(W < k) <= 0.025`` for the sum W of positive ranks. They hold the centre of a symmetric distribution with a
-    probability of 95 % or more; above 50 pairs W is taken to be normal. Fewer than 6 pairs have none: None.
+    These are the k-th smallest and the k-th largest of all pairwise means of differences. k is the largest number with
+    ``P(W < k) <= 0.025`` for the sum W of positive ranks. They contain the centre of a symmetric distribution with a
+    probability of at least 95 %; above 50 pairs W is approximated as normal. None for fewer than 6 pairs.
     O(n^2 log n).
 
     Parameters
@@ -86,8 +86,8 @@ def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
 def rank_biserial(differences: Sequence[float] | np.ndarray) -> float | None:
     """Return the matched-pairs rank-biserial correlation, in [-1, 1]; None if all differences are 0.
 
-    The share of the signed-rank test's ranks that belongs to positive differences, less the share of negative ones: 1
-    if all are positive. Zeros are left out.
+    The share of the signed-rank test's ranks held by positive differences, minus the share of negative ones: 1 if all
+    are positive. Zeros are left out.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def rank_biserial(differences: Sequence[float] | np.ndarray) -> float | None:
 
 
 def superiority(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:
-    """Return Vargha and Delaney's A: the chance that a value of the first is larger than one of the second.
+    """Return Vargha and Delaney's A: the probability that a value of the first exceeds one of the second.
 
-    ``P(X > Y) + P(X = Y) / 2`` over all pairs, whatever split they are of; Cliff's delta is ``2 A - 1``. O(n log n).
+    ``P(X > Y) + P(X = Y) / 2`` over all pairs, across splits; Cliff's delta is ``2 A - 1``. O(n log n).
 
     Parameters
     ----------
     first, second : sequence of float
-        Not empty.
+        Samples, not empty.
 
     References
     ----------
@@ -137,7 +137,7 @@ def superiority(first: Sequence[float] | np.ndarray, second: Sequence[float] | n
 
 
 def _below_and_equal(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each value how many others are below it, and half of those that equal it."""
+    """Return for each value the number of others below it, plus half of the number of equal ones."""
     ascending = np.sort(others)
     below, not_above = (np.searchsorted(ascending, values, side) for side in ("left", "right"))
     return np.asarray((below + not_above) / 2)

@@ -1,4 +1,4 @@
-"""What paired figures of a few repeats can tell: tests and intervals without a distribution."""
+"""Distribution-free tests and intervals for paired values of a few repeats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npbench.numerics.signed_rank import DIGITS, tails
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 1 - CONFIDENCE
-EXACT = 25  # pairs up to which the signed-rank test is exact whatever ties there are
+EXACT = 25  # pairs up to which the signed-rank test is exact, with or without ties
 
 Alternative = Literal["two-sided", "greater", "less"]
 
@@ -20,14 +20,14 @@ Alternative = Literal["two-sided", "greater", "less"]
 def wilcoxon(differences: Sequence[float], alternative: Alternative = "two-sided") -> float | None:
     """Return the p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
 
-    Zeros are left out, as Wilcoxon did. Differences of rates that are equal but for rounding are ties.
+    Zeros are left out, as Wilcoxon did. Differences that are equal up to rounding are ties.
 
     Parameters
     ----------
     differences : sequence of float
         One for each pair.
     alternative : {"two-sided", "greater", "less"}
-        What they are if not symmetric about 0: either, larger or smaller.
+        The alternative: not symmetric about 0, larger or smaller.
 
     Examples
     --------
@@ -44,15 +44,15 @@ def wilcoxon(differences: Sequence[float], alternative: Alternative = "two-sided
 def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided") -> np.ndarray:
     """Return :func:`wilcoxon`'s p-value for each row; 1 for a row without a difference.
 
-    Up to 25 pairs it is exact, up to 50 where there are neither ties nor zeros; of more the sum of ranks is taken to be
-    normal, its variance corrected for ties, as in :func:`scipy.stats.wilcoxon`.
+    Exact for up to 25 pairs, and for up to 50 without ties and zeros. Beyond, the sum of ranks is approximated as
+    normal with a variance corrected for ties, as in :func:`scipy.stats.wilcoxon`.
 
     Parameters
     ----------
     differences : array of shape (n_rows, n)
-        NaN where there is no pair.
+        NaN for a missing pair.
     alternative : {"two-sided", "greater", "less"}
-        As in :func:`wilcoxon`.
+        See :func:`wilcoxon`.
 
     References
     ----------
@@ -83,16 +83,16 @@ def _exact(differences: np.ndarray, alternative: Alternative) -> np.ndarray:
 def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
     """Return for each row the two-sided p-value of the corrected resampled t-test; NaN with fewer than 2 pairs.
 
-    Training parts of random splits share samples, so that differences over splits vary less than over fresh data.
-    ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; with ``ratio = 0`` it is
-    Student's. The p-value of differences that are all 0 is 1.
+    Training parts of random splits share samples, so differences over splits vary less than over fresh data.
+    ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; ``ratio = 0`` gives
+    Student's test. If all differences are 0, the p-value is 1.
 
     Parameters
     ----------
     differences : array of shape (n_rows, n)
-        One for each of n splits, NaN where there is no pair.
+        One for each of n splits, NaN for a missing pair.
     ratio : float
-        Samples tested on over samples trained on, in each split; NaN where that is not known, and then the result.
+        Number of test samples over number of training samples in each split; NaN if unknown, and the result is NaN.
 
     References
     ----------
@@ -116,13 +116,13 @@ def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted for testing all of them, by Holm's step-down method.
 
-    The i-th smallest of m is multiplied by ``m + 1 - i``, made no smaller than the one before, and cut at 1. Rejecting
-    what is at most 0.05 then errs anywhere with a probability of at most 5 %, however the tests depend on each other.
+    The i-th smallest of m is multiplied by ``m + 1 - i``, made no smaller than its predecessor, and clipped at 1.
+    Rejecting at 0.05 then makes any error with a probability of at most 5 %, for any dependence among the tests.
 
     Parameters
     ----------
     p_values : sequence of float
-        NaN for what could not be tested, which stays NaN and does not count.
+        P-values; NaN for a test that could not be made, which stays NaN and does not count.
 
     References
     ----------
@@ -142,10 +142,10 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the order statistics that hold the population's median with a probability of 95 % or more.
+    """Return the order statistics that contain the population median with a probability of at least 95 %.
 
-    They are the k-th smallest and the k-th largest value, k the largest number with
-    ``P(Binomial(n, 1/2) < k) <= 0.025``, whatever the distribution. Fewer than 6 values have none: None.
+    These are the k-th smallest and the k-th largest value, with k the largest number for which
+    ``P(Binomial(n, 1/2) < k) <= 0.025``, for any distribution. None for fewer than 6 values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Solvers over several data sets by their ranks, as Demsar (2006) advises."""
+"""Comparison of solvers over several data sets by ranks, after Demsar (2006)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from npbench.report.stats.inference import SIGNIFICANCE
 
 @dataclass(frozen=True)
 class Friedman:
-    """Average ranks, and the tests that they are all the same.
+    """Average ranks, and the tests that they are all equal.
 
     Parameters
     ----------
     ranks : array of shape (n_solvers,)
-        Average over data sets; 1 is best.
+        Average ranks over data sets; 1 is best.
     chi2, f : float
-        Friedman's statistic, and that of Iman and Davenport.
+        Statistics of Friedman, and of Iman and Davenport.
     p : float
-        The p-value of ``f``.
+        P-value of ``f``.
     """
 
     ranks: np.ndarray
@@ -34,19 +34,19 @@ class Friedman:
     p: float
 
 
-def friedman(figures: np.ndarray, *, lower_is_better: bool) -> Friedman:
-    """Rank the solvers on every data set and test whether their average ranks R differ.
+def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
+    """Rank the solvers on every data set, and test whether their average ranks R differ.
 
     ``chi2 = 12 N / (k (k+1)) (sum R^2 - k (k+1)^2 / 4)`` and ``F = (N-1) chi2 / (N (k-1) - chi2)``, which has an F
-    distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank and chi2 is not enlarged for
-    them, which errs on the side of no difference.
+    distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank. Unlike
+    :func:`scipy.stats.friedmanchisquare`, chi2 is not corrected for ties, as in Demsar's example; this is conservative.
 
     Parameters
     ----------
-    figures : array of shape (n_datasets, n_solvers)
-        N and k, at least 2 each.
+    values : array of shape (n_datasets, n_solvers)
+        Values to rank, with N and k at least 2 each.
     lower_is_better : bool
-        Which way figures are ranked.
+        Direction of the ranking.
 
     References
     ----------
@@ -60,25 +60,25 @@ def friedman(figures: np.ndarray, *, lower_is_better: bool) -> Friedman:
     >>> test.ranks.round(3).tolist(), round(test.chi2, 3), round(test.f, 3), round(test.p, 3)
     ([1.0, 2.333, 2.667], 4.667, 7.0, 0.049)
     """
-    n, k = figures.shape
-    rounded = np.round(figures, DIGITS)
+    n, k = values.shape
+    rounded = np.round(values, DIGITS)
     ranks = np.mean(stats.rankdata(rounded if lower_is_better else -rounded, axis=1), axis=0)
     chi2 = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
-    rest = n * (k - 1) - chi2  # 0 where all data sets have the same order
+    rest = n * (k - 1) - chi2  # 0 if all data sets have the same order
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
     return Friedman(ranks, chi2, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
 
 
 @functools.cache
 def critical_difference(n_solvers: int, n_datasets: int) -> float:
-    """Return Nemenyi's critical difference at 5 %: average ranks that are nearer are not told apart.
+    """Return Nemenyi's critical difference at 5 %: closer average ranks do not differ significantly.
 
     ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2.
 
     Parameters
     ----------
     n_solvers, n_datasets : int
-        At least 2 and 1.
+        Numbers of solvers and data sets, at least 2 and 1.
 
     References
     ----------
@@ -94,14 +94,14 @@ def critical_difference(n_solvers: int, n_datasets: int) -> float:
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
-    """Return first and last rank of each largest set of solvers that are not told apart.
+    """Return first and last rank of each maximal set of solvers without significant differences.
 
     Parameters
     ----------
     ranks : sequence of float
         Average ranks.
     difference : float
-        Of :func:`critical_difference`; ranks at least as far apart are told apart.
+        Value of :func:`critical_difference`; ranks at least this far apart differ significantly.
 
     Examples
     --------

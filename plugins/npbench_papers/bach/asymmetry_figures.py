@@ -1,6 +1,6 @@
 """Testing against training asymmetry, from densities: Figures 4 to 8 of Bach, Heckerman and Horvitz (2006).
 
-No records here: the figures show what :mod:`npbench_papers.bach.asymmetry` computes for given populations.
+The figures show results of :mod:`npbench_papers.bach.asymmetry` for given populations, and need no records.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import polars as pl
 
 from npbench.numerics.mixtures import GaussianMixture, Population
 from npbench.report.render.palette import BLUE, GREEN, VERMILION
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.bach.asymmetry import intercept_curves, roc_curve, upper_hull
 from npbench_papers.bach.expansions import regime
 from npbench_papers.bach.population import Loss, minimisers
@@ -29,13 +30,13 @@ CURVES: Mapping[str, dict[str, Any]] = {
     "by both": {"color": OTHER, "linestyle": "--", "linewidth": 1.3},
 }
 DEVIATIONS = (1.0, 2.0)  # of the ellipses
-SMALL, TITLE = 8, 9  # points
+TITLE = 9  # points
 
 _STANDARD = GaussianMixture.single([0.0, 0.0], np.eye(2))
 _NARROW = [[0.4, 0.3], [0.3, 1.0]]
-# The paper draws its four pairs without axes and tells no more of them than A. The first here is that of the data set
-# `gaussians`. In the others negatives are N(0, I) and the positives' mean is (t, 0), so that
-# A = (1 - 1 / S_pos[0, 0]) / t^2: a variance decides on its sign, and -6 becomes -0.96 by nothing but distance.
+# The paper draws its four pairs without axes and states only A. The first pair here is the data set `gaussians`. In the
+# others negatives are N(0, I) and the positives' mean is (t, 0), so A = (1 - 1 / S_pos[0, 0]) / t^2: a variance decides
+# its sign, and distance alone turns -6 into -0.96.
 PAIRS: Mapping[str, Population] = {
     "0.12": Population(
         GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
@@ -63,8 +64,8 @@ def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each population and asymmetry: ``population``, ``gamma``, ``u`` and ``v``, the rates of false alarms
-        and of hits, ``beta``, the testing asymmetry, and ``consistent``, whether the point is on the upper hull.
+        A row for each population and asymmetry: ``population``, ``gamma``, the rates ``u`` and ``v`` of false alarms
+        and hits, the testing asymmetry ``beta``, and ``consistent``, whether the point is on the upper hull.
     """
     frames = []
     for name, population in populations.items():
@@ -82,7 +83,7 @@ def three_curves(population: Population, loss: Loss, asymmetry: float = 0.5) -> 
     population : Population
     loss : {"square", "erf", "hinge"}
     asymmetry : float
-        The training asymmetry that the curve by intercept takes its slope from.
+        Training asymmetry that determines the slope of the curve by intercept.
 
     Returns
     -------
@@ -111,10 +112,7 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
         Two-dimensional.
     loss : {"square", "erf"}
     """
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(6.0, 2.6 * len(populations)), layout="constrained")
-    rows = drawing.subplots(len(populations), 2, squeeze=False)
+    drawing, rows = panels(len(populations), 2, (6.0, 2.6 * len(populations)))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _densities(left, population)
@@ -132,12 +130,9 @@ def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"]
     populations : mapping of str to Population
     loss : {"square", "erf"}
     rate : float
-        Where the axes of the ROC plane end.
+        Upper end of the axes of the ROC plane.
     """
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(6.0, 2.8 * len(populations)), layout="constrained")
-    rows = drawing.subplots(len(populations), 2, squeeze=False)
+    drawing, rows = panels(len(populations), 2, (6.0, 2.8 * len(populations)))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _asymmetries(left, frame.filter(population=name))
@@ -156,10 +151,7 @@ def by_intercept_and_asymmetry(population: Population, loss: Loss) -> Figure:
         Two-dimensional.
     loss : {"square", "erf", "hinge"}
     """
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(7.0, 3.4), layout="constrained")
-    left, right = drawing.subplots(1, 2)
+    drawing, ((left, right),) = panels(1, 2, (7.0, 3.4))
     _densities(left, population)
     frame = three_curves(population, loss)
     for name, look in CURVES.items():
@@ -183,7 +175,7 @@ def _densities(axes: Axes, population: Population) -> None:
                 labelled = number == 0 and deviations == DEVIATIONS[0]
                 axes.plot(x, y, color=colour, linestyle=line, linewidth=1.2, label=name if labelled else None)
     axes.set_aspect("equal", adjustable="datalim")
-    _plain(axes)
+    tidy(axes)
 
 
 def _asymmetries(axes: Axes, frame: pl.DataFrame) -> None:
@@ -192,7 +184,7 @@ def _asymmetries(axes: Axes, frame: pl.DataFrame) -> None:
     axes.plot(frame["gamma"], frame["beta"], color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
     axes.plot(frame["gamma"], useful, color=POSITIVE, linewidth=1.6, label="on the hull")
     axes.set(xlabel=r"training asymmetry $\gamma$", ylabel=r"testing asymmetry $\beta$")
-    _plain(axes)
+    tidy(axes)
 
 
 def _roc(axes: Axes, frame: pl.DataFrame, rate: float) -> None:
@@ -203,19 +195,12 @@ def _roc(axes: Axes, frame: pl.DataFrame, rate: float) -> None:
 
 
 def _rates(axes: Axes, rate: float) -> None:
-    """Make the axes those of the ROC plane near (0, 0), and draw what chance has."""
+    """Set the axes to the ROC plane near (0, 0), and draw the line of chance."""
     axes.plot([0, rate], [0, rate], color="0.6", linestyle="--", linewidth=0.8)
     margin = 0.03 * rate  # curves run along the axes
     ends = (-margin, rate + margin)
     axes.set(xlim=ends, ylim=ends, xlabel="false alarms $u$", ylabel="hits $v$", aspect="equal")
-    _plain(axes)
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(color="0.92")
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=SMALL)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
 
 
 def _legends(row: Sequence[Axes]) -> None:

@@ -15,13 +15,17 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics import signed_rank
-from npbench.report.sheet import NONE, Sheet, difference, figure, printed_for, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench_papers.records import Printed, difference, printed_for
 
 KINDS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
+# Columns of Table 2 with their formats; the paper has none for the last.
+FORMS = {"asymmetry": ".3f", **dict.fromkeys(KINDS, ".2f"), "train_asymmetry": ".3f", "trained_others": ".3f"}
 SIGNIFICANCE = 0.05
 NEEDED = ("asymmetry", "kind", "train_asymmetry", "test_p_fa", "test_p_nd")
-PRINTED_SCALE = 200  # the paper's costs are 2 asymmetry and 2 (1 - asymmetry), and its figures per cent
+PRINTED_SCALE = 200  # the paper's costs are 2 asymmetry and 2 (1 - asymmetry), in per cent
+NOT_KNOWN = MISSING.text
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,14 @@ class Compared:
     Parameters
     ----------
     records : DataFrame
-        All of the data set, those without a trace too.
+        All records of the data set, with or without a trace.
     asymmetry : array of shape (n_asymmetries,)
         Testing asymmetries, ascending.
     cost : array of shape (n_folds, 3, n_asymmetries)
         Cost of a test sample, ``asymmetry pi_pos P_nd + (1 - asymmetry) pi_neg P_fa`` with the shares of the classes in
         the data set, in the order of ``KINDS``.
     train_asymmetry : array of shape (n_folds, 3, n_asymmetries)
-        What they were trained with.
+        Training asymmetries.
     """
 
     records: pl.DataFrame
@@ -52,39 +56,37 @@ class Compared:
         return self.records.row(0, named=True)
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 1: at which share of the asymmetries one kind costs significantly more than another.
 
     Parameters
     ----------
     records : DataFrame
-        As the module says.
+        Records as described at the top of the module.
     printed : sequence of mapping
-        By ``dataset``, per cent for each of ``PAIRS``.
+        By ``dataset``: per cent for each of ``PAIRS``.
     """
-    rows: list[list[str]] = []
-    verdicts: list[tuple[str, str]] = []
+    rows: list[Row] = []
+    known = []
     for one in compared(records):
         paper = printed_for(printed, dataset=one.about["dataset"])
         shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
-        cells = [f"{share:.1f}" for share in shares] or [NONE] * len(PAIRS)
-        sizes = [str(one.about[name]) for name in ("n_features", "n_samples")]
-        rows.append(
-            [one.about["dataset"], *sizes, "here", *cells, f"{len(one.cost)}/{len(one.records)}", verdict(shares)]
-        )
-        theirs = [paper[pair] for pair in PAIRS if pair in paper]
-        printed_cells = [figure(paper.get(pair), ".1f") for pair in PAIRS]
-        rows.append(["", "", "", "paper", *printed_cells, "", verdict(theirs)])
-        apart = [difference(*both) for both in zip(cells, printed_cells, strict=True)]
-        verdicts.append((verdict(shares), verdict(theirs)))
-        agreed = "" if NONE in verdicts[-1] else "agree" if len(set(verdicts[-1])) == 1 else "differ"
+        here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
+        theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
+        apart = [difference(ours, paper, ".1f") for ours, paper in zip(here, theirs, strict=True)]
+        ours, printed_verdict = verdict(shares), verdict([paper[pair] for pair in PAIRS if pair in paper])
+        agreed = "" if NOT_KNOWN in (ours, printed_verdict) else "agree" if ours == printed_verdict else "differ"
+        known += [agreed] if agreed else []
+        sizes = [number(one.about[name], "d") for name in ("n_features", "n_samples")]
+        folds = count(len(one.cost), len(one.records))
+        rows.append([one.about["dataset"], *sizes, "here", *here, folds, ours])
+        rows.append(["", "", "", "paper", *theirs, "", printed_verdict])
         rows.append(["", "", "", "here - paper", *apart, "", agreed])
-    known = [here == theirs for here, theirs in verdicts if NONE not in (here, theirs)]
     notes = [
-        f"Verdicts agree with the paper's on {sum(known)} of {len(known)} data sets.",
+        f"Verdicts agree with the paper's on {known.count('agree')} of {len(known)} data sets.",
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. The verdict is on one and all: which is ahead at more than 5 % of asymmetries.",
-        "Neighbouring asymmetries share classifiers and samples: a share is a description, and not so many tests.",
+        "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
     ]
     return [
         Sheet(
@@ -96,31 +98,28 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
     ]
 
 
-def mismatch(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 2: costs at the asymmetry with the largest gain on the first fold, measured on the others.
 
     Parameters
     ----------
     records : DataFrame
-        As the module says.
+        Records as described at the top of the module.
     printed : sequence of mapping
         By ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard deviation].
     """
-    rows = []
-    for compared_here in compared(records):
-        name = compared_here.about["dataset"]
+    rows: list[Row] = []
+    for one in compared(records):
+        name = one.about["dataset"]
         paper = printed_for(printed, dataset=name)
-        cells = _largest(compared_here) if len(compared_here.cost) > 1 else [NONE] * 6
-        rows.append([name, "here", *cells])
-        kinds = [figure(paper.get(kind), ".2f") for kind in KINDS]
-        trained = figure(paper.get("train_asymmetry"))
-        rows.append(["", "paper", figure(paper.get("asymmetry")), *kinds, trained, NONE])
-        apart = [difference(*both) for both in zip(cells, rows[-1][2:], strict=True)]
-        rows.append(["", "here - paper", *apart])
+        here = _largest(one) if len(one.cost) > 1 else [MISSING] * len(FORMS)
+        theirs = [number(paper.get(key), form) for key, form in FORMS.items()]
+        apart = [difference(*three) for three in zip(here, theirs, FORMS.values(), strict=True)]
+        rows += [[name, "here", *here], ["", "paper", *theirs], ["", "here - paper", *apart]]
     notes = [
-        "The asymmetry is that at which one costs more than all by most on the first outer fold. Costs, times 200 as "
-        "in the paper, are mean±standard deviation over the other folds. Each fold has its own choice of an asymmetry "
-        "and an intercept; the paper takes the training asymmetry of the first fold for all."
+        "At this asymmetry the cost of one exceeds that of all by most on the first outer fold. Costs, times 200 as in "
+        "the paper, are mean±standard deviation over the other folds. Each fold selects its own asymmetry and "
+        "intercept; the paper uses the training asymmetry of the first fold for all."
     ]
     columns = ["data", "", "asymmetry", *KINDS, "trained", "trained on the others"]
     return [Sheet("Costs where training with another asymmetry gains most", columns, rows, notes)]
@@ -159,7 +158,7 @@ def verdict(shares: Sequence[float]) -> str:
     ('all ahead', 'level', '-')
     """
     if not shares:
-        return NONE
+        return NOT_KNOWN
     all_ahead, one_ahead = (share > 100 * SIGNIFICANCE for share in shares[:2])
     if all_ahead and one_ahead:
         return "either"
@@ -173,14 +172,15 @@ def _by_kind(fold: Mapping[str, Sequence[float]]) -> np.ndarray:
     return columns[:, order].reshape(len(NEEDED), len(KINDS), -1)
 
 
-def _largest(one: Compared) -> list[str]:
+def _largest(one: Compared) -> list[Cell]:
     gain = one.cost[0, KINDS.index("one")] - one.cost[0, KINDS.index("all")]
     place = int(np.argmax(gain))
     others = PRINTED_SCALE * one.cost[1:, :, place]
     first, *trained = one.train_asymmetry[:, KINDS.index("all"), place]
+    middle = float(np.median(trained))
     return [
-        f"{one.asymmetry[place]:.3f}",
+        number(one.asymmetry[place]),
         *(spread(others[:, kind].tolist(), ".2f") for kind in range(len(KINDS))),
-        f"{first:.3f}",
-        f"{np.median(trained):.3f} [{min(trained):.3f}, {max(trained):.3f}]",
+        number(first),
+        Cell(f"{middle:.3f} [{min(trained):.3f}, {max(trained):.3f}]", middle),
     ]

@@ -7,60 +7,59 @@ Figure 4, top, of Bach, Heckerman and Horvitz (2006). Records are of a solver wh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from npbench.report.sheet import Sheet, spread
-from npbench_papers.bach.asymmetry_figures import CURVES, SMALL
+from npbench.report.sheet import Row, Sheet, spread
+from npbench_papers.axes import SMALL, panels
+from npbench_papers.bach.asymmetry_figures import CURVES
+from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}  # and the number of their stages
+KINDS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}  # with the numbers in the traces
+RATES = np.array([0.05, 0.1, 0.2, 0.3, 0.5])  # false-alarm rates of the table
 GRID = np.linspace(0, 1, 201)
 WIDTH = 3.5  # inches, a column of a paper
 
 
-def table(
-    records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.5)
-) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits.
 
     Parameters
     ----------
     records : DataFrame
-        As the module says; those without a trace are left out.
+        Records as described at the top of the module; those without a trace are left out.
     printed : sequence of mapping
-        Not used.
-    at : sequence of float
-        False-alarm rates.
+        Unused.
     """
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
-        curves = averaged(group, np.asarray(at, dtype=float))
+        curves = averaged(group, RATES)
         means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
-        rows = [
+        rows: list[Row] = [
             [kind, *(spread(column.tolist()) for column in found.T), _verdict(kind, means)]
             for kind, found in curves.items()
         ]
         n_splits = len(curves["by both"])
-        title = f"{dataset}: P_nd where P_fa is what the column says, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in at), "verdict"], rows))
+        title = f"{dataset}: P_nd at the P_fa of the column, on test parts; {n_splits} of {len(group)} splits"
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in RATES), "verdict"], rows))
     return sheets
 
 
 def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> str:
-    """Return at how many rates no curve misses less."""
+    """Return the number of rates at which no other curve misses less."""
     if kind not in means:
         return "not measured"
     lowest = means[kind] <= np.min(list(means.values()), axis=0)
     return f"lowest at {lowest.sum()} of {len(lowest)}"
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: Sequence[float] = ()) -> Figure:
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean curves of each data set, a panel each.
 
     Parameters
@@ -68,16 +67,11 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: S
     records : DataFrame
         As for :func:`table`.
     printed : sequence of mapping
-        Not used.
-    at : sequence of float
-        Not used; the table's.
+        Unused.
     """
-    from matplotlib.figure import Figure
-
     groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
-    drawing = Figure(figsize=(WIDTH * max(len(groups), 1), WIDTH), layout="constrained")
-    panels = drawing.subplots(1, max(len(groups), 1), squeeze=False)[0]
-    for axes, ((dataset,), group) in zip(panels, groups.items(), strict=False):
+    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
+    for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         curves = averaged(group, GRID)
         drawn = {kind: 1 - found.mean(axis=0) for kind, found in curves.items() if len(found)}
         for kind, detected in drawn.items():
@@ -93,8 +87,8 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, at: S
 def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
     """Return the miss rates of each curve at false-alarm rates, of shape (n_splits, len(at)).
 
-    Between the points of a curve, and to the trivial ones (0, 1) and (1, 0), it is straight: what a random choice of
-    two neighbours attains. Of points with one false-alarm rate, that with the fewest misses counts.
+    A curve is straight between its points, and to the trivial ones (0, 1) and (1, 0): a random choice between two
+    neighbours attains these rates. Of several points with one false-alarm rate, the one with the fewest misses counts.
     """
     traces = [json.loads(trace) for trace in records.filter(status="ok")["trace"].drop_nulls()]
     usable = [

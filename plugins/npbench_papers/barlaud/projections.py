@@ -1,44 +1,45 @@
-"""How fast projections onto a constraint set converge: Figure 3 of Barlaud et al. (2015).
+"""Convergence of projections onto a constraint set: Figure 3 of Barlaud et al. (2015).
 
-Read from traces with a row for each step of each projection: ``iteration``, ``inner`` from 0, and ``gap``, what the
-constraint is exceeded by.
+Traces have a row for each step of each projection: ``iteration``, ``inner`` from 0, and ``gap``, the excess over the
+constraint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.select.traces import traces
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Row, Sheet, number
+from npbench_papers.axes import SMALL, notice, panels, tidy
+from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMNS = ("iteration", "inner", "gap")
-FLOOR = 1e-17  # what a gap of 0 or less is drawn at
-WIDTH, ROW = 5.0, 3.2  # inches
-SMALL = 8  # points
+FLOOR = 1e-17  # where a gap of 0 or less is drawn
+WIDTH, HEIGHT = 5.0, 3.2  # inches of a panel
 FIRST, OTHERS = VERMILION, BLUE
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, gap: float, steps: int) -> list[Sheet]:
-    """Return for each record after how many steps its projections were within ``gap``.
+def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> list[Sheet]:
+    """Return for each record the number of steps until its projections were within ``gap``.
 
     Parameters
     ----------
     records : DataFrame
-        For the problem np, with traces of projections.
+        Records of the problem np, with traces of projections.
     printed : sequence of mapping
-        Not used.
+        Unused.
     gap : float
-        What the constraint may be exceeded by.
+        Largest accepted excess over the constraint.
     steps : int
-        The number of steps that the paper finds enough.
+        Number of steps that suffices in the paper.
     """
     header = [
         "data",
@@ -54,29 +55,26 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, gap: f
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
 
 
-def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, gap: float, steps: int) -> Figure:
-    """Draw the gap of every projection after each step, the first one of a fit thick, in a panel for each record.
+def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
+    """Draw the gap of every projection after each step in a panel for each record; the first projection is thick.
 
     Parameters
     ----------
     records, printed, gap, steps
         As for :func:`table`; records without such a trace are left out.
     """
-    from matplotlib.figure import Figure
-
     found = [(record, course) for record, course in _courses(records) if len(course)]
-    drawing = Figure(figsize=(WIDTH, ROW * max(len(found), 1)), layout="constrained")
     if not found:
-        drawing.text(0.5, 0.5, "No record has projections: run with execution.trace=true", size=SMALL, ha="center")
-        return drawing
-    for (record, course), axes in zip(found, drawing.subplots(len(found), 1, squeeze=False)[:, 0], strict=True):
+        return notice("No record has projections: run with execution.trace=true", WIDTH, HEIGHT)
+    drawing, rows = panels(len(found), 1, (WIDTH, HEIGHT * len(found)))
+    for (record, course), (axes,) in zip(found, rows, strict=True):
         _panel(axes, course, gap, steps)
         axes.set_title(f"{record['dataset']}, rho={record['rho']:g}", size=SMALL)
     return drawing
 
 
 def lengths(course: pl.DataFrame, gap: float) -> pl.DataFrame:
-    """Return for each projection its first step with a gap of at most ``gap``; null where it has none.
+    """Return for each projection its first step with a gap of at most ``gap``, or null.
 
     Projections of points that meet the constraint are left out.
 
@@ -100,40 +98,36 @@ def _courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]
     return [(record, found.filter(key=record["key"]).drop_nulls(COLUMNS)) for record in ordered]
 
 
-def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> list[str]:
+def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> Row:
     taken = found["inner"]
-    told = [f"{value:g}" if isinstance(value, (int, float)) else "-" for value in (taken.median(), taken.max())]
-    first = taken[0] if len(taken) and taken[0] is not None else None
-    within = f"{(taken <= steps).sum()} of {len(taken)}"
+    within = int((taken <= steps).sum())
     return [
         record["dataset"],
-        f"{record['rho']:g}",
-        str(len(taken)),
-        within,
-        *told,
-        "-" if first is None else f"{first:g}",
-        _verdict(taken, steps),
+        number(record["rho"], "g"),
+        number(len(taken), "d"),
+        Cell(f"{within} of {len(taken)}", within),
+        *(number(value, "g") for value in (taken.median(), taken.max())),
+        number(taken[0] if len(taken) else None, "g"),
+        _verdict(within, len(taken), steps),
     ]
 
 
-def _verdict(taken: pl.Series, steps: int) -> str:
-    if taken.is_empty():
+def _verdict(within: int, total: int, steps: int) -> str:
+    if not total:
         return "not measured"
-    more = len(taken) - (taken <= steps).sum()
+    more = total - within
     return f"{more} take more than the paper's {steps}" if more else f"as in the paper: {steps} are enough"
 
 
 def _panel(axes: Axes, course: pl.DataFrame, gap: float, steps: int) -> None:
-    for number, ((_,), one) in enumerate(course.group_by("iteration", maintain_order=True)):
+    for place, ((_,), one) in enumerate(course.group_by("iteration", maintain_order=True)):
         gaps = one["gap"].clip(lower_bound=FLOOR)
-        colour, alpha, label = (FIRST, 1.0, "first projection") if number == 0 else (OTHERS, 0.04, None)
+        colour, alpha, label = (FIRST, 1.0, "first projection") if place == 0 else (OTHERS, 0.04, None)
         axes.plot(one["inner"], gaps, color=colour, alpha=alpha, label=label, linewidth=1.3, zorder=3 if label else 2)
     axes.axhline(gap, color="black", linestyle=":", linewidth=1)
     axes.axvline(steps, color="black", linestyle=":", linewidth=1)
+    tidy(axes)
     axes.set_yscale("log")
     axes.set_xlabel("step of the projection", size=SMALL)
     axes.set_ylabel(r"$\phi_- - \tau$", size=SMALL)
-    axes.tick_params(labelsize=SMALL)
-    axes.grid(color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=SMALL, frameon=False)

@@ -1,6 +1,6 @@
-"""Errors, surrogate risks and accuracies per iteration of a fit: Figures 5 to 10 of Barlaud et al. (2015).
+"""Errors, surrogate risks and accuracies at each iteration of a fit: Figures 5 to 10 of Barlaud et al. (2015).
 
-Read from the traces that records keep of estimators with stages, when ``execution.trace`` asks for it.
+Records need the trace of an estimator with stages, kept with ``execution.trace=true``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.select.traces import traces
-from npbench.report.sheet import NONE, Sheet
+from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench_papers.axes import SMALL, notice, panels, tidy
+from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +24,7 @@ PARTS = {"train": "training", "test": "test"}
 RISKS = {"p_fa": "type I, 0/1", "risk_fa": "type I, surrogate", "p_nd": "type II, 0/1", "risk_nd": "type II, surrogate"}
 ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy"}
 MEASURED = {**RISKS, **ACCURACIES}
-KEPT = 1e-6  # what a surrogate risk may exceed its bound by
+TOLERANCE = 1e-6  # of a surrogate risk above its bound
 
 LOOKS = {
     "p_fa": (VERMILION, "-"),
@@ -32,46 +34,42 @@ LOOKS = {
     "accuracy": ("black", "-"),
     "balanced_accuracy": ("0.5", "-"),
 }
-WIDTH, ROW = 9.0, 3.1  # inches
-SMALL = 8  # points
+WIDTH, HEIGHT = 9.0, 3.1  # inches of a row
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each record its errors, risks and accuracies after the last iteration, on both parts.
 
     Parameters
     ----------
     records : DataFrame
-        For the problem np, with traces of stages.
+        Records of the problem np, with traces of stages.
     printed : sequence of mapping
-        Not used: the paper draws its figures.
+        Unused: the paper draws its curves.
     """
     return [_sheet(record, course) for record, course in courses(records)]
 
 
-def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the risks on the training part, those on the test part, and the accuracies on both, in a row by record.
+def plot(records: pl.DataFrame, printed: Printed) -> Figure:
+    """Draw the risks on the training part, those on the test part, and both accuracies, in a row for each record.
 
     Parameters
     ----------
     records : DataFrame
-        As for :func:`table`; those without a trace are left out.
+        As for :func:`table`; records without a trace are left out.
     printed : sequence of mapping
-        Not used.
+        Unused.
     """
-    from matplotlib.figure import Figure
-
     found = [(record, course) for record, course in courses(records) if len(course)]
-    drawing = Figure(figsize=(WIDTH, ROW * max(len(found), 1)), layout="constrained")
     if not found:
-        drawing.text(0.5, 0.5, "No record has stages: run with execution.trace=true", size=SMALL, ha="center")
-        return drawing
-    for (record, course), row in zip(found, drawing.subplots(len(found), 3, squeeze=False), strict=True):
+        return notice("No record has stages: run with execution.trace=true", WIDTH, HEIGHT)
+    drawing, rows = panels(len(found), 3, (WIDTH, HEIGHT * len(found)))
+    for (record, course), row in zip(found, rows, strict=True):
         for part, axes in zip(PARTS, row, strict=False):
             _curves(axes, course, [part], RISKS)
             axes.axhline(record["rho"], color="black", linestyle=":", linewidth=1, label=r"bound $\rho$")
             axes.set_title(f"{record['dataset']}: risks, {PARTS[part]} part", size=SMALL)
-        _curves(row[2], course, PARTS, ACCURACIES)
+        _curves(row[2], course, list(PARTS), ACCURACIES)
         row[2].set_title(f"{record['dataset']}: accuracies", size=SMALL)
         for axes in row[::2]:
             axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
@@ -79,7 +77,7 @@ def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
-    """Return each record with the iterations at which its stages were measured; none where it has no stages."""
+    """Return each record with the iterations at which its stages were measured, if any."""
     found = traces(records)
     measured = [f"{part}_{name}" for part in PARTS for name in MEASURED]
     if not set(measured) <= set(found.columns):
@@ -91,36 +89,33 @@ def courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
 def _sheet(record: Mapping[str, Any], course: pl.DataFrame) -> Sheet:
     title = f"{record['dataset']}, rho={record['rho']:g}, repeat {record['repeat']}"
     if course.is_empty():
-        return Sheet(title, ["part", "measured"], [[name, NONE] for name in PARTS.values()])
+        return Sheet(title, ["part", "measured"], [[name, MISSING] for name in PARTS.values()])
     last = course.row(-1, named=True)
-    rows = [
-        [name, *(f"{last[f'{part}_{figure}']:.4f}" for figure in MEASURED), _verdict(last, part, record["rho"])]
+    rows: list[Row] = [
+        [name, *(number(last[f"{part}_{one}"], ".4f") for one in MEASURED), _verdict(last, part, record["rho"])]
         for part, name in PARTS.items()
     ]
     ending = f"after {last['step']} iterations, {record['solver_status']}"
-    excess = f"On the training part the surrogate type I risk less rho is {last['train_risk_fa'] - record['rho']:.1e}."
+    excess = f"On the training part the surrogate type I risk minus rho is {last['train_risk_fa'] - record['rho']:.1e}."
     return Sheet(f"{title}, {ending}", ["part", *MEASURED.values(), "type I at most rho"], rows, [excess])
 
 
 def _verdict(last: Mapping[str, float], part: str, rho: float) -> str:
-    kept = {"0/1": last[f"{part}_p_fa"] <= rho, "surrogate": last[f"{part}_risk_fa"] <= rho + KEPT}
+    kept = {"0/1": last[f"{part}_p_fa"] <= rho, "surrogate": last[f"{part}_risk_fa"] <= rho + TOLERANCE}
     return " and ".join(name for name, holds in kept.items() if holds) or "neither"
 
 
-def _curves(
-    axes: Axes, course: pl.DataFrame, parts: Sequence[str] | Mapping[str, str], names: Mapping[str, str]
-) -> None:
+def _curves(axes: Axes, course: pl.DataFrame, parts: Sequence[str], names: Mapping[str, str]) -> None:
     iterates = course.filter(pl.col("step") > 0)  # without the start
     for part in parts:
-        for name, label in names.items():
+        for name, title in names.items():
             colour, line = LOOKS[name]
-            if len(parts) > 1:
-                label, line = f"{label}, {PARTS[part]}", "-" if part == "test" else ":"  # noqa: PLW2901 - told apart
+            label = title
+            if len(parts) > 1:  # the line style then distinguishes the parts
+                label, line = f"{title}, {PARTS[part]}", "-" if part == "test" else ":"
             axes.plot(
                 iterates["step"], iterates[f"{part}_{name}"], color=colour, linestyle=line, linewidth=1.3, label=label
             )
+    tidy(axes)
     axes.set_xscale("log")
     axes.set_xlabel("iteration", size=SMALL)
-    axes.tick_params(labelsize=SMALL)
-    axes.grid(color="0.9")
-    axes.spines[["top", "right"]].set_visible(False)

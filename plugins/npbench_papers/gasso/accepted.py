@@ -1,66 +1,65 @@
-"""How many positives solvers accept at a q-value: Table V of Gasso et al. (2011)."""
+"""Positives accepted at a bounded q-value: Table V of Gasso et al. (2011)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import polars as pl
 
 from npbench.report.select.labels import labels
-from npbench.report.sheet import NONE, Sheet, difference, figure, mean_of, printed_for, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench_papers.records import Printed, difference, mean_of, printed_for
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, base: str | None = None) -> list[Sheet]:
-    """Return for each data set the positives of the test part accepted at a q-value of at most q.
+def table(records: pl.DataFrame, printed: Printed, *, base: str | None = None) -> list[Sheet]:
+    """Return for each data set the test positives accepted at a q-value of at most q.
 
     Parameters
     ----------
     records : DataFrame
-        For the problem qvalue, with the metric ``accepted``.
+        Records of the problem qvalue, with the metric ``accepted``.
     printed : sequence of mapping
-        By ``q``, ``solver`` and any of its fixed parameters, with ``accepted``, a number of positives.
+        By ``q``, ``solver`` and any of its fixed parameters: ``accepted``, a number of positives.
     base : str, optional
-        The solver to which the others are compared.
+        Solver to compare the others with.
     """
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     if "accepted" not in named.columns:
         named = named.with_columns(accepted=pl.lit(None, pl.Float64))
-    number = pl.col("accepted") * pl.col("n_test_positive")
-    found = named.with_columns(number=number).sort("dataset", "q", "label", "repeat")
+    accepted = pl.col("accepted") * pl.col("n_test_positive")
+    found = named.with_columns(n_accepted=accepted).sort("dataset", "q", "label", "repeat")
     return [
         _sheet(str(dataset), group, base, printed)
         for (dataset,), group in found.group_by("dataset", maintain_order=True)
     ]
 
 
-def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Sequence[Mapping[str, Any]]) -> Sheet:
-    rows = []
+def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Printed) -> Sheet:
+    rows: list[Row] = []
     for (q,), same in group.group_by("q", maintain_order=True):
         shares = _means(same, "label")
-        bases = _means(same, "solver")
+        base_share = _means(same, "solver").get(base or "")
         best = max(shares.values(), default=None)
+        base_printed = printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")
         for (label,), one in same.group_by("label", maintain_order=True):
-            good, solver = one.filter(status="ok"), one["solver"][0]
-            about, params = {"dataset": dataset, "q": q}, json.loads(one["params"][0])
-            theirs = printed_for(printed, **{**params, **about, "solver": solver}).get("accepted")
-            theirs_base = printed_for(printed, **about, solver=base).get("accepted")
-            gain = _gain(shares.get(label), bases.get(base or ""))
-            in_paper = _gain(mean_of(theirs), mean_of(theirs_base))
+            good = one.filter(status="ok")
+            about = {**json.loads(one["params"][0]), "dataset": dataset, "q": q, "solver": one["solver"][0]}
+            theirs = printed_for(printed, **about).get("accepted")
+            gain = _gain(shares.get(str(label)), base_share)
+            in_paper = _gain(mean_of(theirs), mean_of(base_printed))
             rows.append(
                 [
-                    f"{q:g}",
-                    label,
+                    number(q, "g"),
+                    str(label),
                     spread(good["accepted"].drop_nulls().to_list()),
-                    spread(good["number"].drop_nulls().to_list(), ".0f"),
-                    figure(theirs, ".0f"),
+                    spread(good["n_accepted"].drop_nulls().to_list(), ".0f"),
+                    number(theirs, ".0f"),
                     gain,
                     in_paper,
-                    difference(gain, in_paper),
-                    f"{len(good)}/{len(one)}",
-                    _verdict(shares.get(label), best),
+                    difference(gain, in_paper, ".1f"),
+                    count(len(good), len(one)),
+                    _verdict(shares.get(str(label)), best),
                 ]
             )
     over = f"over {base}" if base else "over base"
@@ -76,8 +75,11 @@ def _means(same: pl.DataFrame, by: str) -> dict[str, float]:
     return {str(name): fmean(group["accepted"]) for (name,), group in good.group_by(by)}
 
 
-def _gain(value: float | None, base: float | None) -> str:
-    return f"{100 * (value / base - 1):+.1f} %" if value is not None and base else NONE
+def _gain(value: float | None, base: float | None) -> Cell:
+    if value is None or not base:
+        return MISSING
+    per_cent = 100 * (value / base - 1)
+    return Cell(f"{per_cent:+.1f} %", per_cent)
 
 
 def _verdict(share: float | None, best: float | None) -> str:

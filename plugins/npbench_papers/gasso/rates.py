@@ -4,93 +4,86 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.report.chart import Chart
-from npbench.report.render import print_figures as paper
+from npbench.report.render import print_figures
 from npbench.report.render.palette import Palette
 from npbench.report.sections import rate_charts
-from npbench.report.select.measured import timed, values
-from npbench.report.sheet import Sheet, difference, figure, printed_for, spread
+from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
+from npbench_papers.records import Printed, difference, labelled, printed_for, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MEASURED = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
+FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
     Parameters
     ----------
     records : DataFrame
-        For the problem np.
+        Records of the problem np.
     printed : sequence of mapping
-        By ``dataset``, ``rho`` and ``solver``, with any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``.
+        By ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``.
     """
-    return [
-        _sheet(str(dataset), group, printed)
-        for (dataset,), group in timed(records).group_by("dataset", maintain_order=True)
-    ]
+    ordered = labelled(records).sort("dataset", "rho", "label", "repeat")
+    groups = ordered.group_by("dataset", maintain_order=True)
+    return [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
 
 
-def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw for each data set a row of panels: P_fa with the bound, P_nd and training time against rho.
+def plot(records: pl.DataFrame, printed: Printed) -> Figure:
+    """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho.
 
-    Points are means over the repeats, bars one standard deviation, no further than the least and the largest value.
+    Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
     Parameters are those of :func:`table`.
     """
-    good = timed(records).filter(status="ok")
+    good = labelled(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
     if good.is_empty():
-        return paper.notice("No record is ok")
+        return print_figures.notice("No record is ok")
     chart = Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good))
-    return paper.draw(chart, Palette(good["label"]))
+    return print_figures.draw(chart, Palette(good["label"]))
 
 
-def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Sheet:
-    found = group.group_by("rho", "label", maintain_order=True)
+def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
     papers = [row for row in printed if row.get("dataset", dataset) == dataset]
-    shown = [name for name in MEASURED if any(name in row for row in papers)]
+    shown = [name for name in FORMS if any(name in row for row in papers)]
     rows = [
-        [f"{rho:g}", label, *_measured(same), *_paper(papers, shown, rho, same), _verdict(same, rho)]
-        for (rho, label), same in found
+        _row(rho, str(label), same, papers, shown)
+        for (rho, label), same in group.group_by("rho", "label", maintain_order=True)
     ]
+    compared = [f"{what} {name}" for name in shown for what in ("paper", "here - paper")]
     return Sheet(
         f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
         "two standard errors",
-        [
-            "rho",
-            "solver",
-            *MEASURED,
-            "ok",
-            *(f"{what} {name}" for name in shown for what in ("paper", "here - paper")),
-            "verdict",
-        ],
+        ["rho", "solver", *FORMS, "ok", *compared, "verdict"],
         rows,
     )
 
 
-def _measured(same: pl.DataFrame) -> Iterator[str]:
+def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: list[str]) -> Row:
     good = same.filter(status="ok")
-    for name, form in MEASURED.items():
-        yield spread(values(good, name), form)
-    loose = len(good.filter(converged=False))
-    yield f"{len(good)}/{len(same)}" + (f", {loose} unconverged" if loose else "")
+    here = {name: spread(values(good, name), form) for name, form in FORMS.items()}
+    known = printed_for(papers, rho=rho, solver=same["solver"][0])
+    compared: list[Cell] = []
+    for name in shown:
+        paper = number(known.get(name), FORMS[name])
+        compared += [paper, difference(here[name], paper, FORMS[name])]
+    return [number(rho, "g"), label, *here.values(), _ok(good, same), *compared, _verdict(good, rho)]
 
 
-def _paper(papers: Sequence[Mapping[str, Any]], shown: Sequence[str], rho: float, same: pl.DataFrame) -> list[str]:
-    row = printed_for(papers, rho=rho, solver=same["solver"][0])
-    here = dict(zip(MEASURED, _measured(same), strict=False))
-    theirs = {name: figure(row.get(name), MEASURED[name]) for name in shown}
-    return [cell for name in shown for cell in (theirs[name], difference(here[name], theirs[name]))]
+def _ok(good: pl.DataFrame, same: pl.DataFrame) -> Cell:
+    cell, unconverged = count(len(good), len(same)), len(good.filter(converged=False))
+    return replace(cell, text=f"{cell.text}, {unconverged} unconverged") if unconverged else cell
 
 
-def _verdict(same: pl.DataFrame, rho: float) -> str:
-    rates = values(same.filter(status="ok"), "p_fa")
+def _verdict(good: pl.DataFrame, rho: float) -> str:
+    rates = values(good, "p_fa")
     if not rates:
         return "not measured"
     mean = statistics.fmean(rates)

@@ -1,1 +1,1 @@
-"""How often thresholds exceed their bound, and NP-ROC bands."""
+"""Thresholds with a guarantee: how often they exceed their bound, and NP-ROC bands."""

@@ -1,24 +1,25 @@
-"""How often thresholds exceed the bound on false alarms, by the number of negatives that they were set on.
+"""How often thresholds exceed the bound on false alarms, by the number of negatives used to set them.
 
-Records are of the solver ``scorer`` with ``protocol=cv``, each repeat with a training part of its own, and a test part
-so large that the rate on it is as good as the true one.
+Records are of the solver ``scorer`` with ``protocol=cv``. Each repeat has its own training part, and a test part so
+large that the rate on it is practically the true rate.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.render.palette import Palette
-from npbench.report.sheet import Sheet, figure, printed_for, spread
+from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench.report.stats.intervals import rate_limits
+from npbench_papers.records import Printed, printed_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,15 +29,15 @@ SETTING = ["dataset", "rho", "delta", "left_out", "rule"]
 COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
-    """Return for each data set and bound the share of repeats in which P_fa > rho, for each n and threshold rule.
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
+    """Return for each data set and bound the share of repeats with P_fa > rho, for each n and threshold rule.
 
     Parameters
     ----------
     records : DataFrame
-        As the module says.
+        Records as described at the top of the module.
     printed : sequence of mapping
-        By ``n`` and ``threshold``: what others miss there, a column for each other key.
+        By ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
@@ -45,14 +46,14 @@ def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[S
             f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}",
             [*COLUMNS, *shown, "verdict"],
             [_row(same, printed, shown) for same in group.partition_by("left_out", "rule", maintain_order=True)],
-            ["By formula: the probability for scores without ties; that of a majority has none."],
+            ["By formula: the probability for scores without ties; there is no formula for a majority."],
         )
         for (dataset, rho, delta), group in groups
     ]
 
 
-def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw :func:`chart`."""
+def plot(records: pl.DataFrame, printed: Printed) -> Figure:
+    """Draw the chart of :func:`chart`."""
     from npbench.report.render.print_figures import draw
 
     drawn = chart(records)
@@ -60,12 +61,12 @@ def plot(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def chart(records: pl.DataFrame) -> Chart:
-    """Return the share of repeats in which P_fa > rho, and the mean of P_nd, against n: a row for each data set.
+    """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set.
 
     Parameters
     ----------
     records : DataFrame
-        As the module says.
+        Records as described at the top of the module.
     """
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
     rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
@@ -73,14 +74,14 @@ def chart(records: pl.DataFrame) -> Chart:
 
 
 def ruled(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the good records in order, with the columns ``delta``, ``left_out``, ``splits`` and ``rule``.
+    """Return the successful records in order, with the columns ``delta``, ``left_out``, ``splits`` and ``rule``.
 
-    ``left_out`` is the number of negatives left out of each fit, of as many as ``protocol.test_size`` leaves.
+    ``left_out`` is the number of negatives left out of each fit, computed from ``protocol.test_size``.
     """
     good = records.filter(status="ok")
     params, shares = (list(map(json.loads, good[name])) for name in ("params", "protocol_params"))
     negatives = (good["n_samples"] - good["n_positive"]).to_list()
-    asked = [
+    settings = [
         {
             "delta": float(one["delta"]),
             "left_out": math.ceil(one["calibration_size"] * round(n_neg * (1 - share["test_size"]))),
@@ -90,24 +91,24 @@ def ruled(records: pl.DataFrame) -> pl.DataFrame:
         for one, share, n_neg in zip(params, shares, negatives, strict=True)
     ]
     columns = {"delta": pl.Float64, "left_out": pl.Int64, "splits": pl.Int64, "rule": pl.String}
-    return good.hstack(pl.DataFrame(asked, columns)).sort(*SETTING, "repeat")
+    return good.hstack(pl.DataFrame(settings, columns)).sort(*SETTING, "repeat")
 
 
-def _row(same: pl.DataFrame, printed: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
+def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
     n, rule, rho, delta = (same[name][0] for name in ("left_out", "rule", "rho", "delta"))
     above, low, high = _share(same)
     exact = violation(n, RANKS[rule](n, rho, delta), rho) if rule in RANKS else None
     theirs = printed_for(printed, n=n, threshold=rule)
     return [
-        str(n),
+        number(n, "d"),
         rule,
-        f"{above} of {len(same)}",
-        f"{above / len(same):.3f}",
-        f"[{low:.3f}, {high:.3f}]",
-        figure(exact),
+        Cell(f"{above} of {len(same)}", above),
+        number(above / len(same)),
+        interval((low, high)),
+        number(exact),
         spread(same["p_fa"].to_list()),
         spread(same["p_nd"].to_list()),
-        *(figure(theirs.get(name)) for name in shown),
+        *(number(theirs.get(name)) for name in shown),
         _verdict(above / len(same), low, delta),
     ]
 

@@ -11,12 +11,12 @@ from npbench_papers.guarantee.np_roc import NPROC
 def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:
     """Return the share of positives accepted by the umbrella's threshold against the bound on false alarms.
 
-    A curve begins at the smallest bound that its negatives are enough for.
+    A curve begins at the smallest bound for which it has enough negatives.
 
     Parameters
     ----------
     curves : mapping of str to NPROC
-        What :func:`npbench_papers.guarantee.np_roc.np_roc` returns, by label.
+        Curves of :func:`npbench_papers.guarantee.np_roc.np_roc`, by label.
     most : float
         Largest bound shown, in ]0, 1].
 
@@ -36,8 +36,8 @@ def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:
         "NP-ROC bands",
         [[Panel("", "bound on false alarms ρ", "positives accepted", series)]],
         [
-            f"Bands: limits of the share. At any one ρ each limit fails with probability δ = {deltas} at most, and so "
-            "does the bound; not at all ρ at once."
+            f"Bands: limits of the share. At any single ρ each limit fails with a probability of at most δ = {deltas}, "
+            "and so does the bound; this does not hold for all ρ at once."
         ],
     )
 

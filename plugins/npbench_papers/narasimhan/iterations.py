@@ -1,7 +1,7 @@
 """Iterations of cutting planes against the range of false-positive rates and C.
 
-Figures 8 and 9 of Narasimhan and Agarwal (2016): ranges [0, b] against b, and others against their length, where they
-begin. Records fix C, and their method where a solver has several.
+Figures 8 and 9 of Narasimhan and Agarwal (2016): ranges [0, b] against b, and ranges that begin later against their
+length. Records fix C, and their method if a solver has several.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import COLOURS
-from npbench.report.sheet import NONE, Sheet
+from npbench.report.sheet import Row, Sheet, number
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.narasimhan.partial_areas import fpr_range
+from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,66 +26,66 @@ if TYPE_CHECKING:
 MARKERS = "os^Dvp"
 TICKS = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
 WIDTH = 3.4  # inches of a panel
-SMALL = 8  # points
+
+Means = Mapping[tuple[float, float], float | None]  # by length of the range, and C or beginning
 
 
-def table(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and method the mean iterations by length of the range and by C, then by its beginning.
 
     Parameters
     ----------
     records : DataFrame
-        Those for which ``C`` is no fixed parameter are left out.
+        Records; those without a fixed parameter ``C`` are left out.
     printed : sequence of mapping
-        Not used: the paper draws its figures.
+        Unused: the paper draws its curves.
     """
     return [_sheet(group, line) for group, line in _groups(records)]
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
-    from matplotlib.figure import Figure
-
     groups = _groups(records)
     n_columns = max(min(len(groups), 2), 1)
     n_rows = max(-(-len(groups) // n_columns), 1)
-    drawing = Figure(figsize=(WIDTH * n_columns, 0.85 * WIDTH * n_rows), layout="constrained")
-    panels = drawing.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for axes, (group, line) in zip(panels, groups, strict=False):
+    drawing, rows = panels(n_rows, n_columns, (WIDTH * n_columns, 0.85 * WIDTH * n_rows))
+    every = [axes for row in rows for axes in row]
+    for axes, (group, line) in zip(every, groups, strict=False):
         _curves(axes, group, line)
-    for axes in panels[len(groups) :]:
+    for axes in every[len(groups) :]:
         axes.set_visible(False)
     return drawing
 
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
-    """Return the records of each sheet, and the column that a line of it has one value of: ``C`` or ``lo``."""
-    asked = [json.loads(text) for text in records["params"]]
+    """Return the records of each sheet, and the column that identifies its lines: ``C`` or ``lo``."""
+    params = [json.loads(text) for text in records["params"]]
     ends = [fpr_range(text) for text in records["problem_params"]]
-    told = records.with_columns(
-        C=pl.Series([one.get("C") for one in asked], dtype=pl.Float64),
-        method=pl.Series([one.get("method") for one in asked], dtype=pl.String),
+    found = records.with_columns(
+        C=pl.Series([one.get("C") for one in params], dtype=pl.Float64),
+        method=pl.Series([one.get("method") for one in params], dtype=pl.String),
         lo=pl.Series([lo for lo, _ in ends], dtype=pl.Float64),
         length=pl.Series([round(hi - lo, 9) for lo, hi in ends], dtype=pl.Float64),
     ).drop_nulls("C")
-    told = told.sort("dataset", "solver", "method", "C", "lo", "length")
-    from_zero = told.filter(lo=0).partition_by("dataset", "solver", "method", maintain_order=True)
-    others = told.filter(pl.col("lo") > 0).partition_by("dataset", "solver", "method", "C", maintain_order=True)
+    found = found.sort("dataset", "solver", "method", "C", "lo", "length")
+    from_zero = found.filter(lo=0).partition_by("dataset", "solver", "method", maintain_order=True)
+    others = found.filter(pl.col("lo") > 0).partition_by("dataset", "solver", "method", "C", maintain_order=True)
     return [*((group, "C") for group in from_zero), *((group, "lo") for group in others)]
 
 
 def _sheet(group: pl.DataFrame, line: str) -> Sheet:
     lengths, lines = (sorted(group[name].unique()) for name in ("length", line))
-    means = {key: _mean(same) for key, same in group.partition_by("length", line, as_dict=True).items()}
-    rows = [
-        [f"{length:g}", *(_cell(means.get((length, one))) for one in lines), *_ends(means, length, lines)]
-        for length in lengths
-    ]
+    means: Means = {key: _mean(same) for key, same in group.partition_by("length", line, as_dict=True).items()}
+    across = [_ratio(means, (length, lines[-1]), (length, lines[0])) for length in lengths]
     falls = [_ratio(means, (lengths[0], one), (lengths[-1], one)) for one in lines]
-    rows.append(["shortest / longest", *(NONE if ratio is None else f"{ratio:.2f}" for ratio in falls), ""])
+    rows: list[Row] = [
+        [number(length, "g"), *(number(means.get((length, one)), ".1f") for one in lines), number(rise, ".2f")]
+        for length, rise in zip(lengths, across, strict=True)
+    ]
+    rows.append(["shortest / longest", *(number(ratio, ".2f") for ratio in falls), ""])
     heads = [f"C={one:g}" if line == "C" else f"[{one:g}, ...]" for one in lines]
     last = "largest / smallest C" if line == "C" else "last / first beginning"
-    notes = _notes(falls, means, lengths, lines, line)
+    notes = [_note(falls, across, line)]
     collapsed = len(group.filter(solver_status="collapsed"))
     if collapsed:
         notes.append(f"w = 0 is the certified optimum of {collapsed} of {len(group)} fits.")
@@ -101,21 +103,13 @@ def _title(group: pl.DataFrame, line: str) -> str:
     return f"{about['dataset']}, {named}: mean iterations, {what}{missing}{stopped}"
 
 
-def _notes(
-    falls: Sequence[float | None],
-    means: Mapping[Any, float | None],
-    lengths: Sequence[float],
-    lines: Sequence[float],
-    line: str,
-) -> list[str]:
-    known = [ratio for ratio in falls if ratio is not None]
-    across = [_ratio(means, (length, lines[-1]), (length, lines[0])) for length in lengths]
-    rises = [ratio for ratio in across if ratio is not None]
+def _note(falls: Sequence[float | None], across: Sequence[float | None], line: str) -> str:
+    known, rises = ([ratio for ratio in ratios if ratio is not None] for ratios in (falls, across))
     what = "the largest C than for the smallest" if line == "C" else "the range farthest to the right than the nearest"
-    return [
+    return (
         f"More iterations for the shortest range than for the longest: {sum(ratio > 1 for ratio in known)} of "
         f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both."
-    ]
+    )
 
 
 def _mean(same: pl.DataFrame) -> float | None:
@@ -123,30 +117,22 @@ def _mean(same: pl.DataFrame) -> float | None:
     return fmean(counts) if counts else None
 
 
-def _ratio(means: Mapping[Any, float | None], above: Any, below: Any) -> float | None:
+def _ratio(means: Means, above: tuple[float, float], below: tuple[float, float]) -> float | None:
     top, bottom = means.get(above), means.get(below)
     return top / bottom if top and bottom else None
 
 
-def _ends(means: Mapping[Any, float | None], length: float, lines: Sequence[float]) -> list[str]:
-    ratio = _ratio(means, (length, lines[-1]), (length, lines[0]))
-    return [NONE if ratio is None else f"{ratio:.2f}"]
-
-
-def _cell(mean: float | None) -> str:
-    return NONE if mean is None else f"{mean:.1f}"
-
-
 def _curves(axes: Axes, group: pl.DataFrame, line: str) -> None:
-    for number, (one,) in enumerate(group.select(line).unique().sort(line).rows()):
+    for place, (one,) in enumerate(group.select(line).unique().sort(line).rows()):
         points = group.filter(pl.col(line) == one, status="ok").group_by("length").agg(pl.col("n_iter").mean())
         points = points.sort("length")
         look: dict[str, Any] = {
-            "color": COLOURS[number % len(COLOURS)],
-            "marker": MARKERS[number % len(MARKERS)],
+            "color": COLOURS[place % len(COLOURS)],
+            "marker": MARKERS[place % len(MARKERS)],
             "markersize": 4,
         }
         axes.plot(points["length"], points["n_iter"], label=f"{'C' if line == 'C' else 'a'} = {one:g}", **look)
+    tidy(axes)
     axes.set_title(_title(group, line).replace(": mean iterations, ", "\n"), size=SMALL)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -157,7 +143,4 @@ def _curves(axes: Axes, group: pl.DataFrame, line: str) -> None:
     axes.set_yticks(*[[tick for tick in TICKS if low <= tick <= high]] * 2)
     axes.set_xlabel("length of the range", size=SMALL)
     axes.set_ylabel("iterations", size=SMALL)
-    axes.tick_params(labelsize=SMALL)
-    axes.grid(color="0.9")
     axes.legend(fontsize=SMALL - 1, frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""Partial AUCs of several methods beside those of a paper: Tables 2, 4 and 5 of Narasimhan and Agarwal (2016)."""
+"""Partial AUCs of several methods next to the paper's: Tables 2, 4 and 5 of Narasimhan and Agarwal (2016)."""
 
 from __future__ import annotations
 
@@ -12,67 +12,62 @@ import polars as pl
 
 from npbench.report.render.palette import Palette
 from npbench.report.select.labels import labels
-from npbench.report.select.measured import values
-from npbench.report.sheet import NONE, Sheet, printed_for, spread
-from npbench.report.sheet import figure as cell
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.records import Printed, difference, printed_for, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NEAR = 0.03  # what a figure may differ from the paper's to count as the same
+BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
+NEAR = 0.03  # largest difference from the paper's value that counts as reached
 WIDTH, LINE = 3.4, 0.3  # inches of a panel, and of a method in it
-SMALL = 8  # points
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
 
 def table(
     records: pl.DataFrame,
-    printed: Sequence[Mapping[str, Any]],
+    printed: Printed,
     *,
     metric: str = "pauc",
-    base: str = "auc_svm",
-    others: Sequence[str] = ("pauc_struct", "pauc_dc"),
 ) -> list[Sheet]:
-    """Return for each data set the figure of every method beside the paper's, then who is ahead of ``base``.
+    """Return for each data set the metric of every method next to the paper's, then who is ahead of ``BASE``.
 
     Parameters
     ----------
     records : DataFrame
-        For the problem pauc.
+        Records of the problem pauc.
     printed : sequence of mapping
-        By ``dataset``, ``solver`` and, where there are several, ``fpr_range``, with the metric.
+        By ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric.
     metric : str
-        The column that is compared: larger is better.
-    base, others : str, sequence of str
-        Solvers: each of ``others`` is set against ``base`` on the same splits.
+        Column to compare; larger is better.
     """
     named = ranged(records)
     sheets = [
         _sheet(str(dataset), group, printed, metric)
         for (dataset,), group in named.group_by("dataset", maintain_order=True)
     ]
-    ahead = _ahead(named, printed, metric, base, others)
+    ahead = _ahead(named, printed, metric)
     return [*sheets, ahead] if ahead.rows else sheets
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, metric: str = "pauc", **_: Any) -> Figure:
-    """Draw the figures of each data set, a panel each: a dot and one standard deviation for every method.
+def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc", **_: Any) -> Figure:
+    """Draw the metric on each data set, a panel each: a dot and one standard deviation for every method.
 
     Parameters
     ----------
     records, printed, metric
-        As for :func:`table`; the paper's figures are hollow diamonds.
+        As for :func:`table`; the paper's values are hollow diamonds.
     """
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     named = ranged(records).filter(status="ok")
     groups = named.partition_by("dataset", maintain_order=True, as_dict=True)
     methods = named["method"].unique().sort(descending=True).to_list()
-    drawing = Figure(figsize=(WIDTH * max(len(groups), 1), 1 + LINE * len(methods)), layout="constrained")
-    panels = drawing.subplots(1, max(len(groups), 1), sharey=True, squeeze=False)[0]
-    for axes, ((dataset,), group) in zip(panels, groups.items(), strict=False):
+    size = (WIDTH * max(len(groups), 1), 1 + LINE * len(methods))
+    drawing, (row,) = panels(1, len(groups), size, sharey=True)
+    for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         _dots(axes, group, methods, printed, metric)
         axes.set_title(str(dataset), size=SMALL + 1)
         axes.set_xlabel(metric, size=SMALL)
@@ -84,7 +79,7 @@ def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]], *, metri
 def ranged(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records in the order of tables, with the columns ``fpr_range``, a text, and ``method``.
 
-    A method is a solver's label, with its range where a data set has records for several.
+    A method is a solver's label, with its range if a data set has records for several.
 
     Examples
     --------
@@ -112,37 +107,37 @@ def fpr_range(problem_params: str) -> tuple[float, float]:
     return lo, hi
 
 
-def _sheet(dataset: str, group: pl.DataFrame, printed: Sequence[Mapping[str, Any]], metric: str) -> Sheet:
-    methods = [same for _, same in group.group_by("method", maintain_order=True)]
+def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
+    methods = group.partition_by("method", maintain_order=True)
     means = {same["method"][0]: _mean(same, metric) for same in methods}
     papers = {same["method"][0]: _paper(same, printed, metric) for same in methods}
     best_first = sorted(methods, key=lambda same: -(means[same["method"][0]] or 0.0))
-    asked = ", ".join(group["fpr_range"].unique(maintain_order=True))
+    ranges = ", ".join(group["fpr_range"].unique(maintain_order=True))
     return Sheet(
-        f"{dataset}, {metric} in {asked}: mean±standard deviation over splits; processor seconds of selection and fit",
+        f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
         ["method", "here", "paper", "difference", "verdict", "selection", "fit", "splits", "w = 0"],
         [_row(same, papers[same["method"][0]], metric) for same in best_first],
         list(_notes(means, papers)),
     )
 
 
-def _row(same: pl.DataFrame, paper: float | None, metric: str) -> list[str]:
+def _row(same: pl.DataFrame, paper: float | None, metric: str) -> Row:
     good = same.filter(status="ok")
-    found = values(good, metric)
+    here, printed = spread(values(good, metric)), number(paper)
     return [
         same["method"][0],
-        spread(found),
-        cell(paper),
-        f"{fmean(found) - paper:+.3f}" if found and paper is not None else NONE,
-        verdict(fmean(found) if found else None, paper),
+        here,
+        printed,
+        difference(here, printed),
+        verdict(here.value, paper),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
-        f"{len(good)}/{len(same)}",
-        str(len(good.filter(solver_status="collapsed"))),
+        count(len(good), len(same)),
+        number(len(good.filter(solver_status="collapsed")), "d"),
     ]
 
 
 def verdict(here: float | None, paper: float | None) -> str:
-    """Return how a figure compares with the paper's.
+    """Return how a value compares with the paper's.
 
     Examples
     --------
@@ -152,57 +147,52 @@ def verdict(here: float | None, paper: float | None) -> str:
     if here is None:
         return "not measured"
     if paper is None:
-        return NONE
+        return MISSING.text
     return "above" if here > paper + NEAR else "below" if here < paper - NEAR else "reached"
 
 
 def _notes(means: Mapping[str, float | None], papers: Mapping[str, float | None]) -> Iterator[str]:
-    both = [name for name in means if means[name] is not None and papers[name] is not None]
-    if len(both) < 2:
+    here = {name: mean for name, mean in means.items() if mean is not None and papers[name] is not None}
+    printed = {name: paper for name, paper in papers.items() if paper is not None and name in here}
+    if len(here) < 2:
         return
-    printed: dict[str, float] = {name: papers[name] or 0.0 for name in both}
-    here: dict[str, float] = {name: means[name] or 0.0 for name in both}
-    alike = [(here[a] - here[b]) * (printed[a] - printed[b]) > 0 for a, b in combinations(both, 2)]
-    order = " > ".join(sorted(both, key=lambda name: -printed[name]))
-    same = "the same" if all(alike) else f"{sum(alike)} of {len(alike)} pairs as there"
+    agree = [(here[a] - here[b]) * (printed[a] - printed[b]) > 0 for a, b in combinations(here, 2)]
+    order = " > ".join(sorted(here, key=lambda name: -printed[name]))
+    same = "the same" if all(agree) else f"{sum(agree)} of {len(agree)} pairs agree"
     yield f"The paper's order: {order}; here {same}."
-    yield f"Reached: within {NEAR:g}. w = 0: fits whose certified optimum ranks nothing; see the solver's page."
+    yield f"Reached: within {NEAR:g}. w = 0: fits with a certified optimum that ranks nothing; see the solver's page."
 
 
-def _ahead(
-    named: pl.DataFrame, printed: Sequence[Mapping[str, Any]], metric: str, base: str, others: Sequence[str]
-) -> Sheet:
-    """Return whether each of ``others`` is ahead of ``base`` on the same splits."""
+def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
+    """Return whether each of ``OTHERS`` is ahead of ``BASE`` on the same splits."""
     rows = []
-    good = named.filter(pl.col("status") == "ok", pl.col("solver").is_in([base, *others]))
+    good = named.filter(pl.col("status") == "ok", pl.col("solver").is_in([BASE, *OTHERS]))
     on = ["dataset", "split_sha256", "repeat"]
-    theirs = good.filter(solver=base).select(*on, pl.col(metric).alias("base")).unique(on, maintain_order=True)
-    compared = good.filter(pl.col("solver") != base).group_by("dataset", "solver", "method", maintain_order=True)
+    theirs = good.filter(solver=BASE).select(*on, pl.col(metric).alias("base")).unique(on, maintain_order=True)
+    compared = good.filter(pl.col("solver") != BASE).group_by("dataset", "solver", "method", maintain_order=True)
     for (dataset, solver, method), same in compared:
         paired = same.join(theirs, on=on, maintain_order="left")
         gains = (paired[metric] - paired["base"]).drop_nulls().to_list()
-        paper, base_paper = (_paper(same.with_columns(solver=pl.lit(one)), printed, metric) for one in (solver, base))
-        known = paper - base_paper if paper is not None and base_paper is not None else None
-        rows.append([str(dataset), str(method), spread(gains), _signed(known), *_who(gains, known, base)])
+        paper, base_paper = (
+            number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, BASE)
+        )
+        known = difference(paper, base_paper)
+        rows.append([str(dataset), str(method), spread(gains), known, *_who(gains, known.value)])
     return Sheet(
-        f"{metric} less that of {base} on the same split",
+        f"{metric} minus that of {BASE} on the same split",
         ["data", "method", "here", "paper", "splits ahead", "verdict"],
         rows,
     )
 
 
-def _who(gains: Sequence[float], paper: float | None, base: str) -> list[str]:
+def _who(gains: Sequence[float], paper: float | None) -> Row:
     if not gains:
-        return [NONE, "not measured"]
+        return [MISSING, "not measured"]
     ahead = sum(gain > 0 for gain in gains)
     mean = round(fmean(gains), 3)  # as it is printed
     words = "ahead" if mean > 0 else "behind" if mean < 0 else "level"
     as_paper = "" if paper is None else ", as in the paper" if paper * mean > 0 else ", not as in the paper"
-    return [f"{ahead} of {len(gains)}", f"{words}{as_paper}"]
-
-
-def _signed(value: float | None) -> str:
-    return NONE if value is None else f"{value:+.3f}"
+    return [Cell(f"{ahead} of {len(gains)}", ahead), f"{words}{as_paper}"]
 
 
 def _mean(same: pl.DataFrame, metric: str) -> float | None:
@@ -210,15 +200,13 @@ def _mean(same: pl.DataFrame, metric: str) -> float | None:
     return fmean(found) if found else None
 
 
-def _paper(same: pl.DataFrame, printed: Sequence[Mapping[str, Any]], metric: str) -> float | None:
+def _paper(same: pl.DataFrame, printed: Printed, metric: str) -> float | None:
     about = same.row(0, named=True)
     asked = list(fpr_range(about["problem_params"]))
     return printed_for(printed, dataset=about["dataset"], solver=about["solver"], fpr_range=asked).get(metric)
 
 
-def _dots(
-    axes: Axes, group: pl.DataFrame, methods: Sequence[str], printed: Sequence[Mapping[str, Any]], metric: str
-) -> None:
+def _dots(axes: Axes, group: pl.DataFrame, methods: Sequence[str], printed: Printed, metric: str) -> None:
     palette = Palette(methods)
     for place, method in enumerate(methods):
         same = group.filter(method=method)
@@ -230,8 +218,5 @@ def _dots(
         paper = _paper(same, printed, metric)
         if paper is not None:
             axes.plot(paper, place, **DIAMOND)
+    tidy(axes, "x")
     axes.set_yticks(range(len(methods)), methods, fontsize=SMALL)
-    axes.tick_params(axis="x", labelsize=SMALL)
-    axes.grid(axis="x", color="0.9")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -18,13 +18,13 @@ def same(mixture, other):
     return all(np.array_equal(getattr(mixture, field), getattr(other, field)) for field in fields)
 
 
-def test_two_of_the_populations_are_those_of_the_data_sets():
+def test_populations_match_data_sets():
     for population, (positive, negative) in ((asymmetry.PAIRS["0.12"], GAUSSIANS), (asymmetry.HUMPS, MIXTURES)):
         assert same(population.positive, positive)
         assert same(population.negative, negative)
 
 
-def test_curves_are_those_of_each_population():
+def test_curves_of_each_population():
     pairs = {name: asymmetry.PAIRS[name] for name in ("3", "-6")}
     frame = asymmetry.curves(pairs, "erf")
     assert frame["population"].unique(maintain_order=True).to_list() == ["3", "-6"]
@@ -35,7 +35,7 @@ def test_curves_are_those_of_each_population():
     assert not row["consistent"]
 
 
-def test_three_curves_run_from_corner_to_corner_with_the_hull_on_top():
+def test_hull_is_the_top_of_three_curves():
     frame = asymmetry.three_curves(asymmetry.HUMPS, "hinge")
     hull = frame.filter(curve="by both")
     for (_,), one in frame.group_by("curve"):
@@ -47,7 +47,7 @@ def test_three_curves_run_from_corner_to_corner_with_the_hull_on_top():
     assert np.max(np.interp(by_asymmetry["u"], hull["u"], hull["v"]) - by_asymmetry["v"].to_numpy()) > 0.2
 
 
-def test_ellipses_lie_at_one_and_two_standard_deviations():
+def test_ellipses_at_one_and_two_deviations():
     pytest.importorskip("matplotlib")
     axes = asymmetry.against_training({"0.12": asymmetry.PAIRS["0.12"]}, "square").axes[0]
     positive = asymmetry.PAIRS["0.12"].positive
@@ -59,7 +59,7 @@ def test_ellipses_lie_at_one_and_two_standard_deviations():
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_thick_lines_are_where_the_classifiers_are_of_use(loss):
+def test_thick_lines_mark_useful_classifiers(loss):
     pytest.importorskip("matplotlib")
     frame = asymmetry.curves(asymmetry.PAIRS, loss)
     rows = asymmetry.against_training(asymmetry.PAIRS, loss).axes[1::2]
@@ -70,7 +70,7 @@ def test_thick_lines_are_where_the_classifiers_are_of_use(loss):
         assert (~np.isnan(np.asarray(beta, dtype=float))).tolist() == one["consistent"].to_list()
 
 
-def test_the_corner_shows_the_curve_below_and_above_the_diagonal():
+def test_corner_shows_curve_around_diagonal():
     pytest.importorskip("matplotlib")
     pairs = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
     below, above = asymmetry.corner(pairs, "square", rate=0.2).axes[1::2]
@@ -82,7 +82,7 @@ def test_the_corner_shows_the_curve_below_and_above_the_diagonal():
         assert axes.get_xlim()[1] == pytest.approx(0.2, rel=0.05)
 
 
-def test_the_published_figures_show_the_theory(monkeypatch):
+def test_published_figures_show_the_theory(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(ROOT / "docs")
     import figures
@@ -92,7 +92,7 @@ def test_the_published_figures_show_the_theory(monkeypatch):
         assert figures.digest_of_theory(name).encode() in image, "python docs/figures.py draws it anew"
 
 
-def test_the_figure_by_intercept_and_asymmetry_draws_its_three_curves():
+def test_figure_draws_three_curves():
     pytest.importorskip("matplotlib")
     right = asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "square").axes[1]
     frame = asymmetry.three_curves(asymmetry.HUMPS, "square")
@@ -101,7 +101,7 @@ def test_the_figure_by_intercept_and_asymmetry_draws_its_three_curves():
         assert line.get_xdata().tolist() == frame.filter(curve=name)["u"].to_list()
 
 
-def test_the_page_prints_what_it_says(capsys):
+def test_docs_page_prints_its_output(capsys):
     page, names = (ROOT / "docs" / "asymmetry.md").read_text(encoding="utf-8"), {}
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 5

@@ -48,10 +48,10 @@ def records(traces, dataset="pima", **columns):
 
 
 def cells(sheet, row):
-    return dict(zip(sheet.columns, sheet.rows[row], strict=True))
+    return dict(zip(sheet.columns, sheet.texts[row], strict=True))
 
 
-def test_costs_are_those_of_the_rates_and_shares():
+def test_costs_from_rates_and_shares():
     (one,) = compared(records([fold(seed) for seed in range(3)]))
     assert one.asymmetry.tolist() == GAMMAS.tolist()
     assert one.cost.shape == one.train_asymmetry.shape == (3, 3, 3)
@@ -62,14 +62,14 @@ def test_costs_are_those_of_the_rates_and_shares():
             assert one.cost[1, kind, place] == pytest.approx(gamma * 0.4 * p_nd + (1 - gamma) * 0.6 * p_fa)
 
 
-def test_the_order_of_stages_does_not_matter():
+def test_order_of_stages_is_irrelevant():
     trace = fold(3, (0.1, 0.0, 0.2))
     order = np.random.default_rng(0).permutation(9)
     mixed = {name: np.array(column)[order].tolist() for name, column in trace.items()}
     np.testing.assert_array_equal(next(compared(records([mixed]))).cost, next(compared(records([trace]))).cost)
 
 
-def test_acceptance_is_the_share_of_tests_of_scipy_that_accept():
+def test_acceptance_matches_scipy():
     cost = np.random.default_rng(0).normal(size=(10, 3, 200)) + np.array([0.5, 0.0, -0.2])[:, None]
     found = acceptance(cost)
     for pair, share in zip(PAIRS, found, strict=True):
@@ -83,7 +83,7 @@ def test_acceptance_is_the_share_of_tests_of_scipy_that_accept():
     ("shift", "expected"),
     [((0.1, 0.1, 0.0), "all ahead"), ((0.0, 0.0, 0.1), "one ahead"), ((0.0, 0.0, 0.0), "level")],
 )
-def test_the_verdict_names_who_costs_less(shift, expected):
+def test_verdict_names_the_cheaper_kind(shift, expected):
     (sheet,) = table(records([fold(seed, shift) for seed in range(10)]), [])
     row = cells(sheet, 0)
     assert row["verdict"] == expected
@@ -92,7 +92,7 @@ def test_the_verdict_names_who_costs_less(shift, expected):
     assert cells(sheet, 1)["verdict"] == "-"
 
 
-def test_the_papers_figures_stand_below():
+def test_paper_values_are_below():
     printed = [{"dataset": "pima", **dict.fromkeys(PAIRS, 0.0), "one>all": 9.2}]
     (sheet,) = table(records([fold()]), printed)
     assert cells(sheet, 1)["one>all"] == "9.2"
@@ -100,7 +100,7 @@ def test_the_papers_figures_stand_below():
     assert sheet.notes[0] == "Verdicts agree with the paper's on 0 of 1 data sets."
 
 
-def test_failed_folds_and_those_without_a_trace_are_counted_and_left_out():
+def test_unusable_folds_are_left_out():
     traces = [fold(0), None, fold(2), {}]
     frame = pl.concat([records(traces), records([fold(4)], status="failed").with_columns(repeat=pl.lit(4, pl.Int64))])
     (sheet,) = table(frame, [])
@@ -110,7 +110,7 @@ def test_failed_folds_and_those_without_a_trace_are_counted_and_left_out():
     assert cells(mismatch(records([None]), [])[0], 0)["one"] == "-"
 
 
-def test_the_asymmetry_is_chosen_on_the_first_fold_and_measured_on_the_others():
+def test_asymmetry_is_chosen_on_first_fold():
     traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(4)]
     traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
     (sheet,) = mismatch(records(traces), [])
@@ -131,7 +131,7 @@ def trace_of(*curves):
     return {name: [value for one in curves for value in one[name]] for name in ("kind", "test_p_fa", "test_p_nd")}
 
 
-def test_curves_are_interpolated_between_the_best_points_and_the_corners():
+def test_curves_are_interpolated():
     trace = trace_of(curve(0, [0.2, 0.2], [0.9, 0.4]), curve(1, [0.0, 1.0], [0.5, 0.0]), curve(2, [], []))
     found = roc_curves.averaged(records([trace, trace]), np.array([0.0, 0.1, 0.6]))
     np.testing.assert_allclose(found["by asymmetry"], [[1.0, 0.7, 0.2]] * 2)
@@ -139,10 +139,11 @@ def test_curves_are_interpolated_between_the_best_points_and_the_corners():
     np.testing.assert_allclose(found["by both"], [[1.0, 0.9, 0.4]] * 2)
 
 
-def test_the_table_of_curves_has_means_over_the_splits():
+def test_curve_table_has_means_over_splits(monkeypatch):
+    monkeypatch.setattr(roc_curves, "RATES", np.array([0.1]))
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
-    (sheet,) = roc_curves.table(records([*traces, None]), [], at=[0.1])
-    assert sheet.rows == [
+    (sheet,) = roc_curves.table(records([*traces, None]), [])
+    assert sheet.texts == [
         ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
         ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],
         ["by both", "0.100±0.000", "lowest at 1 of 1"],
@@ -151,12 +152,12 @@ def test_the_table_of_curves_has_means_over_the_splits():
 
 
 @pytest.mark.parametrize("traces", [[fold()], [None], []])
-def test_the_figure_is_drawn_of_what_there_is(traces):
+def test_figure_of_any_records(traces):
     pytest.importorskip("matplotlib")
     frame = records(traces) if traces else records([None]).clear()
     drawing = roc_curves.figure(frame, [])
     assert len(drawing.axes[0].lines) == (3 if traces and traces[0] else 0)
 
 
-def test_figures_and_tables_speak_of_the_same_kinds():
+def test_figures_and_tables_share_kinds():
     assert set(roc_curves.KINDS.values()) == set(range(len(choices.KINDS)))

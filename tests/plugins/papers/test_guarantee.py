@@ -10,7 +10,10 @@ import pytest
 from scipy.stats import beta, norm
 
 import npbench
-from npbench.config.command_line import parse, requested
+from npbench.config import search_path as configs
+from npbench.config.compose import as_plain
+from npbench.config.experiment import compose_experiment
+from npbench.config.fill import check_all
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
@@ -42,7 +45,7 @@ def repeats(p_fa, *, threshold="umbrella", test_size=0.99528, n_splits=1, status
 
 def rows(*groups, printed=()):
     (sheet,) = guarantee.table(pl.DataFrame([record for group in groups for record in group]), printed)
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 def exact(n, k):
@@ -51,7 +54,7 @@ def exact(n, k):
     return float(sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1)))
 
 
-def test_a_row_counts_the_repeats_above_the_bound():
+def test_row_counts_repeats_above_bound():
     (row,) = rows(repeats([0.06, *[0.03] * 47, 0.05, 0.04]), printed=PRINTED)
     assert (row["n"], row["threshold"], row["above rho"], row["share"]) == ("59", "umbrella", "1 of 50", "0.020")
     low, high = beta.ppf(0.025, 1, 50), beta.ppf(0.975, 2, 49)
@@ -60,7 +63,7 @@ def test_a_row_counts_the_repeats_above_the_bound():
     assert (row["theirs"], row["verdict"]) == ("0.250", "kept")
 
 
-def test_rows_are_for_each_number_of_negatives_and_rule():
+def test_rows_per_number_of_negatives_and_rule():
     found = rows(
         repeats([0.06, 0.04], threshold="empirical"),
         repeats([0.04, 0.04], test_size=0.984),
@@ -79,19 +82,19 @@ def test_rows_are_for_each_number_of_negatives_and_rule():
 @pytest.mark.parametrize(
     ("above", "verdict"), [(0, "kept"), (5, "kept"), (8, "kept within noise"), (20, "exceeded"), (100, "exceeded")]
 )
-def test_the_verdict_knows_noise(above, verdict):
+def test_verdict_allows_for_noise(above, verdict):
     (row,) = rows(repeats([0.06] * above + [0.04] * (100 - above)))
     assert row["verdict"] == verdict
 
 
-def test_failed_jobs_are_left_out_and_nothing_at_all_is_no_table():
+def test_failed_jobs_are_left_out():
     failed = repeats([None, None], status="failed")
     (row,) = rows(repeats([0.01, 0.02]), failed)
     assert row["above rho"] == "0 of 2"
     assert guarantee.table(pl.DataFrame(repeats([0.01])).clear(), PRINTED) == []
 
 
-def test_the_chart_shows_what_the_table_says():
+def test_chart_matches_table():
     records = pl.DataFrame(
         repeats([0.06, 0.04], threshold="empirical") + repeats([0.04, 0.04]) + repeats([0.06, 0.06], test_size=0.984)
     )
@@ -109,9 +112,14 @@ def test_the_chart_shows_what_the_table_says():
     assert len(drawn.axes) == 2
 
 
-def test_the_experiment_leaves_out_the_negatives_that_it_says():
-    asked = requested(parse(["+experiment=guarantee", "repeats=1"]))
-    requests, experiment = asked.requests, asked.experiment
+def test_experiment_leaves_out_stated_negatives():
+    configs.register()
+    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+        found, experiment, faults = compose_experiment(
+            GlobalHydra.instance().config_loader(), "guarantee", ["repeats=1"]
+        )
+    assert not faults
+    requests, _ = check_all([as_plain(config) for config in found])
     data = npbench.load_dataset("scalable", **requests[0].dataset_params)
     left_out = set()
     for request in requests:
@@ -127,7 +135,7 @@ def test_the_experiment_leaves_out_the_negatives_that_it_says():
     assert [row["n"] for row in experiment.printed] == list(sizes)
 
 
-def test_bands_as_a_chart():
+def test_band_chart():
     rng = np.random.default_rng(0)
     curves = {"gen": np_roc(rng.normal(size=100), rng.normal(2, size=80)), "sgd": np_roc(np.zeros(20), np.ones(20))}
     chart = np_roc_report.chart(curves, most=0.3)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import npbench_papers
 from npbench.config.experiment import check
-from npbench.config.search_path import config_dir
 from npbench.evaluation.grids import grid_values
-from npbench.report.select.strategies import settings, with_strategy
 from npbench.report.stats.inference import median_interval, wilcoxon
 from npbench_papers.davenport import medians
+from npbench_papers.davenport.strategies import settings, with_strategy
 
 OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]]}
 SEARCH = {"gamma": [0.5, 1], "nu_pos": [0.25, 0.5, 0.75, 1], "nu_neg": [0.25, 0.5, 0.75, 1]}
@@ -66,11 +67,11 @@ def tables(records, printed=(), **options):
 def cells(sheet):
     """Return the rows of a sheet by header."""
     assert len(set(sheet.columns)) == len(sheet.columns)
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 @pytest.mark.parametrize("n", [6, 10, 25, 100])
-def test_the_interval_of_the_median_is_that_of_its_order_statistics(n):
+def test_median_interval_by_order_statistics(n):
     low, high = median_interval(np.random.default_rng(n).permutation(n) + 1.0)
     below = [sum(math.comb(n, j) for j in range(k)) / 2**n for k in range(n)]  # P(Binomial(n, 1/2) < k)
     k = max(k for k in range(n) if below[k] <= 0.025)
@@ -78,16 +79,16 @@ def test_the_interval_of_the_median_is_that_of_its_order_statistics(n):
 
 
 @given(st.lists(st.floats(-10, 10), max_size=5))
-def test_a_few_values_have_no_interval(values):
+def test_few_values_have_no_interval(values):
     assert median_interval(values) is None
 
 
-def test_an_interval_of_equal_values_is_a_point():
+def test_interval_of_equal_values_is_a_point():
     assert median_interval([1.0] * 10) == (1.0, 1.0)
 
 
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=9, unique_by=abs).filter(lambda d: 0 not in d))
-def test_the_one_sided_test_counts_the_patterns_as_large(differences):
+def test_one_sided_test_by_enumeration(differences):
     ranks = stats.rankdata(np.abs(differences))
     seen = ranks[np.array(differences) > 0].sum()
     sums = [ranks @ signs for signs in itertools.product((0, 1), repeat=len(ranks))]
@@ -95,7 +96,7 @@ def test_the_one_sided_test_counts_the_patterns_as_large(differences):
     assert wilcoxon(differences, "less") == pytest.approx(np.mean(np.array(sums) <= seen))
 
 
-def test_scores_stand_above_the_papers():
+def test_scores_are_above_the_papers():
     scores = [0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 1.0, 0.5]
     records = [record("cd", n, np_score=s, p_fa=0.1 * (n % 2), n_candidates=6 + n) for n, s in enumerate(scores)]
     records.append(record("cd", 10, status="timeout", np_score=None))
@@ -112,7 +113,7 @@ def test_scores_stand_above_the_papers():
         "seconds": "4",
         "n_candidates": "10",
         "ok": "10/11",
-        "verdict": "not told apart",
+        "verdict": "no significant difference",
     }
     assert list(paper.values()) == ["", "paper", "0.100±0.020", "-", "0.318", "169", "7", "", ""]
     assert list(apart.values()) == ["", "here - paper", "-0.050", "-", "+0.232", "-165", "+3", "", ""]
@@ -122,27 +123,27 @@ def test_scores_stand_above_the_papers():
     ("n", "theirs", "verdict"),
     [
         (10, 1.5, "worse than the paper"),
-        (10, 2.0, "not told apart"),
-        (10, 9.0, "not told apart"),
+        (10, 2.0, "no significant difference"),
+        (10, 9.0, "no significant difference"),
         (10, 9.5, "better than the paper"),
         (5, 99.0, "too few"),
         (10, None, "-"),
     ],
 )
-def test_the_verdict_is_whether_the_interval_holds_the_papers_median(n, theirs, verdict):
+def test_verdict_compares_interval_with_paper(n, theirs, verdict):
     records = [record("cd", k, np_score=k + 1.0) for k in range(n)]  # of ten the interval is 2 to 9
     sheet, *_ = tables(records, [{"strategy": "cd", "np_score": theirs}])
     assert cells(sheet)[0]["verdict"] == verdict
 
 
-def test_a_strategy_that_failed_everywhere_is_not_measured():
+def test_failed_strategy_is_not_measured():
     sheet, *_, order = tables([record("cd", status="failed", np_score=None), record("bs")], [{"np_score": 0.5}])
     baseline, _, _, failed, _ = cells(sheet)
     assert (baseline["verdict"], failed["verdict"], failed["np_score"]) == ("too few", "not measured", "-")
     assert [row["verdict"] for row in cells(order)] == ["not measured"]
 
 
-def test_speed_ups_are_ratios_on_the_same_split_beside_the_papers_for_this_grid():
+def test_speed_ups_are_ratios_on_shared_splits():
     seconds = [9.0, 19.0, 29.0, 39.0, 49.0, 59.0, 69.0]
     records = [record("gs", n, select_seconds=s) for n, s in enumerate(seconds)]  # 10 to 70 with the fit
     records += [record("cd", n, select_seconds=1.0, n_candidates=16) for n in reversed(range(7))]  # 2 each
@@ -161,9 +162,9 @@ def test_speed_ups_are_ratios_on_the_same_split_beside_the_papers_for_this_grid(
         "verdict": "above the paper's",
         "candidates": "2.0",
     }
-    assert cells(tables(records, printed)[1])[0]["verdict"] == "not told apart"
+    assert cells(tables(records, printed)[1])[0]["verdict"] == "no significant difference"
     assert cells(tables(records)[1])[0]["verdict"] == "-"
-    assert speed.notes == ["Timed on a; jobs side by side: 1, threads of each: 2."]
+    assert speed.notes == ["Timed on a; parallel jobs: 1, threads of each: 2."]
 
 
 def test_nothing_to_compare_is_not_measured():
@@ -172,7 +173,7 @@ def test_nothing_to_compare_is_not_measured():
     assert cells(order)[0]["verdict"] == "not measured"
 
 
-def test_the_order_is_tested_on_the_splits():
+def test_order_is_tested_on_splits():
     rng = np.random.default_rng(3)
     scores = {"bs": rng.uniform(0.3, 1, 12), "gs": rng.uniform(0, 0.9, 12), "cd": rng.uniform(0, 0.6, 12)}
     records = [record(s, n, np_score=x) for s, all_of in scores.items() for n, x in enumerate(all_of)]
@@ -215,12 +216,12 @@ def test_who_is_ahead(gains, verdict):
     assert cells(order)[0]["verdict"] == verdict
 
 
-def test_the_p_value_of_the_best_stays_a_probability():
+def test_p_value_of_best_is_at_most_one():
     records = [record(s, n, np_score=x) for n in range(6) for s, x in {"bs": 0.1 * n, "gs": 1.0, "cd": 1.0}.items()]
     assert cells(tables(records)[-1])[0]["p of best"] == "1"
 
 
-def test_where_splits_and_data_are_from_is_told():
+def test_origin_of_splits_is_noted():
     records = [record("cd", 0, n_unconverged=3), record("cd", 1), record("cd", 2, test_part="published")]
     records.append(record("cd", 3, test_part=None))
     told = {"drawn": {"heart": "Not those of the paper.", "banana": "no"}}
@@ -232,40 +233,40 @@ def test_where_splits_and_data_are_from_is_told():
     ]
 
 
-def test_settings_differ_in_all_but_the_strategy():
+def test_settings_exclude_the_strategy():
     records = [record(s, n) for s in ("gs", "cd") for n in (0, 1)]
     records += [record("cd", dataset="banana"), record("gs", rho=0.2, problem_params='{"rho":0.2}')]
     records += [record("cd", params='{"strategy":"cd","tol":0.2}'), record("cd", solver="other", params="{}")]
-    found = {(one.name, one.rho): one.records for one in settings(frame(records), "strategy", ())}
+    found = {(one.name, one.rho): one.records for one in settings(frame(records), ())}
     names = [("banana", 0.1), ("heart tol=0.1", 0.1), ("heart tol=0.2", 0.1), ("heart tol=0.1", 0.2)]
     assert list(found) == names
     assert sorted(found[names[1]]["strategy"]) == ["cd", "cd", "gs", "gs"]
 
 
-def test_splits_of_other_data_or_seeds_are_no_pairs():
+def test_other_data_or_seeds_do_not_pair():
     for name, value in (("data_sha256", "e"), ("seed", 1)):
-        (one,) = settings(frame([record("gs"), record("cd", **{name: value})]), "strategy", ())
+        (one,) = settings(frame([record("gs"), record("cd", **{name: value})]), ())
         assert [len(side) for side in one.by_split("np_score", ["gs", "cd"])] == [0, 0]
 
 
-def test_records_of_other_solvers_or_none_leave_empty_tables():
+def test_other_solvers_give_empty_tables():
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
         speed, order = medians.table(records, (), **OPTIONS)
-        assert (speed.rows, order.rows) == ([], [])
-    assert with_strategy(frame([record("cd")]), "strategy")["params"].to_list() == ['{"tol":0.1}']
+        assert (speed.texts, order.texts) == ([], [])
+    assert with_strategy(frame([record("cd")]))["params"].to_list() == ['{"tol":0.1}']
 
 
-def test_a_run_without_the_score_is_not_measured():
+def test_missing_score_is_not_measured():
     sheet, *_, order = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
     assert {row["verdict"] for row in cells(sheet) if row[""] == "here"} == {"not measured"}
     assert cells(order)[0]["verdict"] == "not measured"
 
 
 def shipped(name):
-    return yaml.safe_load((config_dir() / "experiment" / f"{name}.yaml").read_text())
+    return yaml.safe_load((Path(npbench_papers.__file__).parent / "conf" / "experiment" / f"{name}.yaml").read_text())
 
 
-def test_the_grids_are_the_papers_and_a_part_of_them():
+def test_grids_are_the_papers():
     full, reduced = (shipped(name)["sweeps"]["strategies"] for name in ("davenport_table1_full", "davenport_table1"))
     gamma = np.sort(1 / (2 * np.geomspace(1e-4, 1e4, 50) ** 2))
     assert grid_values(full["solver.search.gamma"]) == pytest.approx(list(gamma))
@@ -275,15 +276,15 @@ def test_the_grids_are_the_papers_and_a_part_of_them():
         assert grid_values(reduced[name]) == [k / 16 for k in range(1, 17)]
 
 
-def test_the_printed_table_is_the_papers():
+def test_printed_table_is_complete():
     experiment = check("davenport_table1", shipped("davenport_table1"))
     sets = experiment.sweeps["strategies"]["dataset"].split(",")
     strategies = experiment.sweeps["strategies"]["solver.strategy"].split(",")
     assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
     *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
-    assert [len(sheet.rows) for sheet in sheets] == [18] * 4
-    assert all("-" not in row for sheet in sheets for row in sheet.rows[1:12:3])  # of bs, bbs, gs and wgs all is known
+    assert [len(sheet.texts) for sheet in sheets] == [18] * 4
+    assert all("-" not in row for sheet in sheets for row in sheet.texts[1:12:3])  # of bs, bbs, gs and wgs all is known
     ratios = {row["data"]: row["paper"] for row in cells(speed)}
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
     middles = {row["data"]: row["paper: middle"] for row in cells(order)}

@@ -49,7 +49,7 @@ def frame(*records):
 
 
 def cells(sheet, row):
-    return dict(zip(sheet.columns, sheet.rows[row], strict=True))
+    return dict(zip(sheet.columns, sheet.texts[row], strict=True))
 
 
 @pytest.fixture
@@ -61,30 +61,30 @@ def three_methods():
     )
 
 
-def test_means_stand_beside_the_papers_with_the_best_first(three_methods):
+def test_means_next_to_the_papers(three_methods):
     areas, _ = partial_areas.table(three_methods, PRINTED)
     assert areas.title.startswith("pima, pauc in [0.02, 0.05]:")
-    assert [row[0] for row in areas.rows] == ["greedy_pauc", "pauc_struct", "auc_svm"]
+    assert [row[0] for row in areas.texts] == ["greedy_pauc", "pauc_struct", "auc_svm"]
     struct = cells(areas, 1)
     assert struct["here"] == f"{fmean([0.58, 0.62, 0.66]):.3f}±{stdev([0.58, 0.62, 0.66]):.3f}"
     assert (struct["paper"], struct["difference"], struct["verdict"]) == ("0.600", "+0.020", "reached")
     assert (struct["selection"], struct["fit"], struct["splits"]) == ("2.00±0.00", "0.50±0.00", "3/3")
-    assert [row[4] for row in areas.rows] == ["above", "reached", "above"]
+    assert [row[4] for row in areas.texts] == ["above", "reached", "above"]
 
 
-def test_the_order_is_compared_pair_by_pair(three_methods):
+def test_order_is_compared_by_pairs(three_methods):
     areas, _ = partial_areas.table(three_methods, PRINTED)
-    assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs as there."
+    assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs agree."
     areas, _ = partial_areas.table(three_methods.filter(pl.col("solver") != "greedy_pauc"), PRINTED)
     assert areas.notes[0].endswith("here the same.")
     areas, _ = partial_areas.table(three_methods, PRINTED[:1])
     assert areas.notes == []
 
 
-def test_methods_are_set_against_the_base_on_the_same_splits(three_methods):
+def test_methods_are_compared_with_base(three_methods):
     shuffled = three_methods.sample(fraction=1, shuffle=True, seed=0)
     _, ahead = partial_areas.table(shuffled, PRINTED)
-    (row,) = ahead.rows
+    (row,) = ahead.texts
     gains = [0.58 - 0.55, 0.62 - 0.63, 0.66 - 0.56]
     assert row == [
         "pima",
@@ -96,12 +96,12 @@ def test_methods_are_set_against_the_base_on_the_same_splits(three_methods):
     ]
 
 
-def test_a_split_without_its_counterpart_does_not_count(three_methods):
+def test_unmatched_split_is_ignored(three_methods):
     fewer = three_methods.filter(~((pl.col("solver") == "auc_svm") & (pl.col("repeat") == 1)))
     _, ahead = partial_areas.table(fewer, ())
-    assert ahead.rows[0][3:] == ["-", "2 of 2", "ahead"]
+    assert ahead.texts[0][3:] == ["-", "2 of 2", "ahead"]
     _, ahead = partial_areas.table(fewer.filter(pl.col("solver") != "auc_svm"), PRINTED)
-    assert ahead.rows[0][4:] == ["-", "not measured"]
+    assert ahead.texts[0][4:] == ["-", "not measured"]
     assert len(partial_areas.table(fewer.filter(solver="auc_svm"), PRINTED)) == 1
 
 
@@ -111,14 +111,14 @@ def test_collapsed_and_failed_fits_are_counted():
         record(pauc=0.7, repeat=1),
         record(pauc=None, repeat=2, status="failed", solver_status=None),
     )
-    (row,) = partial_areas.table(found, PRINTED)[0].rows
+    (row,) = partial_areas.table(found, PRINTED)[0].texts
     assert row[1] == "0.600±0.141"
     assert row[-2:] == ["2/3", "1"]
-    (row,) = partial_areas.table(found.filter(status="failed"), PRINTED)[0].rows
+    (row,) = partial_areas.table(found.filter(status="failed"), PRINTED)[0].texts
     assert row[1:5] == ["-", "0.600", "-", "not measured"]
 
 
-def test_ranges_tell_methods_apart_where_there_are_several():
+def test_several_ranges_distinguish_methods():
     found = frame(
         record("pauc_struct", fpr_range=(0.0, 0.1), tpr=0.6),
         record("pauc_struct", fpr_range=(0.05, 0.1), tpr=0.5),
@@ -130,18 +130,18 @@ def test_ranges_tell_methods_apart_where_there_are_several():
         {"solver": "auc_svm", "tpr": 0.58},
     ]
     rates, ahead = partial_areas.table(found, printed, metric="tpr")
-    assert [row[:5] for row in rates.rows] == [
+    assert [row[:5] for row in rates.texts] == [
         ["pauc_struct [0, 0.1]", "0.600", "0.610", "-0.010", "reached"],
         ["auc_svm [0, 0.1]", "0.550", "0.580", "-0.030", "reached"],
         ["pauc_struct [0.05, 0.1]", "0.500", "0.580", "-0.080", "below"],
     ]
-    assert [row[1:] for row in ahead.rows] == [
+    assert [row[1:] for row in ahead.texts] == [
         ["pauc_struct [0, 0.1]", "0.050", "+0.030", "1 of 1", "ahead, as in the paper"],
         ["pauc_struct [0.05, 0.1]", "-0.050", "+0.000", "0 of 1", "behind, not as in the paper"],
     ]
 
 
-def test_dots_are_the_means_and_diamonds_the_papers(three_methods):
+def test_dots_and_diamonds(three_methods):
     pytest.importorskip("matplotlib")
     drawn = partial_areas.figure(three_methods, PRINTED)
     (axes,) = drawn.axes
@@ -153,7 +153,7 @@ def test_dots_are_the_means_and_diamonds_the_papers(three_methods):
 
 
 @pytest.mark.parametrize("module", [partial_areas, learning_curves, iterations, training_times])
-def test_without_records_there_is_an_empty_figure(module):
+def test_empty_figure_without_records(module):
     pytest.importorskip("matplotlib")
     module.figure(frame(record(status="failed", pauc=None)), ()).savefig(io.BytesIO(), dpi=50)
 
@@ -165,9 +165,9 @@ def learning(*paucs, solver="pauc_struct"):
     ]
 
 
-def test_shares_are_those_of_two_thirds_and_gains_are_told():
+def test_shares_and_gains():
     (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
-    assert [row[0] for row in sheet.rows] == ["10 %", "100 %"]
+    assert [row[0] for row in sheet.texts] == ["10 %", "100 %"]
     assert cells(sheet, 0) == {
         "share": "10 %",
         "auc_svm": "0.200",
@@ -178,14 +178,14 @@ def test_shares_are_those_of_two_thirds_and_gains_are_told():
     assert sheet.notes[0].startswith("pauc_struct is ahead of auc_svm at 2 of 2 shares, and by more at the smallest")
 
 
-def test_a_share_without_the_base_is_not_measured():
+def test_share_without_base_is_not_measured():
     (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")[:1]), ())
-    assert [row[-1] for row in sheet.rows] == ["ahead", "not measured"]
+    assert [row[-1] for row in sheet.texts] == ["ahead", "not measured"]
     (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7)), ())
     assert sheet.notes == []
 
 
-def test_a_curve_is_drawn_for_each_solver():
+def test_one_curve_per_solver():
     pytest.importorskip("matplotlib")
     drawn = learning_curves.figure(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
     (axes,) = drawn.axes
@@ -208,12 +208,12 @@ def counted(counts, lo=0.0, method="plain"):
     ]
 
 
-def test_iterations_are_means_by_length_and_c():
+def test_iterations_by_length_and_c():
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
     (sheet,) = iterations.table(found, ())
     assert sheet.title == "pima, pauc_struct, method=plain: mean iterations, ranges [0, b] by their length b"
     assert sheet.columns == ["length", "C=1", "C=10", "largest / smallest C"]
-    assert sheet.rows == [
+    assert sheet.texts == [
         ["0.1", "20.0", "40.0", "2.00"],
         ["1", "10.0", "10.0", "1.00"],
         ["shortest / longest", "2.00", "4.00", ""],
@@ -221,7 +221,7 @@ def test_iterations_are_means_by_length_and_c():
     assert "than for the longest: 2 of 2; more for the largest C than for the smallest: 1 of 2." in sheet.notes[0]
 
 
-def test_ranges_that_begin_later_are_a_table_by_beginning():
+def test_iterations_by_beginning():
     found = frame(
         *counted({(0.1, 10.0): 19, (0.2, 10.0): 9}, lo=0.02),
         *counted({(0.1, 10.0): 29, (0.2, 10.0): 19}, lo=0.3),
@@ -229,16 +229,16 @@ def test_ranges_that_begin_later_are_a_table_by_beginning():
     )
     level, inner = iterations.table(found, ())
     assert "method=level" in level.title
-    assert level.rows[-1] == ["shortest / longest", "1.00", ""]
+    assert level.texts[-1] == ["shortest / longest", "1.00", ""]
     assert inner.title.endswith("ranges [a, a + length], C=10")
-    assert inner.rows == [
+    assert inner.texts == [
         ["0.1", "20.0", "30.0", "1.50"],
         ["0.2", "10.0", "20.0", "2.00"],
         ["shortest / longest", "2.00", "1.50", ""],
     ]
 
 
-def test_fits_that_failed_or_ended_early_are_told():
+def test_failed_and_capped_fits_are_noted():
     some = counted({(0.1, 1.0): 10, (1.0, 1.0): 10})
     some[0] |= {"status": "failed", "n_iter": None, "solver_status": None}
     some[1] |= {"solver_status": "max_iter"}
@@ -246,10 +246,10 @@ def test_fits_that_failed_or_ended_early_are_told():
     (sheet,) = iterations.table(frame(*some), ())
     assert sheet.notes[1:] == ["w = 0 is the certified optimum of 1 of 4 fits."]
     assert sheet.title.endswith("; 1 of 4 fits failed; 1 of 4 fits ended at max_iter")
-    assert sheet.rows[0] == ["0.1", "12.0", "1.00"]
+    assert sheet.texts[0] == ["0.1", "12.0", "1.00"]
 
 
-def test_iterations_are_drawn_a_line_for_each_c():
+def test_one_line_per_c():
     pytest.importorskip("matplotlib")
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
     (axes,) = iterations.figure(found, ()).axes
@@ -257,7 +257,7 @@ def test_iterations_are_drawn_a_line_for_each_c():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["C = 1", "C = 10"]
 
 
-def test_times_are_compared_with_those_of_the_base():
+def test_times_are_compared_with_base():
     found = frame(
         record(fit_cpu_seconds=2.0),
         record(fit_cpu_seconds=4.0, repeat=1),
@@ -267,13 +267,13 @@ def test_times_are_compared_with_those_of_the_base():
         record("pauc_dc", fit_cpu_seconds=None, status="failed"),
     )
     (sheet,) = training_times.table(found, ())
-    assert sheet.rows == [
+    assert sheet.texts == [
         ["asvm", "2.00", "1.00", "6", "0.33", "1/1", "faster, not as in the paper"],
         ["auc_svm", "2.00", "1.50", "3", "0.50", "1/1", "faster"],
         ["pauc_struct", "2.00±0.00", "3.00±1.41", "6", "1.00", "2/2", ""],
         ["greedy_pauc", "0.00", "6.00", "6", "2.00", "1/1", "slower"],
     ]
-    assert sheet.notes[-1] == "Timed on a processor; jobs side by side: 1, threads of each: 1."
+    assert sheet.notes[-1] == "Timed on a processor; parallel jobs: 1, threads of each: 1."
 
 
 def test_bars_are_mean_seconds():
@@ -286,7 +286,7 @@ def test_bars_are_mean_seconds():
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.05)])
-def test_times_of_each_range_are_a_table(fpr_range):
+def test_one_table_per_range(fpr_range):
     found = frame(record(fpr_range=(0.0, 0.1)), record(fpr_range=(0.02, 0.05)))
     titles = [sheet.title for sheet in training_times.table(found, ())]
     assert sum(f"[{fpr_range[0]:g}, {fpr_range[1]:g}]" in title for title in titles) == 1

@@ -28,13 +28,13 @@ def frame(*records):
     return pl.DataFrame(list(records), infer_schema_length=None)
 
 
-def test_the_last_iteration_is_tabled_on_both_parts():
+def test_last_iteration_on_both_parts():
     (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
     assert sheet.title == "counts, rho=0.1, repeat 0, after 4 iterations, converged"
-    training, test = sheet.rows
+    training, test = sheet.texts
     assert training == ["training", "0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500", "0/1 and surrogate"]
     assert test[:3] == ["test", "0.1600", "0.1700"]
-    assert sheet.notes == ["On the training part the surrogate type I risk less rho is -1.0e-09."]
+    assert sheet.notes == ["On the training part the surrogate type I risk minus rho is -1.0e-09."]
 
 
 @pytest.mark.parametrize(
@@ -46,19 +46,19 @@ def test_the_last_iteration_is_tabled_on_both_parts():
         (0.11, 0.2, "neither"),
     ],
 )
-def test_the_verdict_tells_which_type_i_risks_are_kept(error, risk, verdict):
+def test_verdict_names_the_risks_kept(error, risk, verdict):
     trace = course(test_p_fa=[0.0] * 4 + [error], test_risk_fa=[0.0] * 4 + [risk])
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.rows[1][-1] == verdict
+    assert sheet.texts[1][-1] == verdict
 
 
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
-def test_records_without_stages_are_tabled_as_not_measured(trace):
+def test_records_without_stages_are_not_measured(trace):
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.rows == [["training", "-"], ["test", "-"]]
+    assert sheet.texts == [["training", "-"], ["test", "-"]]
 
 
-def test_each_record_is_a_row_of_three_panels_without_the_start():
+def test_one_row_of_panels_per_record():
     pytest.importorskip("matplotlib")
     drawn = risks.plot(frame(record("b", course(), dataset="tumours"), record("a", course()), record("c")), ())
     assert [axes.get_title() for axes in drawn.axes] == [
@@ -82,19 +82,19 @@ def projected(*gaps):
     return json.dumps(dict(zip(projections.COLUMNS, zip(*rows, strict=True), strict=True)))
 
 
-def test_steps_are_counted_until_the_gap_is_closed():
+def test_steps_until_the_gap_closes():
     trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
-    assert sheet.rows == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
+    assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
 
 
 @pytest.mark.parametrize("trace", [None, "{}"])
 def test_records_without_projections_have_none(trace):
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=9)
-    assert sheet.rows == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
+    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
 
 
-def test_each_projection_is_a_line():
+def test_one_line_per_projection():
     pytest.importorskip("matplotlib")
     trace = projected([0.5, 0.1, -1e-18], [0.4, 0.2, 0.0, 0.0])
     drawn = projections.plot(frame(record(trace=trace), record("b")), (), gap=1e-12, steps=9)
@@ -105,7 +105,7 @@ def test_each_projection_is_a_line():
     drawn.savefig(io.BytesIO(), dpi=50)
 
 
-def test_without_traces_figures_say_what_to_do():
+def test_figures_without_traces_give_advice():
     pytest.importorskip("matplotlib")
     for records in (frame(record()), frame(record()).clear()):
         for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):

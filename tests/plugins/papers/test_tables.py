@@ -12,8 +12,9 @@ from rich.console import Console
 
 from npbench.commands.experiment import print_experiment
 from npbench.config.experiment import Experiment
+from npbench.report.render.terminal import show_sheet
 from npbench.report.select.traces import traces
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import MISSING, Cell, Sheet
 from npbench.report.stats.inference import wilcoxon
 from npbench_papers.gasso import accepted, rates, scatter, speedup
 
@@ -55,14 +56,14 @@ def frame(records):
 
 def cells(sheet):
     """Return the rows of a sheet by header."""
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.rows]
+    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
 
 
 def compared(records, printed=(), **options):
     return speedup.table(frame(records), printed, **({"base": "slow", "other": "fast"} | options))
 
 
-def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
+def test_pairs_agree_in_varied_parameters():
     settings = list(itertools.product((0.1, 0.2), (0, 1), (1, 10)))
     records = [
         record(solver, repeat, rho=rho, params={"C": C, "max_iter": 200, **more}, fit_seconds=seconds * C)
@@ -74,16 +75,16 @@ def test_a_pair_agrees_in_all_that_was_varied_and_in_nothing_else():
     assert paired["speedup"].to_list() == [3.0] * 8
     speed, _ = compared(records)
     assert [row["pairs"] for row in cells(speed)] == ["4", "4"]
-    assert speed.notes == ["fast and slow differ in max_iter (200, 900) besides."]
+    assert speed.notes == ["fast and slow also differ in max_iter (200, 900)."]
 
 
-def test_other_data_or_other_grids_make_no_pair():
+def test_other_data_or_grids_do_not_pair():
     for name in ("data_sha256", "search"):
         records = [record("fast", 0), record("slow", 0, **{name: '{"C":[1,2]}'})]
         assert speedup.pairs(frame(records), "slow", "fast").is_empty()
 
 
-def test_speed_ups_stand_beside_the_papers():
+def test_speed_ups_next_to_the_papers():
     records = [record("fast", n, fit_seconds=1.0) for n in range(3)]
     records += [record("slow", n, fit_seconds=s) for n, s in enumerate([1.0, 2.0, 4.0])]
     printed = [{"rho": 0.1, "speedup": [2.0, 0.5]}, {"rho": 0.2, "speedup": [9.0, 0.5]}]
@@ -105,7 +106,7 @@ def test_speed_ups_stand_beside_the_papers():
     assert cells(compared(records, base="fast", other="slow")[0])[0]["verdict"] == "not faster"
 
 
-def test_failed_and_loose_fits_and_other_surroundings_are_told():
+def test_unfair_pairs_are_noted():
     records = [record("fast", 0), record("slow", 0, n_jobs=2), record("fast", 1), record("slow", 1, status="timeout")]
     records[0]["converged"] = False
     speed, _ = compared(records)
@@ -117,13 +118,13 @@ def test_failed_and_loose_fits_and_other_surroundings_are_told():
     assert any("1 pairs were timed on different" in note for note in speed.notes)
 
 
-def test_nothing_to_pair_is_an_empty_table():
+def test_no_pairs_give_an_empty_table():
     speed, differences = compared([record("fast", 0), record("slow", 1)])
-    assert (speed.rows, differences.rows) == ([], [])
+    assert (speed.texts, differences.texts) == ([], [])
     assert speedup.table(frame([record()]).clear(), (), base="a", other="b") == []
 
 
-def test_differences_are_other_less_base_and_tested():
+def test_differences_are_tested():
     steps = [0.01 * n for n in range(1, 13)]
     records = [record("fast", n, p_nd=0.2 + step) for n, step in enumerate(steps)]
     records += [record("slow", n) for n in range(12)]
@@ -136,7 +137,7 @@ def test_differences_are_other_less_base_and_tested():
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=9, unique=True), st.data())
-def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(sizes, data):
+def test_wilcoxon_by_enumeration(sizes, data):
     signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
     ranks = [sorted(sizes).index(size) + 1 for size in sizes]
     half = sum(ranks) / 2
@@ -147,27 +148,27 @@ def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(sizes, data):
     assert wilcoxon([*differences, 0.0]) == pytest.approx(sum(extreme) / len(extreme))
 
 
-def test_wilcoxon_takes_ties_and_single_pairs_without_a_warning():
+def test_wilcoxon_of_ties_and_single_pairs():
     assert wilcoxon([0.25]) == 1.0
     assert wilcoxon([0.1, 0.1, -0.1]) > 0.5
     assert wilcoxon([0.0] * 5) is None
 
 
-def test_rounding_breaks_no_ties_and_makes_no_differences():
+def test_wilcoxon_ignores_rounding():
     steps = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.8 - 0.7, 0.5 - 0.7]  # all 0.1 or 0.2, but for their last digits
     assert len(set(map(abs, steps))) == 5
     assert wilcoxon(steps) == wilcoxon([1.0, -1.0, 1.0, 1.0, -2.0])
     assert wilcoxon([0.1 + 0.2 - 0.3]) is None
 
 
-def test_as_few_pairs_as_can_never_differ_are_said_to_be_too_few():
+def test_too_few_pairs_verdict():
     for n_pairs, verdict in ((10, "too few pairs"), (11, "they differ")):
         records = [record("slow", n) for n in range(n_pairs)]
         records += [record("fast", n, p_nd=0.3 + 0.01 * n) for n in range(n_pairs)]
         assert cells(compared(records)[1])[1]["verdict"] == verdict
 
 
-def test_rates_time_and_failures_of_every_solver_at_every_rho():
+def test_rates_times_and_failures():
     records = [record("a", n, p_fa=p_fa, select_seconds=2.0) for n, p_fa in enumerate([0.05, 0.07])]
     records += [record("b", 0, p_fa=0.3, converged=False), record("b", 1, status="failed", p_fa=None, fit_seconds=None)]
     records += [record("a", 0, rho=0.01, p_fa=0.02)]
@@ -189,19 +190,19 @@ def test_rates_time_and_failures_of_every_solver_at_every_rho():
         ([], "not measured"),
     ],
 )
-def test_the_verdict_on_the_bound_knows_the_noise(p_fa, verdict):
+def test_rate_verdict_allows_for_noise(p_fa, verdict):
     records = [record("a", n, p_fa=value) for n, value in enumerate(p_fa)] or [record("a", status="failed")]
     (sheet,) = rates.table(frame(records), ())
     assert cells(sheet)[0]["verdict"] == verdict
 
 
-def test_settings_of_one_solver_are_told_apart():
+def test_settings_of_one_solver_have_labels():
     (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
 
 
 @pytest.mark.parametrize("name", ["search", "dataset_params", "protocol_params"])
-def test_other_grids_data_or_protocols_are_no_repeats(name):
+def test_other_grids_data_or_protocols_are_separate(name):
     starts = {"search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
     records = [record(repeat=n, **{name: f'{{"x":{x}}}'}) for x in (1, 2) for n in (0, 1)]
     records += [record(dataset="breast", **{name: '{"x":3}'}), record(solver="other")]
@@ -213,12 +214,12 @@ def test_other_grids_data_or_protocols_are_no_repeats(name):
     assert [row["solver"] for row in cells(sheet)] == labels[:2]
 
 
-def test_preprocessing_is_told_where_all_else_is_the_same():
+def test_preprocessing_in_labels():
     (sheet,) = rates.table(frame([record(preprocess=name) for name in ("none", "standardize")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast preprocess=none", "fast preprocess=standardize"]
 
 
-def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
+def test_one_colour_per_solver():
     pytest.importorskip("matplotlib")
     records = [record("b", dataset="breast"), *(record(solver, dataset="pima") for solver in "abc")]
     figure = rates.plot(frame(records), ())
@@ -232,7 +233,7 @@ def test_a_solver_has_one_colour_and_all_of_them_are_in_the_legend():
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {*"abc", "ρ"}
 
 
-def test_the_figure_shows_means_and_the_bound():
+def test_figure_shows_means_and_bound():
     pytest.importorskip("matplotlib")
     records = [record("a", n, rho=rho, p_fa=rho + n * 0.02) for n in (0, 1) for rho in (0.05, 0.1)]
     records += [record("a", 0, rho=0.1, dataset="breast")]
@@ -248,7 +249,7 @@ def test_the_figure_shows_means_and_the_bound():
     assert text.get_text() == "No record is ok"
 
 
-def test_accepted_positives_beside_the_papers_and_a_base():
+def test_accepted_positives():
     def found(solver, q, shares):
         return [
             record(solver, n, problem="qvalue", rho=None, q=q, accepted=share, n_test_positive=1000)
@@ -263,10 +264,10 @@ def test_accepted_positives_beside_the_papers_and_a_base():
     assert (ours["over ranker"], ours["in the paper"], ours["verdict"]) == ("+20.0 %", "+10.0 %", "most")
     assert (ranker["number"], ranker["over ranker"], ranker["verdict"]) == ("500±141", "+0.0 %", "fewer")
     assert (nothing["q"], nothing["share"], nothing["verdict"]) == ("0.1", "-", "not measured")
-    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].rows
+    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].texts
 
 
-def test_a_papers_number_can_be_that_of_one_variant():
+def test_printed_value_of_one_variant():
     records = [
         record("net", problem="qvalue", q=0.1, accepted=0.5, n_test_positive=10, params={"hidden": hidden})
         for hidden in (0, 5)
@@ -275,14 +276,14 @@ def test_a_papers_number_can_be_that_of_one_variant():
     assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
 
 
-def test_random_starts_against_the_usual_one():
+def test_random_starts():
     def ended(C, start, objective):
         return record(params={"C": C, "start": start}, objective=objective, surrogate=float("nan"))
 
     figures = {1: (2.0, [1.0, 3.0, 4.0]), 10: (5.0, [5.0, 5.0]), 100: (1.0, [2.0, 3.0]), 1000: (9.0, [1.0])}
     records = [ended(C, None, usual) for C, (usual, _) in figures.items()]
     records += [ended(C, n, value) for C, (_, random) in figures.items() for n, value in enumerate(random)]
-    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective", "surrogate", "absent"])
+    sheets = scatter.table(frame(records), (), start="start", by="C", values=["objective", "surrogate", "absent"])
     rows = cells(sheets[0])
     assert [row["C"] for row in rows] == ["1", "10", "100", "1000"]
     first = rows[0]
@@ -298,14 +299,14 @@ def test_starts_are_compared_on_one_split():
 
     records = [ended(0, None, 1.0), ended(0, 0, 2.0), ended(0, 1, 3.0)]
     records += [ended(1, None, 20.0), ended(1, 0, 9.0), ended(1, 1, 8.0)]
-    sheets = scatter.table(frame(records), (), start="start", by="C", figures=["objective"])
+    sheets = scatter.table(frame(records), (), start="start", by="C", values=["objective"])
     assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
     assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
-    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", figures=["objective"])
+    (alone,) = scatter.table(frame(records[:3]), (), start="start", by="C", values=["objective"])
     assert "repeat" not in alone.title
 
 
-def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
+def test_experiment_heading(monkeypatch):
     console = Console(width=80, record=True)
     experiment = Experiment(
         name="demo",
@@ -320,7 +321,7 @@ def test_an_experiment_says_what_it_is_before_its_table(monkeypatch):
     monkeypatch.setattr("npbench.commands.experiment.importlib.util.find_spec", lambda name: None)
     print_experiment(experiment, frame([record("fast"), record("slow")]), Path(), console)
     text = console.export_text()
-    for expected in ("Speed\nThem (2026)\nReduced: [x]", "all equal", "which needs matplotlib"):
+    for expected in ("Speed\nThem (2026)\nReduced: [x]", "all equal", "needs matplotlib"):
         assert expected in text
 
 
@@ -329,35 +330,37 @@ def test_tables_fit_eighty_columns():
     printed = [{"speedup": [16.45, 17.81], "p_fa": [-20.0e-5, 71.0e-5], "p_nd": [-3.6e-4, 31.5e-4]}]
     console = Console(width=80, record=True)
     for sheet in compared(records, printed):
-        sheet.print(console)
+        show_sheet(sheet, console)
     text = console.export_text()
     assert "…" not in text
     assert "not reached" in text
 
 
-def test_a_narrow_terminal_cuts_nothing_off():
+def test_narrow_terminal_cuts_nothing():
     console = Console(width=20, record=True)
-    Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]).print(console)
+    show_sheet(Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]), console)
     text = console.export_text()
     assert "…" not in text
     for expected in ("a" * 20, "a long header", "another one", "kept within noise"):
         assert expected in text
 
 
-def test_numbers_are_aligned_on_the_right():
+def test_columns_of_numbers_are_right_aligned():
     console = Console(width=40, record=True)
-    Sheet("t", ["name", "x"], [["a", "1"], ["b", "-10"]], ["A note [with brackets]."]).print(console)
+    rows = [["0 words", Cell("1", 1)], ["b", Cell("-10", -10, "above")], ["c", MISSING]]
+    show_sheet(Sheet("t", ["name", "x"], rows, ["A note [with brackets]."]), console)
     assert [line.rstrip() for line in console.export_text().splitlines()] == [
         "",
         "t",
-        "name    x",
-        "a       1",
-        "b     -10",
+        "name       x",
+        "0 words    1",
+        "b        -10*",
+        "c          -",
         "A note [with brackets].",
     ]
 
 
-def test_traces_are_one_row_for_each_iteration():
+def test_one_trace_row_per_iteration():
     texts = ['{"p_fa":[0.5,0.25],"seconds":[0,1]}', None, "{}", '{"objective":[3,null],"seconds":[1,2]}']
     found = traces(frame([record(key=key, trace=text) for key, text in zip("abcd", texts, strict=True)]))
     assert found.rows(named=True) == [

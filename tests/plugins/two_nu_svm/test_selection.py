@@ -165,7 +165,7 @@ def test_it_runs_from_the_command_line(raw_dataset):
     (record,) = RecordStore("results/records").frame().rows(named=True)
     assert (record["status"], record["solver_status"]) == ("ok", "converged")
     assert 10 <= record["n_candidates"] <= 18
-    from npbench.report.sections.surfaces import surfaces
+    from npbench_papers.davenport.surfaces import surfaces
 
     points = surfaces(RecordStore("results/records").frame())
     assert len(points) == record["n_candidates"]

@@ -1,4 +1,4 @@
-"""Validated error rates over two parameters of a search, as records keep them when ``execution.trace`` asks for it.
+"""Validated error rates over two parameters of a search, from the traces of records.
 
 Davenport, Baraniuk and Scott (2006), section 3.3: P_F and P_M vary smoothly over (nu_pos, nu_neg).
 """
@@ -6,19 +6,20 @@ Davenport, Baraniuk and Scott (2006), section 3.3: P_F and P_M vary smoothly ove
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Surface
-from npbench.report.render import print_figures as paper
+from npbench.report.render import print_figures
 from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import file_name, paged
 from npbench.report.select.labels import labels
-from npbench.report.select.strategies import with_strategy
 from npbench.report.select.traces import traces
+from npbench_papers.davenport.strategies import with_strategy
+from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,10 +28,10 @@ RATES = {"p_fa": "P_fa", "p_nd": "P_nd"}
 PLANE = {"nu_pos": "ν₊", "nu_neg": "ν₋"}
 POINT = ("gamma", *PLANE)
 ABOUT = ("dataset", "solver", "strategy", "rho", "seed", "repeat")
-ABREAST = 2  # searches in a row, each with a panel for each rate
-EXPLAINED = (
-    "Rates estimated on validation parts by the search of the first repeat, at the gamma that it chose. The mark is "
-    "the chosen point, the line is where P_fa is rho. Grey: not looked at."
+SEARCHES_PER_ROW = 2  # each with a panel for each rate
+EXPLANATION = (
+    "Rates estimated on validation parts by the search of the first repeat, at the gamma that it selected. The mark is "
+    "the selected point, the line is where P_fa equals rho. Grey: not visited."
 )
 
 
@@ -40,81 +41,80 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     records : DataFrame
-        Of :meth:`npbench.records.store.RecordStore.frame`, or a part of it, for the problem np.
+        Records, or some of them, of :meth:`npbench.records.store.RecordStore.frame`, for the problem np.
 
     Returns
     -------
     DataFrame
         A row for each point in the order visited: ``key`` of the record, ``dataset``, ``solver``, ``strategy``,
-        ``rho``, ``seed``, ``repeat``, ``step`` from 0, ``gamma``, ``nu_pos``, ``nu_neg``, ``p_fa``, ``p_nd`` as
-        counted, ``seconds``, and ``chosen_gamma``, ``chosen_nu_pos``, ``chosen_nu_neg``, what the search came to.
-        Records without such a trace have no rows.
+        ``rho``, ``seed``, ``repeat``, ``step`` from 0, ``gamma``, ``nu_pos``, ``nu_neg``, the counted rates ``p_fa``
+        and ``p_nd``, ``seconds``, and the selected ``chosen_gamma``, ``chosen_nu_pos``, ``chosen_nu_neg``. Records
+        without such a trace have no rows.
     """
     points = traces(records)
     absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATES, "seconds") if name not in points]
     visited = points.with_columns(absent).drop_nulls([*POINT, *RATES])
-    about = with_strategy(records, "strategy").select("key", *ABOUT, *_chosen(records))
+    about = with_strategy(records).select("key", *ABOUT, *_chosen(records))
     return visited.join(about, on="key", maintain_order="left").select(
         "key", *ABOUT, "step", *POINT, *RATES, "seconds", pl.col("^chosen_.*$")
     )
 
 
 def charts(records: pl.DataFrame) -> list[Chart]:
-    """Return maps of P_fa and P_nd over (nu_pos, nu_neg) at the chosen gamma, for each data set and problem.
-
-    The line is where P_fa crosses rho, on a full grid; the mark is the chosen point.
+    """Return maps of P_fa and P_nd over (nu_pos, nu_neg) at the selected gamma, for each data set and problem.
 
     Parameters
     ----------
     records : DataFrame
-        As for :func:`surfaces`, with ``label``. Of repeats the first is shown; those without a trace are left out.
+        As for :func:`surfaces`, with ``label``. The first of several repeats is shown; records without a trace are
+        left out.
     """
     made = []
     for (dataset, rho), group in _searches(records).group_by("dataset", "rho", maintain_order=True):
         searches = group.partition_by("key", maintain_order=True)
+        starts = range(0, len(searches), SEARCHES_PER_ROW)
         rows = [
-            [panel for search in pair for panel in _panels(search)]
-            for pair in (searches[start : start + ABREAST] for start in range(0, len(searches), ABREAST))
+            [panel for search in searches[start : start + SEARCHES_PER_ROW] for panel in _panels(search)]
+            for start in starts
         ]
-        asked = f"rho={rho:g}"
-        name, title = file_name("surfaces", str(dataset), asked), f"Validated rates on {dataset}, {asked}"
-        made += paged(name, title, rows, [EXPLAINED])
+        setting = f"rho={rho:g}"
+        name, title = file_name("surfaces", str(dataset), setting), f"Validated rates on {dataset}, {setting}"
+        made += paged(name, title, rows, [EXPLANATION])
     return made
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the maps of :func:`charts`, a page of them.
+def figure(records: pl.DataFrame, printed: Printed) -> Figure:
+    """Draw the first page of the maps of :func:`charts`.
 
     Parameters
     ----------
     records : DataFrame
-        Of one data set and rho, as for :func:`surfaces`; those without a trace are left out.
+        Records of one data set and rho, as for :func:`surfaces`; those without a trace are left out.
     printed : sequence of mapping
-        Not used.
+        Unused.
     """
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     for chart in charts(named):
-        return paper.draw(chart, Palette(named["label"]))
-    return paper.notice("No record has a trace: run with execution.trace=true")
+        return print_figures.draw(chart, Palette(named["label"]))
+    return print_figures.notice("No record has a trace: run with execution.trace=true")
 
 
 def _searches(records: pl.DataFrame) -> pl.DataFrame:
-    """Return what was visited at the chosen gamma, by the first repeat of each label."""
+    """Return the points visited at the selected gamma, by the first repeat of each label."""
     firsts = (
         records.drop_nulls("trace")
         .sort("dataset", "rho", "label", "seed", "repeat")
         .unique(["dataset", "rho", "label"], keep="first", maintain_order=True)
     )
-    # A gamma that was fixed by name is the only one of its search.
+    # A gamma fixed by name, such as "scale", is the only one of its search.
     at_choice = surfaces(firsts).filter(pl.col("gamma") == pl.col("chosen_gamma").fill_null(pl.col("gamma")))
     return at_choice.join(firsts.select("key", "label"), on="key", maintain_order="left")
 
 
 def _chosen(records: pl.DataFrame) -> list[pl.Series]:
-    """Return what each record's search chose, or had fixed."""
+    """Return the parameters that each record's search selected or had fixed; null for a gamma fixed by name."""
     texts = records.select("params", "chosen_params").rows()
     choices = [{**json.loads(params), **json.loads(chosen or "{}")} for params, chosen in texts]
-    # A gamma that was fixed may be a name.
     return [pl.Series(f"chosen_{name}", [one.get(name) for one in choices], pl.Float64, strict=False) for name in POINT]
 
 
@@ -122,7 +122,7 @@ def _panels(search: pl.DataFrame) -> Iterator[Panel]:
     """Yield a map of each rate of a search."""
     first = search.row(0, named=True)
     alarms = _matrix(search, "p_fa")[2]
-    crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # not where a point is NaN, hence not visited
+    crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # False if a point was not visited, hence NaN
     chosen = (first["chosen_nu_pos"], first["chosen_nu_neg"])
     for rate, title in RATES.items():
         nu_pos, nu_neg, rates = _matrix(search, rate)
@@ -138,7 +138,7 @@ def _panels(search: pl.DataFrame) -> Iterator[Panel]:
 
 
 def _matrix(search: pl.DataFrame, rate: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values of nu_pos, those of nu_neg, and a rate by nu_neg and nu_pos; NaN where nothing was visited."""
+    """Return the values of nu_pos, those of nu_neg, and a rate by nu_neg and nu_pos; NaN for points not visited."""
     nu_pos, column = np.unique(search["nu_pos"], return_inverse=True)
     nu_neg, row = np.unique(search["nu_neg"], return_inverse=True)
     rates = np.full((len(nu_neg), len(nu_pos)), np.nan)

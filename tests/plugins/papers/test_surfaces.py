@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench.report.sections.surfaces import charts, figure, surfaces
+from npbench_papers.davenport.surfaces import charts, figure, surfaces
 
 NU = np.linspace(0.25, 1, 4)
 
@@ -52,7 +52,7 @@ def frame(*records):
     return pl.DataFrame(list(records), infer_schema_length=None)
 
 
-def test_every_point_is_a_row_in_the_order_visited():
+def test_one_row_per_visited_point():
     other = record("sgd", '{"objective":[3,2],"seconds":[0,1]}')
     found = surfaces(frame(record("cd", visited(LINES)), record("gs", None), other, record("none", "{}")))
     assert set(found["key"]) == {"cd"}
@@ -68,17 +68,17 @@ def test_every_point_is_a_row_in_the_order_visited():
     assert found.row(0, named=True).keys() >= {"dataset", "solver", "strategy", "rho", "seed", "repeat", "seconds"}
 
 
-def test_a_parameter_that_was_fixed_counts_as_chosen():
+def test_fixed_parameter_counts_as_chosen():
     fixed = record("cd", visited(LINES), params='{"gamma":2.0,"strategy":"cd"}', chosen_params='{"nu_pos":1}')
     assert surfaces(frame(fixed)).select("chosen_gamma", "chosen_nu_pos", "chosen_nu_neg").row(0) == (2.0, 1.0, None)
 
 
-def test_a_gamma_that_is_a_name_is_none_of_those_visited():
+def test_gamma_given_by_name_is_null():
     named = record("cd", visited(LINES), params='{"gamma":"scale"}', chosen_params="{}")
     assert surfaces(frame(named))["chosen_gamma"].to_list() == [None] * 24
 
 
-def test_a_search_whose_gamma_was_fixed_by_name_is_drawn():
+def test_search_with_named_gamma_is_drawn():
     pytest.importorskip("matplotlib")
     params = {"params": '{"gamma":"scale","strategy":"cd"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
     drawn = figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **params)), ())
@@ -90,7 +90,7 @@ def test_records_without_traces_have_no_rows():
     assert surfaces(frame(record("cd", None)).clear()).is_empty()
 
 
-def test_what_is_shown_is_the_plane_at_the_chosen_gamma():
+def test_plane_at_the_chosen_gamma():
     records = frame(record("gs", visited(GRID)), record("gs", visited(LINES), repeat=1), record("cd", visited(LINES)))
     records = records.with_columns(label=pl.concat_str(pl.lit("two strategy="), "key"))
     (chart,) = charts(records)
@@ -110,7 +110,7 @@ def test_what_is_shown_is_the_plane_at_the_chosen_gamma():
     assert seen == set(LINES)
 
 
-def test_the_line_is_where_false_alarms_are_at_the_bound():
+def test_line_where_false_alarms_equal_the_bound():
     pytest.importorskip("matplotlib")
     drawn = figure(frame(record("gs", visited(GRID))), ())
     assert drawn.get_size_inches()[0] == 6.9
@@ -131,14 +131,14 @@ def test_the_line_is_where_false_alarms_are_at_the_bound():
     [[(0.5, 0.5)], [(0.5, 0.25), (0.5, 1.0)], [(0.1, 0.1), (0.1, 0.2), (0.9, 0.1), (0.9, 0.2)]],
     ids=["a point", "a line", "a grid that keeps rho"],
 )
-def test_the_smallest_searches_are_drawn_without_a_warning(points):
+def test_smallest_searches_are_drawn(points):
     pytest.importorskip("matplotlib")
     drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)), ())
     drawn.savefig(io.BytesIO(), dpi=50)
     assert len(drawn.axes) == 3
 
 
-def test_without_traces_the_figure_says_what_to_do():
+def test_figure_without_traces_gives_advice():
     pytest.importorskip("matplotlib")
     for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
         (text,) = figure(records, ()).texts

@@ -1,0 +1,72 @@
+"""Records and printed values as the tables of the papers use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from npbench.report.select.labels import labels
+from npbench.report.sheet import MISSING, Cell, number
+
+Printed = Sequence[Mapping[str, Any]]
+
+
+def labelled(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records with ``label`` and ``seconds`` of selection and fit."""
+    seconds = pl.col("select_seconds") + pl.col("fit_seconds")
+    return records.with_columns(seconds=seconds, label=pl.Series(labels(records), dtype=pl.String))
+
+
+def values(records: pl.DataFrame, name: str) -> list[float]:
+    """Return the values of a column without nulls; none if there is no such column.
+
+    Examples
+    --------
+    >>> records = pl.DataFrame({"p_fa": [0.25, None]})
+    >>> values(records, "p_fa"), values(records, "p_nd")
+    ([0.25], [])
+    """
+    return records[name].drop_nulls().to_list() if name in records.columns else []
+
+
+def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:
+    """Return the paper's values for ``about``, merged over all rows that agree; a row may omit keys.
+
+    Examples
+    --------
+    >>> rows = [{"rho": 0.1, "speedup": [2.32, 1.51]}, {"rho": 0.2, "speedup": [2.71, 1.78]}]
+    >>> printed_for(rows, rho=0.2, dataset="pima")["speedup"]
+    [2.71, 1.78]
+    """
+    found: dict[str, Any] = {}
+    for row in printed:
+        if all(row[key] == value for key, value in about.items() if key in row):
+            found |= row
+    return found
+
+
+def mean_of(value: Any) -> float | None:
+    """Return the mean of a printed value, which may be ``[mean, standard deviation]``."""
+    return value[0] if isinstance(value, Sequence) else value
+
+
+def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
+    """Return our value minus the paper's, both rounded as they are shown.
+
+    Examples
+    --------
+    >>> str(difference(number([0.139, 0.037]), number([0.11, 0.07]))), str(difference(number(0.5), MISSING))
+    ('+0.029', '-')
+    """
+    if ours.value is None or theirs.value is None:
+        return MISSING
+    here, there = (float(f"{cell.value:{form}}") for cell in (ours, theirs))
+    return number(here - there, f"+z{form}")
+
+
+def timing_notes(records: pl.DataFrame) -> list[str]:
+    """Return a sentence for each machine and load under which records were timed."""
+    places = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())
+    return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in places]
