@@ -79,7 +79,7 @@ ARROWS = {
     "records": set(),
     "data": set(),
     "numerics": set(),
-    **dict.fromkeys(KERNEL, set()),
+    **{name: set() for name in KERNEL},
     "problem": {"numerics"},
 }
 REPORTING = {"npbench_papers", "npbench_benchmark"}
@@ -92,7 +92,7 @@ LAZY = {
 
 def room(name):
     """The room of a module of npbench: a folder, or a file of the kernel."""
-    return (name.split(".") + ["npbench"])[1] if name != "npbench" else "npbench"
+    return [*name.split("."), "npbench"][1] if name != "npbench" else "npbench"
 
 
 def modules_of_npbench():

@@ -97,7 +97,7 @@ def test_a_name_is_refused_before_anything_is_written():
 
 def test_a_folder_that_cannot_be_made_is_refused():
     Path("file").touch()
-    with pytest.raises(RequestError, match="npbench-mine.*--into"):
+    with pytest.raises(RequestError, match=r"npbench-mine.*--into"):
         scaffold.write("solver", "mine", Path("file"))
 
 

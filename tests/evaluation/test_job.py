@@ -198,7 +198,7 @@ def test_a_metric_named_like_a_column_is_refused():
 
 def test_too_few_samples_are_refused():
     check_split(REQUEST, toy())
-    with pytest.raises(RequestError, match="toy.*negative"):
+    with pytest.raises(RequestError, match=r"toy.*negative"):
         check_split(REQUEST, toy(n_negative=4))
 
 
@@ -239,7 +239,7 @@ def test_more_repeats_than_published_splits_are_refused():
     data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))
     request = dataclasses.replace(REQUEST, protocol=Permutations(20, 4), repeats=2)
     check_split(request, data)
-    with pytest.raises(RequestError, match="toy.*repeats=2"):
+    with pytest.raises(RequestError, match=r"toy.*repeats=2"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 
@@ -251,7 +251,7 @@ def test_groups_that_a_later_repeat_cannot_split_are_refused():
     assert [divides(protocol, data, 0, repeat) for repeat in range(3)] == [True, False, True]
     request = dataclasses.replace(REQUEST, protocol=protocol, seed=0)
     check_split(dataclasses.replace(request, repeats=1), data)
-    with pytest.raises(RequestError, match="toy.*groups"):
+    with pytest.raises(RequestError, match=r"toy.*groups"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 

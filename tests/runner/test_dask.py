@@ -113,7 +113,7 @@ def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monke
 
 def test_nobody_at_the_address_is_told(data, tmp_path, monkeypatch):
     monkeypatch.setattr("npbench.runner.dask.SECONDS_TO_CONNECT", 0.5)
-    with pytest.raises(RequestError, match="tcp://127.0.0.1:9"):
+    with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
         carried_out("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
 
 
