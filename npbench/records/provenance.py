@@ -89,7 +89,7 @@ def code(targets: Iterable[str]) -> dict[str, str]:
     dict of str to str
         For npbench the hash of ``evaluation/``, ``problem.py`` and the targets, with everything they import from
         ``npbench.estimators`` and ``npbench.numerics``, imports inside functions included; for any other package the
-        hash of all its sources. Comments and docstrings do not count.
+        hash of all its sources. Comments and docstrings do not count, except in libraries that do not use npbench.
 
     Raises
     ------
@@ -104,10 +104,15 @@ def _code(modules: frozenset[str]) -> dict[str, str]:
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
     plugins = {package: _sources(package) for package in sorted(packages)}
     roots = {*_modules(ANSWERING), *(module for module in modules if module.startswith("npbench."))}
-    roots |= {module for sources in plugins.values() for path in sources.values() for module in _imported(path)}
-    shared = {module: _path(module) for module in _closure(roots)}
-    hashes = {"npbench": _sha256(shared)}
+    for sources in plugins.values():
+        if _uses_npbench(sources):
+            roots |= {module for path in sources.values() for module in _imported(path)}
+    hashes = {"npbench": _sha256({module: _path(module) for module in _closure(roots)})}
     return hashes | {package: _sha256(sources) for package, sources in plugins.items()}
+
+
+def _uses_npbench(sources: Mapping[str, Path]) -> bool:
+    return any(b"npbench" in path.read_bytes() for path in sources.values())
 
 
 def _sources(package: str) -> dict[str, Path]:
@@ -122,9 +127,12 @@ def _sources(package: str) -> dict[str, Path]:
 
 
 def _sha256(sources: Mapping[str, Path]) -> str:
+    """Return the hash of named files: of what they do in plugins, of their bytes in (large) libraries."""
+    is_library = not _uses_npbench(sources)
     digest = hashlib.sha256()
     for name, path in sorted(sources.items()):
-        digest.update(f"{name}\0{source_sha256(path)}\n".encode())
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if is_library else source_sha256(path)
+        digest.update(f"{name}\0{sha256}\n".encode())
     return digest.hexdigest()
 
 

@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,12 @@ def package(tmp_path, monkeypatch):
     forget()
 
 
-SOURCES = {"__init__.py": "raise RuntimeError", "a.py": "x = 1", "sub/__init__.py": "", "sub/b.py": "y = 2"}
+SOURCES = {
+    "__init__.py": "import npbench; raise RuntimeError",
+    "a.py": "x = 1",
+    "sub/__init__.py": "",
+    "sub/b.py": "y = 2",
+}
 
 
 def test_a_source_hash_depends_on_names_and_contents_of_python_files_alone(package):
@@ -91,20 +97,29 @@ def test_code_covers_the_packages_named_and_npbench():
     assert set(named) == {"npbench", "npbench_np_svm", "json"}
 
 
-@pytest.fixture
-def edited(tmp_path, monkeypatch):
-    """Return a function that hashes npbench for a solver after an edit to a copy of the sources."""
-    original = provenance.ROOT
-    monkeypatch.setattr(provenance, "ROOT", tmp_path / "npbench")
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of the sources of npbench."""
+    root = tmp_path_factory.mktemp("copy") / "npbench"
+    shutil.copytree(provenance.ROOT, root, ignore=shutil.ignore_patterns("__pycache__", "html"))
+    return root
 
-    def hashed(path: str = "", change=lambda text: text, target: str = "npbench_np_svm.estimator:NPSVM") -> str:
-        shutil.rmtree(tmp_path, ignore_errors=True)
-        shutil.copytree(original, tmp_path / "npbench", ignore=shutil.ignore_patterns("__pycache__", "html"))
-        if path:
-            file = tmp_path / "npbench" / path
-            file.write_text(change(file.read_text()))
+
+@pytest.fixture
+def edited(copied, monkeypatch):
+    """Return a function that hashes npbench for a solver while a file of the copied sources is changed."""
+    monkeypatch.setattr(provenance, "ROOT", copied)
+
+    def hashed(**changes: Callable[[str], str]) -> str:
+        originals = {copied / path: (copied / path).read_text() for path in changes}
+        for path, change in changes.items():
+            (copied / path).write_text(change(originals[copied / path]))
         forget()
-        return provenance.code([target])["npbench"]
+        try:
+            return provenance.code(["npbench_np_svm.estimator:NPSVM"])["npbench"]
+        finally:
+            for path, text in originals.items():
+                path.write_text(text)
 
     yield hashed
     forget()
@@ -128,30 +143,24 @@ ANSWERING = [
 OTHERS = ["runner/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
 
 
-@pytest.mark.parametrize("path", ANSWERING)
-def test_code_that_can_change_an_answer_changes_the_hash(edited, path):
+def test_code_that_can_change_an_answer_changes_the_hash(edited):
     before = edited()
-    assert edited(path, with_code) != before
-    assert edited(path, with_words) == before
+    for path in ANSWERING:
+        assert edited(**{path: with_code}) != before, path
+    assert edited(**dict.fromkeys(ANSWERING, with_words)) == before
 
 
-@pytest.mark.parametrize("path", OTHERS)
-def test_code_that_cannot_change_the_answer_does_not(edited, path):
-    assert edited(path, with_code) == edited()
+def test_code_that_cannot_change_the_answer_does_not(edited):
+    assert edited(**dict.fromkeys(OTHERS, with_code)) == edited()
 
 
 def test_imports_inside_functions_count(edited):
-    inside = "def later():\n    from npbench.numerics import signed_rank\n    return signed_rank\n"
-    with_import = edited("evaluation/grids.py", lambda text: text + inside)
+    def importing(text: str) -> str:
+        return text + "def later():\n    from npbench.numerics import signed_rank\n    return signed_rank\n"
 
-    def both(text: str) -> str:
-        return text + inside
-
-    edited("evaluation/grids.py", both)
-    rank = provenance.ROOT / "numerics" / "signed_rank.py"
-    rank.write_text(with_code(rank.read_text()))
-    forget()
-    assert provenance.code(["npbench_np_svm.estimator:NPSVM"])["npbench"] != with_import
+    with_import = edited(**{"evaluation/grids.py": importing})
+    assert edited(**{"evaluation/grids.py": importing, "numerics/signed_rank.py": with_code}) != with_import
+    assert edited(**{"numerics/signed_rank.py": with_code}) == edited()
 
 
 def test_a_strangers_direct_requirements_count(tmp_path, monkeypatch):
