@@ -17,7 +17,7 @@ def inherit_docs(cls: Class) -> Class:
 
     Adds the parameters and attributes that base classes describe, and the notes of the nearest one if the estimator
     has none. A description of its own replaces an inherited one. Parameters follow the order of ``__init__``, which
-    also gives their default values; a described parameter that ``__init__`` does not take is left out.
+    also gives their default values; a described parameter that ``__init__`` does not take is dropped.
 
     Examples
     --------

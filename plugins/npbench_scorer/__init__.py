@@ -13,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
             estimator="npbench_scorer.estimator:Scorer",
             solves=("np", "qvalue"),
             imports=("estimator",),
-            title="Any classifier or solver, thresholded on samples left out",
+            title="Any classifier or solver, thresholded on held-out samples",
             reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
             tags=frozenset({"sparse", "stochastic"}),
         )

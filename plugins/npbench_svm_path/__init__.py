@@ -13,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
             estimator="npbench_svm_path.estimator:SVMPath",
             solves=("cost", "np"),
             select="npbench_svm_path.selection:select",
-            title="SVM path over cost asymmetry, with asymmetry and intercept chosen on left-out samples",
+            title="SVM path over cost asymmetry, with asymmetry and intercept chosen on held-out samples",
             reference="Bach, Heckerman, Horvitz (2006), JMLR 7",
             tags=frozenset({"kernel", "linear", "convex", "sparse", "stochastic"}),
         )
