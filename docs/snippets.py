@@ -288,7 +288,9 @@ def _commented_columns() -> Iterator[tuple[str, str]]:
     """Yield each column's name and comment; headings have an empty name."""
     table = inspect.getsource(schema).partition("SCHEMA: dict")[2].partition("\n}")[0]
     for line in table.splitlines():
-        if column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
+        if "dict.fromkeys(FEATURES" in line:
+            yield from ((name, "[option](features.md) for the features") for name in schema.FEATURES)
+        elif column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
             yield column[1], column[2] or ""
         elif heading := re.match(r"    # (.*)$", line):
             yield "", heading[1]

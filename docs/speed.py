@@ -1,6 +1,6 @@
 """Tables of the speed page: ratios to other software, asv benchmarks and asv output.
 
-To store new ratios, run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE` and `python docs/speed.py FILE`.
+To store new ratios, run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, then this file with FILE.
 """
 
 from __future__ import annotations
