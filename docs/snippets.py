@@ -19,29 +19,21 @@ from typing import Any
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
 import polars as pl
 import yaml
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 
 from npbench import contracts, registry
-from npbench.commands.experiment import print_experiment
 from npbench.commands.summary import print_summary
-from npbench.config.experiment import load
-from npbench.config.search_path import config_dir
 from npbench.problem import PROBLEMS
 from npbench.records import schema
-from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.select.collect import collect
-from npbench.report.sheet import spread
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")
 TUTORIAL = Path("results/published/tutorial")
 SCALE = ROOT / "results" / "published" / "scale.json"
 RATES_ONLY = "\nchosen parameters"  # where the table of rates ends in a summary
-SECONDS = ROOT / "results" / "published" / "narasimhan" / "seconds.json"
 # Output of the Python blocks of each page so far, and the names that the blocks share.
 _SESSIONS: dict[str, tuple[list[str], dict[str, Any]]] = {}
 
@@ -88,17 +80,6 @@ def _console() -> Console:
 def _printed(console: Console) -> str:
     assert isinstance(console.file, io.StringIO)
     return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
-
-
-def experiment(name: str, records: str = "") -> None:
-    """Write the tables of an experiment from its published records, or from those of another experiment."""
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        what = load(GlobalHydra.instance().config_loader(), name)
-    (path,) = (ROOT / "results" / "published").glob(f"*/records/{records or name}.parquet")
-    frame = conformed(pl.read_parquet(path))
-    console = _console()
-    print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
-    fenced("text", _printed(console))
 
 
 def report(part: str, paper: str, table: str = "", **filters: str) -> None:
@@ -150,46 +131,6 @@ def solvers(folder: str) -> None:
         pages = {solver: f"{solver.replace('_', '-')}.md" for solver in sorted(found) if name in found[solver].solves}
         links = ", ".join(f"[`{solver}`]({folder}{page})" for solver, page in pages.items())
         cog.outl(f"| `{name}` | {problem.title} | {links} |")
-    cog.outl("")
-
-
-def iterates() -> None:
-    """Write the partial AUC of the iterates of one fit, and its mean where fits stop."""
-    import iterates as measured_iterates  # of this folder, and heavier than the others need
-
-    found = pl.read_parquet(measured_iterates.TABLE)
-    one = found.filter(pl.col("iteration").is_in([2, 3, 5, 10, 20, 30, 40]), split=0, C=0.1)
-    cog.outl("\n| iteration, C = 0.1 | " + " | ".join(map(str, one["iteration"])) + " |\n|" + "---|" * (len(one) + 1))
-    cog.outl("| pauc | " + " | ".join(f"{pauc:.3f}" for pauc in one["pauc"]) + " |")
-    costs = found["C"].unique().sort()
-    cog.outl("\n| stopped at slack | " + " | ".join(f"C = {C:g}" for C in costs) + " |\n|" + "---|" * (len(costs) + 1))
-    for slack in (0.1, 0.01, 0.001, 0.0001):
-        stopped = measured_iterates.at_slack(found, slack)
-        cells = [spread(stopped.filter(C=C)["pauc"].to_list()) for C in costs]
-        cog.outl(f"| {slack:g} | " + " | ".join(cells) + " |")
-    cog.outl("")
-
-
-def growth() -> None:
-    """Write the seconds of a fit for partial AUC against the number of samples."""
-    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_growth"]
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    cog.outl("\n| samples | " + " | ".join(f"`{name}`" for name in names) + " |\n" + "|---:" * (len(names) + 1) + "|")
-    for n in sorted({row["n"] for row in rows}):
-        seconds = {row["name"]: row["seconds"] for row in rows if row["n"] == n}
-        cog.outl(f"| {n:,} | " + " | ".join(f"{seconds[name]:.2f}" for name in names) + " |")
-    cog.outl("")
-
-
-def reported() -> None:
-    """Write seconds and objectives for partial AUC beside those reported of other programs."""
-    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_beside_reported_seconds"]
-    cog.outl("\n| range | samples | C | theirs | npbench | iterations |\n|---|---:|---:|---:|---:|---:|")
-    for row in rows:
-        low, high = row["fpr_range"]
-        theirs, ours = ((row[f"{who}seconds"], row[f"{who}objective"]) for who in ("theirs_", ""))
-        cells = (f"{seconds:.3g} ({objective:.4g})" for seconds, objective in (theirs, ours))
-        cog.outl(f"| [{low:g}, {high:g}] | {row['n']:,} | {row['C']:g} | {' | '.join(cells)} | {row['n_iter']} |")
     cog.outl("")
 
 

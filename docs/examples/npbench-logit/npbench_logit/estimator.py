@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
 
@@ -50,10 +47,7 @@ class Logit(BinaryClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> Logit:
-        """Fit the classifier to samples of shape (n_samples, n_features) with two labels."""
-        self._validate_params()
-        X, signs = self._training_set(X, y)  # checked; labels as -1 and +1
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         A = np.column_stack([X.toarray() if issparse(X) else X, np.ones(len(signs))])
         w = self._newton(A, signs)
         negatives = A[signs < 0]
@@ -65,12 +59,12 @@ class Logit(BinaryClassifier):
         threshold = np.quantile(scores, 1.0 - self.rho, method="higher")
         self.coef_ = w[:-1]
         self.intercept_ = w[-1] - (threshold + 1e-9 * np.ptp(scores))  # rounding keeps that sample below 0
-        return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return scores, larger for more positive samples, with threshold 0."""
-        check_is_fitted(self)
-        return self._samples(X) @ self.coef_ + self.intercept_
+    def _scores(self, X: Any) -> np.ndarray:
+        return X @ self.coef_ + self.intercept_
+
+    def _explanation(self) -> str:
+        return f"Newton's method did not reach tol={self.tol} in {self.max_iter} steps: scale the features."
 
     def _newton(self, A: np.ndarray, signs: np.ndarray) -> np.ndarray:
         w = np.zeros(A.shape[1])
@@ -86,8 +80,6 @@ class Logit(BinaryClassifier):
                 length /= 2.0
             w = w - length * step
             self.objective_ = self._objective(A, signs, w)
-        message = f"Newton's method did not reach tol={self.tol} in {self.max_iter} steps: scale the features."
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return w
 
     def _objective(self, A: np.ndarray, signs: np.ndarray, w: np.ndarray) -> float:
