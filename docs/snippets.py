@@ -192,10 +192,10 @@ def citation() -> None:
 
 
 def datasets() -> None:
-    """Write size, source, positive class and licence of each data set."""
-    cog.outl("\n| data set | size | source | positive class | licence |\n|---|---|---|---|---|")
+    """Write size, positive class and licence of each data set."""
+    cog.outl("\n| data set | size | positive class | licence |\n|---|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
-        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.source} | {dataset.positive} | {dataset.licence} |")
+        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive} | {dataset.licence} |")
     cog.outl("")
 
 
