@@ -59,7 +59,7 @@ def below(page, line):
 def site(tmp_path_factory, monkeypatch):
     """Return a folder for packages, importable in this process and its children."""
     folder = tmp_path_factory.mktemp("site")
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
     monkeypatch.syspath_prepend(folder)
     before = set(sys.modules)
     registry.installed.cache_clear()
