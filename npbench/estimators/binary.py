@@ -86,7 +86,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _fit(self, X: Any, signs: np.ndarray) -> Any:
         """Learn from samples X, float64 in C order or CSR, and labels in {-1, +1}."""
-        raise NotImplementedError(f"{type(self).__name__} has neither _fit nor a fit of its own.")
+        raise TypeError(f"{type(self).__name__} must define _fit or fit")
 
     def _explanation(self) -> str:
         """Return the reason why the last fit did not converge, and what to try."""
@@ -110,7 +110,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return f(x) of samples X, float64 in C order or CSR."""
-        raise NotImplementedError(f"{type(self).__name__} has neither _scores nor a decision_function of its own.")
+        raise TypeError(f"{type(self).__name__} must define _scores or decision_function")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return ``classes_[1]`` where f(x) > 0 and ``classes_[0]`` elsewhere.
