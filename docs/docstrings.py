@@ -1,19 +1,31 @@
-"""What pages show of docstrings, hooks and checks, for cog beside ``snippets``: parameters, fields, an API page."""
+"""Tables made of docstrings, hooks and checks, for cog."""
 
 from __future__ import annotations
 
 import html
 import importlib
 import inspect
+import json
 import operator
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
-import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
+import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
+import yaml
 from snippets import fenced
 
 from npbench import contracts, hookspecs, registry, testing
+
+PLUGINS = Path(__file__).parents[1] / "plugins"
+# Documented once for all solvers.
+KERNEL = ("kernel", "gamma", "degree", "coef0")
+COMMON_ATTRIBUTES = (
+    *("support_", "support_vectors_", "dual_coef_", "n_support_", "coef_"),
+    *("classes_", "n_features_in_"),
+)
+COMMON_FIELDS = ("n_pos, n_neg", "seed")  # of generators
 
 
 def hooks() -> None:
@@ -28,7 +40,7 @@ def hooks() -> None:
 
 
 def checks() -> None:
-    """Write the checks of solvers, data sets and metrics: their names and what they claim."""
+    """Write the names and claims of the checks of solvers, data sets and metrics."""
     found = registry.installed()
     every = {
         "solver": [check for name in found.solvers for check in testing.check_solver(name)],
@@ -43,20 +55,103 @@ def checks() -> None:
 
 
 def estimator(name: str) -> None:
-    """Write the parameters and attributes of a solver's estimator, from its docstring."""
+    """Write the parameters of a solver, in Python and on the command line, and the attributes after ``fit``."""
     solver = registry.installed().solver(name)
     described = contracts.resolve(solver.estimator)
     tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
-    made = f'`npbench.solver("{name}", ...)` is a `{described.__name__}`'
-    cog.outl(f"\nIn Python, {made}; [tags](api.md#estimators): {tags}.")
-    _table("parameter", _section(described, "Parameters"))
-    cog.outl("\nAfter `fit`:")
-    _table("attribute", _section(described, "Attributes"))
+    made = f'`npbench.solver("{name}", ...)` makes a `{described.__name__}`'
+    cog.outl(f"\n{made}; its docstring has the details. [Tags](api.md#estimators): {tags}.")
+    folder, settings = _command_line(name)
+    entries = _entries(_section(described, "Parameters"))
+    if set(KERNEL) <= {names for names, _, _ in entries}:
+        entries = [entry for entry in entries if entry[0] not in KERNEL]
+        entries.append(
+            (", ".join(KERNEL), "", "As in `sklearn.svm.SVC`: kernels rbf, linear, poly, precomputed or callable.")
+        )
+    cog.outl("\n| parameter | default; on the command line | |\n|---|---|---|")
+    for names, kind, meaning in entries:
+        values = dict.fromkeys(_setting(parameter, described, settings) for parameter in names.split(", "))
+        cog.outl(f"| {_code(names)} | {', '.join(values)} | {_escaped(_choices(kind) + _short(meaning))} |")
+    _variants(name, folder)
+    _attributes(described)
+
+
+def _attributes(described: Any) -> None:
+    """Write the attributes after ``fit``, those that all solvers share in one row."""
+    shared = []
+    cog.outl("\nAfter `fit`:\n\n| attribute | |\n|---|---|")
+    for names, kind, meaning in _entries(_section(described, "Attributes")):
+        if set(names.split(", ")) <= set(COMMON_ATTRIBUTES):
+            shared.append(names)
+        else:
+            cog.outl(f"| {_code(names)} | {_escaped(_choices(kind) + _short(meaning))} |")
+    cog.outl(f"| {_code(', '.join(shared))} | As in scikit-learn; the positive class is the last one. |")
     cog.outl("")
 
 
+def _command_line(name: str) -> tuple[Path, dict[str, Any]]:
+    """Return the folder of a solver's YAML, and what it says."""
+    (path,) = PLUGINS.glob(f"*/conf/solver/{name}.yaml")
+    return path.parent, yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _short(meaning: str) -> str:
+    """Return the first sentence of a description, and the one about the default."""
+    first, *others = _sentences(meaning)
+    return " ".join([first, *(one for one in others if one.startswith("Default:"))])
+
+
+def _choices(kind: str) -> str:
+    """Return the values that a type allows, if it lists them."""
+    return f"{kind.partition(', default=')[0].removesuffix(', optional')}: " if kind.startswith("{") else ""
+
+
+def _setting(parameter: str, described: Any, settings: dict[str, Any]) -> str:
+    """Return the default of a parameter and, if it differs, its value or grid on the command line."""
+    default = inspect.signature(described).parameters[parameter].default
+    value = settings.get(parameter, default)
+    grid = settings.get("search", {}).get(parameter)
+    if value is None and grid:
+        return f"`{default}`; grid of {_grid(grid)}"
+    same = value is None or value in (default, {}) or (isinstance(default, tuple) and value == list(default))
+    return f"`{default}`" if same else f"`{default}`; `{_word(value)}`"
+
+
+def _grid(grid: Any) -> str:
+    """Return a grid in words: its values, or their number and range."""
+    if isinstance(grid, dict):
+        return ", ".join(f"`{name}` ({_grid(values)})" for name, values in grid.items())
+    if grid[0] in ("geomspace", "linspace"):
+        kind, first, last, count = grid
+        return f"{count} from {first:g} to {last:g}{' (log)' if kind == 'geomspace' else ''}"
+    return ", ".join(_word(value) for value in grid)
+
+
+def _word(value: Any) -> str:
+    """Return a value as typed on the command line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_word(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_word, value))}]"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _variants(name: str, folder: Path) -> None:
+    """Write what each variant of a solver changes, from the YAML files based on it."""
+    for path in sorted(folder.glob("*.yaml")):
+        changed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if name not in changed.pop("defaults", []):
+            continue
+        grids = {parameter: grid for parameter, grid in changed.pop("search", {}).items() if grid}
+        values = [f"`{parameter}={_word(value)}`" for parameter, value in changed.items()]
+        searched = [f"grid of `{parameter}`: {_grid(grid)}" for parameter, grid in grids.items()]
+        cog.outl(f"\nVariant `solver={path.stem}`: {'; '.join([' '.join(values), *searched] if values else searched)}.")
+
+
 def api(*names: str) -> None:
-    """Write the docstrings of what is named as "module:name" or "module:Class.method"."""
+    """Write the docstrings of objects named "module:name" or "module:Class.method"."""
     for name in names:
         module, _, path = name.partition(":")
         described = operator.attrgetter(path)(importlib.import_module(module))
@@ -75,20 +170,20 @@ def api(*names: str) -> None:
 
 
 def _signature(described: Any) -> str:
-    """Return a signature as it is written, without the quotes of annotations that are not evaluated."""
+    """Return the signature without the quotes around annotations."""
     written = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
     return written.removesuffix(" -> None") if inspect.isclass(described) else written
 
 
 def _section(described: Any, heading: str) -> str:
-    """Return what stands below a heading of a numpydoc docstring, or before the first one."""
+    """Return the text below a heading of a numpydoc docstring, or the text before the first heading."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(described) or "", flags=re.MULTILINE)
     text = dict(zip(["", *parts[1::2]], parts[0::2], strict=True)).get(heading, "").strip()
     return f"{text}\n" if text else ""
 
 
 def descriptions() -> None:
-    """Write the parameters of each description, from their docstrings."""
+    """Write the fields of each plugin description."""
     for description in (
         contracts.Solver,
         contracts.Dataset,
@@ -102,25 +197,43 @@ def descriptions() -> None:
 
 
 def fields(name: str) -> None:
-    """Write the parameters of the class named as "module:Class"."""
+    """Write the fields of the class named "module:Class"."""
     _fields(contracts.resolve(name))
     cog.outl("")
 
 
 def generators() -> None:
-    """Write the density and the parameters of each data set that is drawn, from the docstring of what draws it."""
+    """Write the density, defaults and own parameters of each generator, from its docstring and signature."""
     for name, dataset in sorted(registry.installed().datasets.items()):
-        if dataset.source.startswith("drawn"):
-            loader = contracts.resolve(dataset.load)
-            cog.outl(f"\n### {name}\n")
-            cog.outl(_markdown((inspect.getdoc(loader) or "").partition("\nParameters\n")[0].strip()))
-            cog.outl(f"\nReference: {dataset.citation}. Positive: {dataset.positive}.")
-            _fields(loader)
+        if not dataset.source.startswith("drawn"):
+            continue
+        loader = contracts.resolve(dataset.load)
+        cog.outl(f"\n### {name}\n")
+        cog.outl(_markdown(_density(_section(loader, ""))).rstrip())
+        cog.outl(f"\nReference: {dataset.citation}.")
+        defaults = (f"{one.name}={_word(one.default)}" for one in inspect.signature(loader).parameters.values())
+        cog.outl(f"\nDefaults: `{' '.join(defaults)}`.")
+        own = [entry for entry in _entries(_section(loader, "Parameters")) if entry[0] not in COMMON_FIELDS]
+        if own:
+            cog.outl("\n| setting | |\n|---|---|")
+        for names, _, meaning in own:
+            cog.outl(f"| {_code(names)} | {_escaped(meaning)} |")
     cog.outl("")
 
 
+def _density(text: str) -> str:
+    """Return the summary of a generator and the paragraphs with formulas or error rates."""
+    summary, *paragraphs = re.split(r"\n\n(?! )", text.strip())
+    kept = [one for one in paragraphs if re.search(r"::\n| miss| err", one)]
+    return "\n\n".join([summary, *(kept or paragraphs)]) + "\n\n"
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
+
+
 def _markdown(docstring: str) -> str:
-    """Return the text of a docstring with its formulas fenced."""
+    """Return a docstring as Markdown, with its formulas fenced."""
 
     def fence(block: re.Match[str]) -> str:
         lead = f"{block[1]}:\n\n" if block[1] else ""
@@ -135,16 +248,25 @@ def _fields(described: Any) -> None:
 
 def _table(first: str, entries: str) -> None:
     """Write a table of the entries of a docstring: names, type, meaning."""
-    found = re.findall(r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)", entries, re.MULTILINE)
+    found = _entries(entries)
     if found:
         cog.outl(f"\n| {first} | type | |\n|---|---|---|")
     for names, kind, meaning in found:
-        called = ", ".join(f"`{name}`" for name in names.split(", "))
-        cog.outl(f"| {called} | {_escaped(kind)} | {_escaped(' '.join(meaning.split()))} |")
+        cog.outl(f"| {_code(names)} | {_escaped(kind)} | {_escaped(meaning)} |")
+
+
+def _entries(section: str) -> list[tuple[str, str, str]]:
+    """Return the entries of a section of a docstring: names, type, meaning in one line."""
+    found = re.findall(r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)", section, re.MULTILINE)
+    return [(names, kind, " ".join(meaning.split())) for names, kind, meaning in found]
+
+
+def _code(names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names.split(", "))
 
 
 def _escaped(text: str) -> str:
-    """Return the text for a cell of a table, where a bar in code would end the cell, or keep its backslash."""
+    """Return the text for a table cell; an unescaped bar would end the cell."""
 
     def coded(code: re.Match[str]) -> str:
         return f"<code>{html.escape(code[1], quote=False).replace('|', '&#124;')}</code>"
@@ -153,5 +275,5 @@ def _escaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text with its roles and literals in the marks of Markdown."""
+    """Return the text with Sphinx roles and literals as Markdown code."""
     return re.sub(r":\w+:`([^`]*)`", r"`\1`", text).replace("``", "`")

@@ -1,4 +1,4 @@
-"""Draws the figures of README and docs, from published records and from formulas: `python docs/figures.py`."""
+"""Draw the figures of README and docs from published records and from formulas: `python docs/figures.py`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from omegaconf import OmegaConf
 
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
-from npbench.report.render import print_figures as paper
+from npbench.report.render import print_figures
 from npbench.report.render.palette import BLUE, VERMILION, Palette
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.bach import roc_curves
@@ -24,7 +24,7 @@ from npbench_papers.barlaud import projections, risks
 from npbench_papers.davenport import surfaces
 from npbench_papers.gasso import rates
 from npbench_papers.gasso.speedup import SITUATION
-from npbench_papers.guarantee import excess as guarantee
+from npbench_papers.guarantee import excess
 from npbench_papers.guarantee.np_roc import NPROC, np_roc
 from npbench_papers.guarantee.np_roc_chart import chart
 from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
+EXPERIMENT_FILES = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
 EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "bach_figure4": roc_curves.figure,
     "barlaud_figure3": partial(projections.plot, gap=1e-12, steps=9),
@@ -41,26 +42,26 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "davenport_surfaces": surfaces.figure,
     "gasso_figure4": rates.plot,
     "gasso_figure5": rates.plot,
-    "guarantee": guarantee.plot,
+    "guarantee": excess.plot,
     "narasimhan_figure4_like": learning_curves.figure,
     "narasimhan_figure7": training_times.figure,
     "narasimhan_figures8_9": iterations.figure,
     "narasimhan_table4": partial_areas.figure,
     "tutorial_comparison": rates.plot,
 }
-# What else a figure needs of the records.
+# Further columns that a figure needs.
 COUNTS = {"guarantee": ("n_samples", "n_positive"), "narasimhan_figures8_9": ("n_iter", "solver_status")}
-AREAS = ("pauc", "select_cpu_seconds", "fit_cpu_seconds")  # where there are partial areas
+AREAS = ("pauc", "select_cpu_seconds", "fit_cpu_seconds")  # only in records of partial AUC
 
 
 def bands() -> dict[str, NPROC]:
-    """Return the NP-ROC bands of scores N(0, 1) and N(2, 1), of which 100 or 1000 of each class are known."""
+    """Return the NP-ROC bands of scores N(0, 1) and N(2, 1) from 100 and from 1000 samples of each class."""
     random = np.random.default_rng(0)
     return {f"{n} of each class": np_roc(random.normal(size=n), random.normal(2, size=n)) for n in (100, 1000)}
 
 
 OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
-# What formulas give: each figure, and a table of what it shows.
+# Figures made from formulas: how to draw each one, and a table of its data.
 THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
     "asymmetry_square": (
         lambda: asymmetry.against_training(asymmetry.PAIRS, "square"),
@@ -79,7 +80,7 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
         lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
     ),
     "np_roc": (
-        lambda: paper.draw(chart(bands(), most=0.3), Palette(bands())),
+        lambda: print_figures.draw(chart(bands(), most=0.3), Palette(bands())),
         lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
     ),
 }
@@ -92,17 +93,17 @@ TITLES = {"p_nd": "misses $P_{nd}$", "p_fa": "false alarms $P_{fa}$"}
 
 
 def published() -> pl.DataFrame:
-    """Return the rates of the published run, a row for each repeat."""
+    """Return the rates of the run in the README, one row for each repeat."""
     frame = RecordStore(RECORDS).frame().filter(status="ok", solver="np_svm")
     return frame.select("dataset", "rho", "repeat", "p_fa", "p_nd").sort("dataset", "rho", "repeat")
 
 
 def of_experiment(name: str) -> pl.DataFrame:
-    """Return the published records of an experiment, as much of them as its figure shows."""
+    """Return the published records of an experiment, with the columns that its figure needs."""
     (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
     frame = conformed(pl.read_parquet(path))
     shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
-    # Figures of a search show its course and where it ended.
+    # Figures of a search show its course and its end.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
     areas = AREAS if "pauc" in frame.columns else ()
     names = dict.fromkeys([*shown, *course, "repeat", "rho", "asymmetry", *COUNTS.get(name, ()), *areas])
@@ -110,26 +111,25 @@ def of_experiment(name: str) -> pl.DataFrame:
 
 
 def printed(name: str) -> list[dict[str, Any]]:
-    """Return what the paper prints, as the file of an experiment has it; nothing for a run that is none."""
+    """Return the numbers printed in the paper, from the file of an experiment; none for a tutorial."""
     if name.startswith("tutorial"):
         return []
-    what = OmegaConf.to_container(OmegaConf.load(ROOT / "conf" / "experiment" / f"{name}.yaml"))
-    assert isinstance(what, dict)
-    return what.get("printed", [])
+    described = yaml.safe_load((EXPERIMENT_FILES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return described.get("printed", [])
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:
-    """Return the text that ties a figure to what it shows."""
+    """Return a hash of the data of a figure, stored in its image to detect outdated figures."""
     return f"records {hashlib.sha256(frame.write_csv(float_precision=decimals).encode()).hexdigest()}"
 
 
 def digest_of_theory(name: str) -> str:
-    """Return the same for a figure made of formulas, whose last digits depend on the machine."""
+    """Return the hash for a figure made from formulas, rounded because the last digits depend on the machine."""
     return digest(THEORY[name][1](), decimals=3)
 
 
 def draw(frame: pl.DataFrame) -> Figure:
-    """Draw the rates on the test part against the bound on false alarms: a column for each data set."""
+    """Draw test rates against the bound on false alarms, one column for each data set."""
     datasets = frame["dataset"].unique().sort().to_list()
     figure = Figure(figsize=(4.0 * len(datasets), 5.0), layout="constrained")
     rows = figure.subplots(len(LOOKS), len(datasets), sharex=True, sharey="row", squeeze=False)

@@ -1,7 +1,7 @@
-"""Measures how iterates of plain cutting planes rank, where the optimum is w = 0: `python docs/iterates.py`.
+"""Measure the partial AUC of cutting-plane iterates where the optimum is w = 0: `python docs/iterates.py`.
 
-The structural SVM of Narasimhan and Agarwal (2016) on ijcnn1. A fit keeps one solution, and records know nothing of
-those before it, hence a table of its own.
+The problem is the structural SVM of Narasimhan and Agarwal (2016) on ijcnn1. A fit keeps only its solution and records
+have no earlier iterates, so the results are in a file of their own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TABLE = Path(__file__).parents[1] / "results" / "published" / "narasimhan" / "ij
 FPR_RANGE = (0.02, 0.05)
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 SPLITS = 5
-LEAST_SLACK = 1e-4
+SMALLEST_SLACK = 1e-4
 
 
 def measure() -> pl.DataFrame:
-    """Return the slack and the partial AUC in testing of every iterate, for each C and split."""
+    """Return the slack and the test partial AUC of every iterate, for each C and split."""
     data = load_dataset("ijcnn1")
     X, y = data.X.toarray() if hasattr(data.X, "toarray") else data.X, data.y
     splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
@@ -42,7 +42,7 @@ def measure() -> pl.DataFrame:
 
 
 def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, C: float) -> list[dict[str, Any]]:
-    """Return what plain cutting planes try, up to the first w whose slack R(w) - model(w) is small enough."""
+    """Return the iterates of plain cutting planes, up to the first w with a small slack R(w) - model(w)."""
     risk = StructuralRisk(y, *ranks_within(int(np.sum(y <= 0)), *FPR_RANGE))
     tried: list[tuple[np.ndarray, float]] = []
     solution = minimise(
@@ -59,13 +59,13 @@ def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarr
                 "pauc": pairwise(y_test, X_test @ w, *FPR_RANGE).value,
             }
         )
-        if slack <= LEAST_SLACK:
+        if slack <= SMALLEST_SLACK:
             break
     return rows
 
 
 def at_slack(iterates: pl.DataFrame, slack: float) -> pl.DataFrame:
-    """Return for each split and C the first iterate whose slack is at most that; the last one if there is none."""
+    """Return the first iterate with at most that slack for each split and C, or the last one."""
     reached = pl.col("slack") <= slack
     in_order = iterates.sort("split", "C", "iteration")
     chosen = pl.when(reached.any()).then(reached.arg_max()).otherwise(pl.len() - 1)

@@ -1,4 +1,4 @@
-"""Takes the pictures of the report's page, made of published records, in a browser: `python docs/page_pictures.py`."""
+"""Screenshots of the report page for published records: `python docs/page_pictures.py`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from npbench.report.select.collect import collect
 
 EXPERIMENT = "gasso_figure4"
 SIZE = (1280, 860)
-# What each picture shows: where the page stands, and what was done to it before.
-SHOWN = {
+# Script to run on the page before each screenshot.
+SCRIPTS = {
     "report_figures": "document.querySelector('[data-name^=rates]').scrollIntoView();",
     "report_records": """
         const filter = document.querySelector("[aria-label='Filter of dataset']");
@@ -31,27 +31,27 @@ SHOWN = {
         document.getElementById("records").scrollIntoView();
     """,
 }
-# Half a second after the last filter, when the table and the figures in view are there.
+# Half a second after the last filter, with all panels in view drawn.
 READY = """
-    window.asked ??= performance.now();
-    if (performance.now() < window.asked + 500) return false;
-    const figures = [...document.querySelectorAll("figure.chart")].filter((figure) => {
-        const { top, bottom } = figure.getBoundingClientRect();
+    window.firstCall ??= performance.now();
+    if (performance.now() < window.firstCall + 500) return false;
+    const plots = [...document.querySelectorAll(".plot")].filter((plot) => {
+        const { top, bottom } = plot.getBoundingClientRect();
         return bottom > 0 && top < innerHeight;
     });
-    return figures.every((figure) => figure.querySelector(".main-svg"));
+    return plots.every((plot) => plot.querySelector(".main-svg"));
 """
 
 
 def write(path: Path) -> None:
-    """Write the page of the experiment's published records."""
+    """Write the page for the published records of the experiment."""
     records = ROOT / "results" / "published" / "gasso" / "records" / f"{EXPERIMENT}.parquet"
     collection = collect([records], {})
     page.write(path, assemble(collection), collection, Palette(collection.records["label"]))
 
 
-def taken(path: Path, script: str) -> bytes:
-    """Return a picture of the page as PNG after a script has run."""
+def screenshot(path: Path, script: str) -> bytes:
+    """Return a screenshot of the page as PNG after a script has run."""
     options = webdriver.ChromeOptions()
     for flag in ("headless", "no-sandbox", "disable-gpu", "disable-background-networking"):
         options.add_argument(f"--{flag}")
@@ -75,6 +75,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.html"
         write(report)
-        for name, script in SHOWN.items():
-            picture = Image.open(io.BytesIO(taken(report, script)))
+        for name, script in SCRIPTS.items():
+            picture = Image.open(io.BytesIO(screenshot(report, script)))
             picture.quantize(128).save(IMAGES / f"{name}.png", optimize=True, pnginfo=about)

@@ -1,6 +1,6 @@
-"""Measures what large sweeps cost, for a table of a page: `python docs/scale.py` takes some three minutes.
+"""Measure the overhead of large sweeps for the page on scale: `python docs/scale.py` takes about three minutes.
 
-Each command runs in a process of its own, as a user types it; records of jobs that nobody waits for are made up.
+Each command runs in a process of its own. Large results folders are filled with synthetic records.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from typing import Any
 TABLE = Path(__file__).parents[1] / "results" / "published" / "scale.json"
 COMMAND = ("solver=gen_linear", "dataset=breast")
 JOBS = (1_000, 10_000, 100_000, 1_000_000)
-RUN = 3_000  # of them are really run
-IN_A_FILE = 1000  # records, after they are merged
+RUN = 3_000  # jobs that are executed
+IN_A_FILE = 1000  # records in a merged file
 
-# Modules are imported where they are used: of a process that starts commands, memory would count as theirs.
+# Heavy modules are imported inside functions: memory of the parent would count for the commands it starts.
 
 
 class Nothing:
-    """A classifier that does nothing."""
+    """Classifier without work."""
 
     def get_params(self) -> dict[str, Any]:
-        """Return that it has no parameters."""
+        """Return no parameters."""
         return {}
 
     def fit(self, X: Any, y: Any) -> Nothing:
-        """Learn nothing."""
+        """Return the classifier unchanged."""
         return self
 
     def decision_function(self, X: Any) -> Any:
@@ -43,21 +43,21 @@ class Nothing:
 
 
 def run(n: int, folder: Path) -> dict[str, float]:
-    """Run jobs that do nothing, one after the other in a worker, and return what each costs.
+    """Run jobs without work in one worker and return the cost of each.
 
     Parameters
     ----------
     n : int
-        How many, a multiple of ten; the first tenth is left out of the times.
+        Number of jobs, a multiple of ten; times exclude the first tenth.
     folder : Path
-        Gets the records.
+        Folder for the records.
 
     Returns
     -------
     dict
-        ``load`` of the machine when it began; ``ms`` for a job, with the ``median_ms`` and the ``least_ms`` of tenths;
-        ``parent_ms`` of processor time; ``parent_mb`` resident before the first merge of files, and ``parent_mb_end``
-        before the last; ``single_bytes`` and ``merged_bytes`` of a record, and ``files`` in the end.
+        ``load`` at the start; ``ms`` per job, with ``median_ms`` and ``least_ms`` of tenths; ``parent_ms`` of CPU
+        time; ``parent_mb`` resident before the first merge of files and ``parent_mb_end`` before the last;
+        ``single_bytes`` and ``merged_bytes`` per record; ``files`` at the end.
     """
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
@@ -73,9 +73,9 @@ def run(n: int, folder: Path) -> dict[str, float]:
 
     def on_record(record: Any) -> None:
         stamps.append((time.perf_counter(), time.process_time()))
-        if len(stamps) in (IN_A_FILE - 1, n - 1):  # most records are in hand just before they are merged
+        if len(stamps) in (IN_A_FILE - 1, n - 1):  # the parent holds most records just before a merge
             resident.append(PeakMemory().before_mb or 0.0)
-            sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the latest, a record alone
+            sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the largest is a single record
 
     found, load = facts(), os.getloadavg()[0]
     context = RunContext({data.sha256: data}, found)
@@ -101,7 +101,7 @@ def run(n: int, folder: Path) -> dict[str, float]:
 
 
 def _jobs(n: int) -> tuple[Any, Any]:
-    """Return jobs with every metric that there is for their problem, and the data."""
+    """Return jobs with every metric of their problem, and the data."""
     from npbench.contracts import Dataset, Solver
     from npbench.data import load
     from npbench.evaluation.protocols import CrossValidation
@@ -127,10 +127,10 @@ def _jobs(n: int) -> tuple[Any, Any]:
     return jobs_of(request, data), data
 
 
-def make_up(n: int, results: Path) -> None:
-    """Fill a results folder with records of all repeats of COMMAND, as a run of so many jobs leaves them.
+def fill(n: int, results: Path) -> None:
+    """Fill a results folder with synthetic records of all repeats of COMMAND, as a run would leave them.
 
-    They are copies of one that is there, with their own keys, hashes and figures.
+    They are copies of a stored record with keys, hashes and numbers of their own.
     """
     import numpy as np
     import polars as pl
@@ -141,12 +141,12 @@ def make_up(n: int, results: Path) -> None:
     asked = requested(parse([*COMMAND, f"repeats={n}", f"results={results}"]))
     plan, random = prepare(asked.requests, results), np.random.default_rng(0)
     (job, repeats), one = plan.jobs.parts[0], plan.store.frame().head(1)
-    figures = [name for name, dtype in one.schema.items() if dtype == pl.Float64]
+    float_columns = [name for name, dtype in one.schema.items() if dtype == pl.Float64]
     for path in plan.store.folder.glob("*.parquet"):
         path.unlink()
     for first in range(0, n, IN_A_FILE):
         numbers = repeats[first : first + IN_A_FILE]
-        noise = {name: pl.col(name) * pl.Series(random.uniform(0.9, 1.1, len(numbers))) for name in figures}
+        noise = {name: pl.col(name) * pl.Series(random.uniform(0.9, 1.1, len(numbers))) for name in float_columns}
         part = one[[0] * len(numbers)].with_columns(
             key=pl.Series([job.key_of(repeat) for repeat in numbers]),
             repeat=pl.Series(numbers, dtype=pl.Int64),
@@ -154,11 +154,11 @@ def make_up(n: int, results: Path) -> None:
             stored_at=pl.format("2026-11-22T00:00:00.{}Z", pl.Series(numbers).cast(pl.String).str.zfill(9)),
             **noise,
         )
-        part.write_parquet(plan.store.folder / f"{first:020d}-made-up.parquet")
+        part.write_parquet(plan.store.folder / f"{first:020d}-synthetic.parquet")
 
 
 def _command(*words: str) -> dict[str, float]:
-    """Carry out a command, and return its seconds and the most MB that it had resident."""
+    """Run a command and return its seconds and peak resident MB."""
     start = time.perf_counter()
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -169,7 +169,7 @@ def _command(*words: str) -> dict[str, float]:
 
 
 def commands() -> Iterator[dict[str, Any]]:
-    """Yield what each command costs: a plan of nothing, plans of many jobs, and a run that has nothing left to do."""
+    """Yield the cost of each command: an empty plan, plans of many jobs, and a run with nothing left to do."""
     npbench = ("-m", "npbench")
     with tempfile.TemporaryDirectory() as folder:
         yield {"what": "start", "jobs": 1, **_command(*npbench, "plan", *COMMAND, "repeats=1", f"results={folder}")}
@@ -183,7 +183,7 @@ def commands() -> Iterator[dict[str, Any]]:
     for n in JOBS:
         with tempfile.TemporaryDirectory() as folder:
             _command(*npbench, *COMMAND, "repeats=1", f"results={folder}", "execution.n_jobs=1")
-            _command(__file__, "make_up", str(n), folder)
+            _command(__file__, "fill", str(n), folder)
             once = (*COMMAND, f"repeats={n}", f"results={folder}")
             files = list(Path(folder, "records").glob("*.parquet"))
             size = sum(path.stat().st_size for path in files) / 1e6
@@ -191,21 +191,21 @@ def commands() -> Iterator[dict[str, Any]]:
             yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
 
 
-def _measured_in_turn() -> Iterator[dict[str, Any]]:
+def _measurements() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
-        told = subprocess.run([sys.executable, __file__, "run", str(RUN), folder], stdout=subprocess.PIPE, check=True)
-        yield {"what": "run", **json.loads(told.stdout)}
+        output = subprocess.run([sys.executable, __file__, "run", str(RUN), folder], stdout=subprocess.PIPE, check=True)
+        yield {"what": "run", **json.loads(output.stdout)}
     yield from commands()
 
 
 def main(words: list[str]) -> None:
-    """Measure everything, or carry out one step in this process."""
-    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "make_up": make_up}
+    """Measure everything, or run one step in this process."""
+    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "fill": fill}
     if words:
         print(json.dumps(steps[words[0]](int(words[1]), Path(words[2]))))
         return
     rows = []
-    for row in _measured_in_turn():
+    for row in _measurements():
         print(row, file=sys.stderr)
         rows.append(row)
     TABLE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

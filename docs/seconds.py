@@ -1,6 +1,6 @@
-"""Keeps what benchmarks of partial AUC measured, for the tables of a page.
+"""Store the seconds measured by the benchmarks of partial AUC, for the tables of a page.
 
-`pytest tests/benchmarks/test_pauc.py --benchmark-only --benchmark-json=FILE`, and then `python docs/seconds.py FILE`.
+Run `pytest tests/benchmarks/test_pauc.py --benchmark-only --benchmark-json=FILE`, then `python docs/seconds.py FILE`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TABLE = Path(__file__).parents[1] / "results" / "published" / "narasimhan" / "se
 
 
 def kept(measured: str) -> str:
-    """Return of a file of pytest-benchmark what each benchmark is about, its least seconds, and what it noted."""
+    """Return the parameters, shortest time and notes of each benchmark in a pytest-benchmark file."""
     rows = []
     for one in json.loads(measured)["benchmarks"]:
         about = {"benchmark": one["name"].partition("[")[0], **one["params"]}

@@ -1,4 +1,4 @@
-"""What README and docs show of the software itself, for cog: `cog -r -I docs README.md docs/*.md` writes it anew."""
+"""Generated parts of README and docs, for cog: `cog -r -I docs README.md docs/*.md`."""
 
 from __future__ import annotations
 
@@ -19,30 +19,23 @@ from typing import Any
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
 import polars as pl
 import yaml
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 
 from npbench import contracts, registry
-from npbench.commands.experiment import print_experiment
 from npbench.commands.summary import print_summary
-from npbench.config.experiment import load
-from npbench.config.search_path import config_dir
 from npbench.problem import PROBLEMS
 from npbench.records import schema
-from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.select.collect import collect
-from npbench.report.sheet import spread
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path("results/published/records")
 TUTORIAL = Path("results/published/tutorial")
 SCALE = ROOT / "results" / "published" / "scale.json"
-SECONDS = ROOT / "results" / "published" / "narasimhan" / "seconds.json"
-# Of each page that tells a story in Python: what its blocks have printed so far, and the names that they share.
-_STORIES: dict[str, tuple[list[str], dict[str, Any]]] = {}
+RATES_ONLY = "\nchosen parameters"  # where the table of rates ends in a summary
+# Output of the Python blocks of each page so far, and the names that the blocks share.
+_SESSIONS: dict[str, tuple[list[str], dict[str, Any]]] = {}
 
 
 def fenced(language: str, text: str) -> None:
@@ -58,49 +51,50 @@ def source(path: str) -> None:
 
 def published_table() -> None:
     """Write the rates of the published records, as a run prints them."""
-    _summary(RecordStore(ROOT / PUBLISHED).frame(), PUBLISHED, until="\nchosen parameters")
+    _summary(RecordStore(ROOT / PUBLISHED).frame(), RATES_ONLY)
 
 
-def tutorial(*solvers: str) -> None:
-    """Write the summary of the tutorials' published records of some solvers, as the reader's run prints it."""
+def default_run() -> None:
+    """Write the rates that `npbench` without settings prints: five repeats of the tutorial's sweep."""
     frame = RecordStore(ROOT / TUTORIAL / "records").frame()
-    _summary(frame.filter(pl.col("solver").is_in(solvers)), Path("results/records"))
+    _summary(frame.filter(pl.col("repeat") < 5, solver="np_svm", rho=0.05), RATES_ONLY)
 
 
-def _summary(frame: pl.DataFrame, folder: Path, until: str = "") -> None:
-    console = Console(file=io.StringIO(), width=100)
-    print_summary(frame, planned=len(frame), skipped=0, folder=folder, console=console)
+def tutorial(*solvers: str, until: str = "") -> None:
+    """Write the summary of some solvers in the tutorials' published records, as a run prints it."""
+    frame = RecordStore(ROOT / TUTORIAL / "records").frame()
+    _summary(frame.filter(pl.col("solver").is_in(solvers)), until)
+
+
+def _summary(frame: pl.DataFrame, until: str) -> None:
+    console = _console()
+    print_summary(frame, planned=len(frame), skipped=0, folder=Path("results/records"), console=console)
+    text = _printed(console)
+    fenced("text", text.split(until)[0] if until else text)
+
+
+def _console() -> Console:
+    return Console(file=io.StringIO(), width=100)
+
+
+def _printed(console: Console) -> str:
     assert isinstance(console.file, io.StringIO)
-    printed = re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
-    fenced("text", printed.split(until)[0] if until else printed)
-
-
-def experiment(name: str, records: str = "") -> None:
-    """Write the tables of an experiment, made of its published records, or of those of another."""
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        what = load(GlobalHydra.instance().config_loader(), name)
-    (path,) = (ROOT / "results" / "published").glob(f"*/records/{records or name}.parquet")
-    frame = conformed(pl.read_parquet(path))
-    console = Console(file=io.StringIO(), width=100)
-    print_experiment(dataclasses.replace(what, figure=None), frame, Path(), console)
-    assert isinstance(console.file, io.StringIO)
-    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
+    return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
 
 
 def report(part: str, paper: str, table: str = "", **filters: str) -> None:
-    """Write the tables, or only one, that a part of the report makes of a paper's published records."""
+    """Write a section of the report on a paper's published records, or only one of its tables."""
     records = collect([ROOT / "results" / "published" / paper], filters).records
-    console = Console(file=io.StringIO(), width=100)
-    for section in contracts.resolve(f"npbench.report.{part}:sections")(records):
+    console = _console()
+    for section in contracts.resolve(f"npbench.report.sections.{part}:sections")(records):
         shown = [sheet for sheet in section.sheets if sheet.title.startswith(table)]
         title, notes = ("", []) if table else (section.title, section.notes)
         terminal.show([dataclasses.replace(section, title=title, notes=notes, sheets=shown)], console)
-    assert isinstance(console.file, io.StringIO)
-    fenced("text", re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE))
+    fenced("text", _printed(console))
 
 
 def session(*arguments: str) -> None:
-    """Write a command, what it prints in an empty folder and, unless it is 0, its exit code."""
+    """Write a command, its output in an empty folder and its exit code if it is not 0."""
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run(
             [sys.executable, "-m", "npbench", *arguments],
@@ -117,20 +111,20 @@ def session(*arguments: str) -> None:
 
 
 def printed() -> None:
-    """Write what the last block of Python above prints, when all blocks of the page are run in their order."""
+    """Write the output of the last Python block above, after running all blocks of the page in order."""
     above = "\n".join(Path(cog.inFile).read_text(encoding="utf-8").splitlines()[: cog.firstLineNum])
     blocks = re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL)
-    done, names = _STORIES.setdefault(cog.inFile, ([], {}))
+    done, names = _SESSIONS.setdefault(cog.inFile, ([], {}))
     for block in blocks[len(done) :]:
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             exec(block, names)
-        done.append(said.getvalue())
+        done.append(output.getvalue())
     fenced("text", done[-1])
 
 
 def solvers(folder: str) -> None:
-    """Write the problems and what solves them, each solver with its page below ``folder``."""
+    """Write the problems and their solvers, linked to their pages below ``folder``."""
     found = registry.installed().solvers
     cog.outl("\n| problem | | solved by |\n|---|---|---|")
     for name, problem in PROBLEMS.items():
@@ -140,53 +134,13 @@ def solvers(folder: str) -> None:
     cog.outl("")
 
 
-def iterates() -> None:
-    """Write how iterates rank: those of one fit, and the means of those that fits stop at."""
-    import iterates as measured_iterates  # of this folder, and heavier than the others need
-
-    found = pl.read_parquet(measured_iterates.TABLE)
-    one = found.filter(pl.col("iteration").is_in([2, 3, 5, 10, 20, 30, 40]), split=0, C=0.1)
-    cog.outl("\n| iteration, C = 0.1 | " + " | ".join(map(str, one["iteration"])) + " |\n|" + "---|" * (len(one) + 1))
-    cog.outl("| pauc | " + " | ".join(f"{pauc:.3f}" for pauc in one["pauc"]) + " |")
-    costs = found["C"].unique().sort()
-    cog.outl("\n| stopped at slack | " + " | ".join(f"C = {C:g}" for C in costs) + " |\n|" + "---|" * (len(costs) + 1))
-    for slack in (0.1, 0.01, 0.001, 0.0001):
-        stopped = measured_iterates.at_slack(found, slack)
-        cells = [str(spread(stopped.filter(C=C)["pauc"].to_list())) for C in costs]
-        cog.outl(f"| {slack:g} | " + " | ".join(cells) + " |")
-    cog.outl("")
-
-
-def growth() -> None:
-    """Write the seconds of a fit for partial AUC against the number of samples."""
-    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_growth"]
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    cog.outl("\n| samples | " + " | ".join(f"`{name}`" for name in names) + " |\n" + "|---:" * (len(names) + 1) + "|")
-    for n in sorted({row["n"] for row in rows}):
-        seconds = {row["name"]: row["seconds"] for row in rows if row["n"] == n}
-        cog.outl(f"| {n:,} | " + " | ".join(f"{seconds[name]:.2f}" for name in names) + " |")
-    cog.outl("")
-
-
-def reported() -> None:
-    """Write seconds and objectives for partial AUC beside those reported of other programs."""
-    rows = [row for row in json.loads(SECONDS.read_text()) if row["benchmark"] == "test_beside_reported_seconds"]
-    cog.outl("\n| range | samples | C | theirs | npbench | iterations |\n|---|---:|---:|---:|---:|---:|")
-    for row in rows:
-        low, high = row["fpr_range"]
-        theirs, ours = ((row[f"{who}seconds"], row[f"{who}objective"]) for who in ("theirs_", ""))
-        cells = (f"{seconds:.3g} ({objective:.4g})" for seconds, objective in (theirs, ours))
-        cog.outl(f"| [{low:g}, {high:g}] | {row['n']:,} | {row['C']:g} | {' | '.join(cells)} | {row['n_iter']} |")
-    cog.outl("")
-
-
 def scale() -> None:
-    """Write what commands take for many jobs: seconds and memory, files and their size."""
+    """Write seconds, memory, number and size of files of commands with many jobs."""
     rows = json.loads(SCALE.read_text())
     titles = {
         "plan repeats": "`npbench plan`, repeats of one request",
         "plan combinations": "`npbench plan -m`, 1000 repeats of each combination",
-        "again": "the command again, all done: records read, table",
+        "again": "the same command, all done: reads records, prints table",
         "plan again": "`npbench plan`, all done",
     }
     counts = sorted({row["jobs"] for row in rows if row["what"] in titles})
@@ -196,24 +150,24 @@ def scale() -> None:
         cells = [f"{of_one[n]['seconds']:.1f} s, {of_one[n]['mb']:,.0f} MB" for n in counts]
         cog.outl(f"| {title} | {' | '.join(cells)} |")
     stored = {row["jobs"]: row for row in rows if row["what"] == "again"}
-    cog.outl("| files in the end | " + " | ".join(f"{stored[n]['files']:,}" for n in counts) + " |")
+    cog.outl("| files at the end | " + " | ".join(f"{stored[n]['files']:,}" for n in counts) + " |")
     cog.outl("| their size | " + " | ".join(f"{stored[n]['size_mb']:,.1f} MB" for n in counts) + " |")
     cog.outl("")
 
 
 def overhead() -> None:
-    """Write what a job costs that does nothing."""
+    """Write the costs of a job that does nothing."""
     (row,) = (row for row in json.loads(SCALE.read_text()) if row["what"] == "run")
     hours = row["ms"] * 1e6 / 3.6e6
     cells = {
-        f"time of a job, mean over {row['jobs']:,} in one worker": f"{row['ms']:.1f} ms",
-        "load average of the machine when they began": f"{row['load']:.1f}",
-        "of the time, processor time of the parent": f"{row['parent_ms']:.1f} ms",
-        "so 1,000,000 jobs, by extrapolation": f"{hours:.1f} h",
+        f"time per job, mean over {row['jobs']:,} in one worker": f"{row['ms']:.1f} ms",
+        "load average at the start": f"{row['load']:.1f}",
+        "of which CPU time of the parent": f"{row['parent_ms']:.1f} ms",
+        "1,000,000 jobs, extrapolated": f"{hours:.1f} h",
         "memory of the parent before its 1,000th job": f"{row['parent_mb']:.0f} MB",
         f"memory of the parent before its {row['jobs']:,}th job": f"{row['parent_mb_end']:.0f} MB",
         "a record in a file of its own": f"{row['single_bytes'] / 1e3:.0f} kB",
-        "a record among the 1000 of a merged file": f"{row['merged_bytes'] / 1e3:.2f} kB",
+        "a record in a merged file of 1000": f"{row['merged_bytes'] / 1e3:.2f} kB",
     }
     cog.outl("\n| a job that does nothing | |\n|---|---:|")
     for title, cell in cells.items():
@@ -222,7 +176,7 @@ def overhead() -> None:
 
 
 def references() -> None:
-    """Write where each solver's method comes from."""
+    """Write the reference of each solver."""
     cog.outl("\n| solver | reference |\n|---|---|")
     for name, solver in sorted(registry.installed().solvers.items()):
         cog.outl(f"| [`{name}`]({name.replace('_', '-')}.md) | {solver.reference} |")
@@ -231,17 +185,17 @@ def references() -> None:
 
 def citation() -> None:
     """Write CITATION.cff as BibTeX."""
-    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    authors = " and ".join(f"{{{author['name']}}}" for author in told["authors"])
-    lines = [f"  author = {{{authors}}}", f"  title = {{{told['title']}: {told['abstract'].rstrip('.')}}}"]
-    fenced("bibtex", "@software{npbench,\n" + ",\n".join([*lines, f"  version = {{{told['version']}}}"]) + "\n}")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = " and ".join(f"{{{author['name']}}}" for author in cited["authors"])
+    lines = [f"  author = {{{authors}}}", f"  title = {{{cited['title']}: {cited['abstract'].rstrip('.')}}}"]
+    fenced("bibtex", "@software{npbench,\n" + ",\n".join([*lines, f"  version = {{{cited['version']}}}"]) + "\n}")
 
 
 def datasets() -> None:
-    """Write how large the data sets are, where they come from and which class is positive."""
-    cog.outl("\n| data set | size | source | positive class | licence |\n|---|---|---|---|---|")
+    """Write size, positive class and licence of each data set."""
+    cog.outl("\n| data set | size | positive class | licence |\n|---|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
-        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.source} | {dataset.positive} | {dataset.licence} |")
+        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive} | {dataset.licence} |")
     cog.outl("")
 
 
@@ -252,7 +206,7 @@ def _size(dataset: contracts.Dataset) -> str:
 
 
 def estimators() -> None:
-    """Write the class, problems and tags of every solver, with its page."""
+    """Write class, problems and tags of every solver, linked to its page."""
     cog.outl("\n| solver | class | problem | tags |\n|---|---|---|---|")
     for name, solver in sorted(registry.installed().solvers.items()):
         module, _, kind = solver.estimator.partition(":")
@@ -263,7 +217,7 @@ def estimators() -> None:
 
 
 def record_columns() -> None:
-    """Write the table of columns; what they mean stands in the comments of the schema."""
+    """Write the table of columns, with meanings from the comments in the schema."""
     cog.outl("\n| column | type | |\n|---|---|---|")
     for name, meaning in _commented_columns():
         kind = schema.SCHEMA[name].__name__ if name else ""
@@ -272,10 +226,12 @@ def record_columns() -> None:
 
 
 def _commented_columns() -> Iterator[tuple[str, str]]:
-    """Yield the name of each column and its comment; headings have no name."""
+    """Yield each column's name and comment; headings have an empty name."""
     table = inspect.getsource(schema).partition("SCHEMA: dict")[2].partition("\n}")[0]
     for line in table.splitlines():
-        if column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
+        if "dict.fromkeys(FEATURES" in line:
+            yield from ((name, "[option](features.md) for the features") for name in schema.FEATURES)
+        elif column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
             yield column[1], column[2] or ""
         elif heading := re.match(r"    # (.*)$", line):
             yield "", heading[1]

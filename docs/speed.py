@@ -1,6 +1,6 @@
-"""What the page on speed shows of benchmarks: ratios to peers, and what asv tells of commits made to be told.
+"""Tables of the speed page: ratios to other software, asv benchmarks and asv output.
 
-`pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, and then `python docs/speed.py FILE` keeps the ratios.
+To store new ratios, run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, then this file with FILE.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 import ast
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "results" / "published" / "speed"
+STORED = ROOT / "results" / "published" / "speed"
 SUITE = ROOT / "tests" / "benchmarks" / "asv"
 COLUMNS = ("what", "size", "peer", "ours", "theirs", "ratio", "lowest", "highest", "quality")
 
 
-def kept(measured: str) -> str:
-    """Return of a file of pytest-benchmark the comparisons with peers, and the machine they were made on."""
+def comparisons(measured: str) -> str:
+    """Extract the comparisons with other software, and the machine, from the JSON of pytest-benchmark."""
     session = json.loads(measured)
     machine = session["machine_info"]
     compared = [one["extra_info"] for one in session["benchmarks"] if "peer" in one["extra_info"]]
@@ -34,52 +35,58 @@ def kept(measured: str) -> str:
 
 
 def ratios() -> str:
-    """Return the comparisons as a Markdown table, those in which npbench is slower marked."""
-    found = json.loads((KEPT / "ratios.json").read_text(encoding="utf-8"))
+    """Return the stored comparisons as a Markdown table, one row per task and peer, ratios below 1 in bold."""
+    found = json.loads((STORED / "ratios.json").read_text(encoding="utf-8"))
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in found["rows"]:
+        task = re.sub(r", \d+ iterations against \d+$", "", row["what"])
+        groups.setdefault((task, row["peer"]), []).append(row["ratio"])
     lines = [f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"]
-    lines += ["| what | size | peer | ours, s | theirs, s | theirs / ours | quality, ours / theirs |"]
-    lines += ["|---|---|---|---:|---:|---:|---|"]
-    lines += [_line(row) for row in found["rows"]]
+    lines += ["| task | peer | sizes | theirs / ours, median | lowest | highest |", "|---|---|---:|---:|---:|---:|"]
+    for (task, peer), values in groups.items():
+        numbers = (statistics.median(values), min(values), max(values))
+        lines.append(_row(task, peer, str(len(values)), *map(_ratio, numbers)))
     return "\n".join(lines) + "\n"
 
 
-def _line(row: dict[str, Any]) -> str:
-    ratio = f"{row['ratio']:.2g}" if row["ratio"] < 100 else f"{row['ratio']:.0f}"
-    cells = [row["what"], row["size"], row["peer"], f"{row['ours']:.3g}", f"{row['theirs']:.3g}"]
-    cells += [ratio if row["ratio"] >= 1 else f"**{ratio}**", row["quality"]]
+def _ratio(value: float) -> str:
+    text = f"{value:.2g}" if value < 100 else f"{value:.0f}"
+    return text if value >= 1 else f"**{text}**"
+
+
+def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def suite() -> str:
-    """Return the benchmarks of the asv suite as a Markdown table: sizes, what bounds them and their quality."""
+    """Return the asv benchmarks as a Markdown table: sizes, what bounds them and their quality."""
     lines = ["\n| benchmark | n | what bounds it | quality |", "|---|---|---|---|"]
     for file in sorted(SUITE.glob("*.py")):
-        for found in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(found, ast.ClassDef) and found.name != "Benchmark":
-                lines.append(_described(file.stem, found))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name != "Benchmark":
+                lines.append(_benchmark(file.stem, node))
     return "\n".join(lines) + "\n"
 
 
-def _described(module: str, found: ast.ClassDef) -> str:
-    set_there = {
+def _benchmark(module: str, node: ast.ClassDef) -> str:
+    assigned: dict[str, Any] = {
         ast.unparse(statement.targets[0]): ast.unparse(statement.value)
-        for statement in found.body
+        for statement in node.body
         if isinstance(statement, ast.Assign)
     }
-    sizes = re.findall(r"\d+", set_there.get("params", ""))[:3]
-    quality = set_there.get("unit", "").strip("'") or "as above"
-    bound = " ".join((ast.get_docstring(found) or "").split())
-    return (
-        f"| `{module}.{found.name}` | {', '.join(f'{int(n):,}' for n in sizes) or 'as above'} | {bound} | {quality} |"
-    )
+    sizes = ", ".join(f"{int(n):,}" for n in re.findall(r"\d+", assigned.get("params", ""))[:3])
+    quality = assigned.get("unit", "").strip("'")
+    bound = " ".join((ast.get_docstring(node) or "").split())
+    return _row(f"`{module}.{node.name}`", sizes or "as above", bound, quality or "as above")
 
 
-def told(name: str) -> str:
-    """Return what ``asv continuous`` printed of a branch, from its comparison on, as a fenced block."""
-    text = (KEPT / f"{name}.txt").read_text(encoding="utf-8")
+def asv_output(name: str) -> str:
+    """Return the stored output of ``asv continuous`` on a branch as a fenced block."""
+    text = (STORED / f"{name}.txt").read_text(encoding="utf-8")
     return "\n```text\n" + re.sub(r" +$", "", text, flags=re.MULTILINE).strip() + "\n```\n"
 
 
 if __name__ == "__main__":
-    KEPT.mkdir(exist_ok=True)
-    (KEPT / "ratios.json").write_text(kept(Path(sys.argv[1]).read_text(encoding="utf-8")), encoding="utf-8")
+    STORED.mkdir(exist_ok=True)
+    measured = Path(sys.argv[1]).read_text(encoding="utf-8")
+    (STORED / "ratios.json").write_text(comparisons(measured), encoding="utf-8")

@@ -7,10 +7,50 @@ from typing import TYPE_CHECKING, Any
 from npbench.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from npbench.data import BinaryData
 
-__version__ = "0.1.0"
-__all__ = ["__version__", "hookimpl", "load_dataset", "solver"]
+__version__ = "0.2.0"
+__all__ = ["__version__", "hookimpl", "load_dataset", "run", "solver"]
+
+
+def run(**settings: Any) -> pl.DataFrame:
+    """Run a solver on a data set, as the command line does, and return the records.
+
+    Jobs that the results folder already holds are not run again.
+
+    Parameters
+    ----------
+    **settings
+        The settings of the command line. A mapping holds the settings of a group, and its ``name`` chooses it:
+        ``solver={"name": "np_svm", "C": 1}``. A list is swept: ``dataset=["pima", "breast"]`` runs both, and several
+        lists run every combination. A tuple is one value, a list on the command line: ``metrics=("p_fa", "p_nd")``.
+        ``experiment="NAME"`` runs an experiment; ``**{"execution.n_jobs": 2}`` is a setting by its path.
+
+    Returns
+    -------
+    DataFrame
+        The latest record of each job, failed ones included: see the column ``status``.
+
+    Raises
+    ------
+    RequestError
+        With every fault of the settings, before anything runs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     records = run(solver="gen", dataset="breast", problem={"rho": [0.05, 0.1]}, repeats=1, results=results)
+    >>> records.select("solver", "dataset", "problem_params", "status").rows()
+    [('gen', 'breast', '{"rho":0.05}', 'ok'), ('gen', 'breast', '{"rho":0.1}', 'ok')]
+    """
+    from npbench.commands.run import frame
+    from npbench.config.command_line import keyword_words, parse, requested
+
+    words = keyword_words(settings)
+    return frame(requested(parse(["-m", *words]), words))
 
 
 def solver(name: str, /, **params: Any) -> Any:
@@ -46,7 +86,7 @@ def load_dataset(name: str, /, **params: Any) -> BinaryData:
     name : str
         A name from ``npbench list datasets``.
     **params
-        Settings of the data set, as in ``npbench.load_dataset("synthetic", seed=1)``; ``npbench data info NAME`` tells
+        Settings of the data set, as in ``npbench.load_dataset("synthetic", seed=1)``; ``npbench data info NAME`` lists
         them.
 
     Raises

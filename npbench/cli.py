@@ -1,4 +1,4 @@
-"""Command line: settings of a run, or a command first (check, data, list, new, plan, report)."""
+"""Command line: settings of a run, or a command (check, data, list, new, plan, report) and its arguments."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from npbench.errors import Exit, RequestError, unknown_name
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Carry out a command line and exit.
+    """Run a command line and exit.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Words after the program's name; those of the process by default.
+        Words after the program's name; by default those of the process.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _sweep_flag_first(words: Sequence[str]) -> list[str]:
-    """Move -m to the front, behind a word: Hydra's parser refuses it between settings."""
+    """Move -m to the front, after a command: Hydra's parser refuses it between settings."""
     flags = [word for word in words if word in ("-m", "--multirun")][:1]
     rest = [word for word in words if word not in ("-m", "--multirun")]
     is_word = bool(rest) and rest[0] in WORDS
@@ -55,7 +55,7 @@ def _sweep_flag_first(words: Sequence[str]) -> list[str]:
 
 
 def leave(step: Callable[[], int]) -> NoReturn:
-    """Exit with the code that ``step`` returns; print what a user got wrong, and no traceback for it."""
+    """Exit with the code that ``step`` returns; print user errors without a traceback."""
     try:
         with _terminated_as_interrupted():
             code = step()
@@ -64,7 +64,7 @@ def leave(step: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = Exit.INTERRUPTED
-    except BrokenPipeError:  # who read what was printed has enough of it, as after `| head`
+    except BrokenPipeError:  # the reader has closed the pipe, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
     except OSError as error:
@@ -76,8 +76,8 @@ def leave(step: Callable[[], int]) -> NoReturn:
 
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let `kill`, a shutdown or a batch system end the command as Ctrl-C does: in words, leaving nothing behind."""
-    if threading.current_thread() is not threading.main_thread():  # others may set no handler
+    """Treat SIGTERM, sent by `kill`, a shutdown or a batch system, like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():  # only this one may set handlers
         yield
         return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -104,7 +104,12 @@ def _plan(words: Sequence[str]) -> Exit:
     from npbench.commands.plan import run
     from npbench.config.command_line import parse, requested
 
-    return run(requested(parse(words)))
+    what = requested(parse(words))
+    if what.hydra is not None and what.hydra.adaptive:
+        raise RequestError(
+            "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
+        )
+    return run(what)
 
 
 def _report(words: Sequence[str]) -> Exit:
@@ -151,7 +156,7 @@ def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, or let Hydra explain or complete."""
     from npbench.config.command_line import parse, requested
 
-    # Hydra's own defaults choose no experiment, so that it wants the plus.
+    # Hydra wants a plus for a group that its defaults list does not have.
     sys.argv[1:] = words = [f"+{word}" if word.startswith("experiment=") else word for word in words]
     options = parse(words)
     if options.help or options.cfg or options.info or options.shell_completion or options.hydra_help:
@@ -168,10 +173,10 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     from npbench.config.search_path import config_dir
 
     if options.help or options.cfg or options.info:
-        *_, faults = compose_all(options)
-        if faults:
-            raise RequestError(*faults)
-        # Hydra itself knows only names from the YAML; a name that the solver does not know is a fault above.
+        found = compose_all(options)
+        if found.faults:
+            raise RequestError(*found.faults)
+        # Hydra refuses names that the YAML of a solver lacks; npbench has checked them.
         sys.argv[1:] = [f"++{word}" if word.startswith("solver.") else word for word in words]
     application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)
     try:
@@ -182,4 +187,4 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
 
 
 def _explained(_: DictConfig) -> None:
-    """Stand in for the run that Hydra explains."""
+    """Task for Hydra, which explains the run instead."""

@@ -7,12 +7,12 @@ from rich.status import Status
 
 
 def status(text: str) -> Status:
-    """Return a context manager that shows ``text`` beside a spinner; it prints nothing unless on a terminal."""
-    return Console(stderr=True).status(text)
+    """Return a context manager that shows ``text`` beside a spinner, on terminals only."""
+    return Console(stderr=True, force_jupyter=False).status(text)
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people say it.
+    """Return a duration in words.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a plugin hands to npbench: frozen descriptions of solvers, data sets and metrics.
+"""Frozen descriptions of solvers, data sets and metrics, as plugins provide them.
 
-A description is data. It names the code that does the work as ``"module:attribute"`` and nothing is imported
-until that work is asked for, so that listing and completion never load numerics.
+A description is data. It names its code as ``"module:attribute"``, which is imported only when needed, so that listing
+and completion never load numerics.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 
 def resolve(target: str) -> Any:
-    """Import and return what ``"module:attribute"`` names.
+    """Import and return the object called ``"module:attribute"``.
 
     Examples
     --------
@@ -31,32 +31,31 @@ class Solver:
     Parameters
     ----------
     name : str
-        What users type: ``solver=<name>``.
+        Name on the command line, ``solver=<name>``.
     estimator : str
-        ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters; its
-        ``decision_function`` is larger for more positive samples and is thresholded at 0. If it has a
-        ``staged_decision_function``, that gives the scores of one classifier for each step of its ``trace_``.
+        ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters. Its
+        ``decision_function`` is larger for more positive samples and is thresholded at 0. A
+        ``staged_decision_function``, if it has one, yields the scores of one classifier per step of ``trace_``.
     solves : tuple of str
-        Names of the problems it solves (see :mod:`npbench.problem`). The quantities of the problem (``rho``,
-        ``q``, ...) are parameters of the estimator, filled in by the problem.
+        Names of the problems it solves (see :mod:`npbench.problem`). The run fills in the problem's parameters
+        (``rho``, ``q``, ...), which are parameters of the estimator.
     search : mapping of str to grid
-        Default candidate values of the parameters to be selected; a list, or ``["geomspace", low, high,
-        count]`` as in :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
+        Default grid of each parameter to select: a list, or ``["geomspace", low, high, count]`` as in
+        :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
         ``conf/solver/<name>.yaml``.
     select : str, optional
-        ``"module:function"`` with the signature of :func:`npbench.evaluation.selection.grid_search`, for methods where
-        the
-        search is the method, or where a grid shares work. Without it, every candidate is fitted on every fold.
+        ``"module:function"`` with the signature of :func:`npbench.evaluation.selection.grid_search`, for methods that
+        are searches themselves or that share work across a grid. By default every candidate is fitted on every fold.
     imports : tuple of str
-        Parameters whose values are import paths, ``"package.module.Class"``, or names of other solvers: answers depend
-        on that code too, so that a job is run again when its package has changed.
+        Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers. Answers depend on that
+        code too, so a job is rerun when it changes.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str
-        Capabilities: ``kernel``, ``linear``, ``sparse``, ``convex``, ``stochastic``. :mod:`npbench.testing` holds the
-        solver to those it claims, and to the order of rows not mattering if it is not ``stochastic``.
+        Capabilities: ``kernel``, ``linear``, ``sparse``, ``convex``, ``stochastic``. :mod:`npbench.testing` checks each
+        claim; the answer of a solver that is not ``stochastic`` must not depend on the order of rows.
     expected_failures : mapping of str to str
-        Checks of :mod:`npbench.testing` and of scikit-learn that it does not pass, each with the reason.
+        Checks of :mod:`npbench.testing` and of scikit-learn that it fails, each with the reason.
     """
 
     name: str
@@ -73,18 +72,18 @@ class Solver:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
-    """A file that a data set is read from.
+    """One file of a data set.
 
     Parameters
     ----------
     path : str
-        Where it lies below a data folder, ``<dataset>/<file>``.
+        Path below a data folder, ``<dataset>/<file>``.
     sha256 : str
-        Hash of its bytes, hexadecimal.
+        Hash of the bytes, hexadecimal.
     size : int
-        Its length in bytes.
+        Size in bytes.
     url : str
-        Where it is downloaded from when no data folder holds it.
+        Official address, for when no data folder has the file.
     """
 
     path: str
@@ -95,17 +94,16 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """What a data set is read from instead of its own files, where data folders hold it; it is not downloaded unasked.
+    """Optional file with the splits of the literature, read instead of a data set's own files if a data folder has it.
 
-    For a file that brings the divisions of the literature and need not be had: without it, the data set has the same
-    samples, and divisions are drawn.
+    Without it the data set has the same samples, and splits are drawn. It is downloaded only on request.
 
     Parameters
     ----------
     load : str
         ``"module:function"`` as in :class:`Dataset`, called with the paths of these files.
     files : tuple of DataFile
-        Only where all of them are found is any of them read.
+        Files to read; all of them must be there.
     """
 
     load: str
@@ -119,29 +117,29 @@ class Dataset:
     Parameters
     ----------
     name : str
-        What users type: ``dataset=<name>``.
+        Name on the command line, ``dataset=<name>``.
     load : str
         ``"module:function"`` that returns ``(X, y)`` with y in {-1, +1}; X is a float64 array or CSR matrix of
-        shape (n_samples, n_features), NaN where a value is missing. It is called with the paths of ``files``, in
-        order, then with the parameters of the data set as keywords. Where there is more to say, it returns ``(X, y,
-        more)``, a mapping with any of: ``published``, the training rows of divisions that come with the data, of shape
-        (n_divisions, n_train), the rest being tested; ``categorical``, the columns that hold codes of categories;
-        ``groups``, a number or word for each row, the same for rows that must not be divided; ``columns``, names.
-        What it returns for files and parameters is kept, and must depend on nothing else; X is taken over, not copied.
+        shape (n_samples, n_features), with NaN for missing values. It is called with the paths of ``files``, in
+        order, and the data set's parameters as keywords. It may return ``(X, y, more)``, where the mapping ``more``
+        has any of: ``published``, training rows of published splits, shape (n_splits, n_train), the rest being
+        tested; ``categorical``, the columns that hold category codes; ``groups``, a number or word for each row, equal
+        for rows that must stay together; ``columns``, names. The result is cached, so it must depend on files and
+        parameters only; X is not copied.
     title, source, licence, citation : str
-        One line for tables; where it comes from; under which terms; the paper or archive to cite.
+        One line for tables; origin; licence; paper or archive to cite.
     positive : str
-        Which class is +1, and whose choice that is.
+        The class that is +1, and the source of that choice.
     files : tuple of DataFile
-        What it is read from; empty for generators, and for what a library carries or a user brings.
+        Files to read; empty for generators, and for data from a library or the user.
     original : Original, optional
-        What it is read from instead, where that is at hand.
+        Files with published splits.
     n_samples, n_features, n_positive : int, optional
-        What the literature says, checked after loading; None where a parameter decides it.
+        Size in the literature, checked after loading; None if a parameter decides it.
     test_rows : (int, int), optional
-        First row of the test part that the literature fixes, and the row after its last, for ``protocol=official``.
+        First row of the official test part and the row after its last, for ``protocol=official``.
     n_train : int, optional
-        Rows of the training part in the literature, for ``protocol=permutations``.
+        Size of the training part in the literature, for ``protocol=permutations``.
     """
 
     name: str
@@ -162,27 +160,27 @@ class Dataset:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A figure computed from a fitted classifier on held-out data.
+    """A number computed from a fitted classifier on held-out data.
 
     Parameters
     ----------
     name : str
-        Its column in the records.
+        Column in the records.
     compute : str
         ``"module:function"``, called as ``function(y, scores, problem=..., estimator=...)`` with y in {-1, +1} and
-        ``scores`` the decision function on the test part. It returns a float, or an :class:`Estimate` when the
-        figure has confidence limits (stored as ``<name>_low`` and ``<name>_high``).
+        ``scores`` the decision function on the test part. It returns a float, or an :class:`Estimate` with
+        confidence limits (stored as ``<name>_low`` and ``<name>_high``).
     direction : {"lower", "higher", "none"}
-        Which way is better.
+        Better direction.
     problems : tuple of str, optional
-        The problems it makes sense for; None for all.
+        Problems it applies to; None for all.
     label : str
         Short name for axes of charts; the name by default.
     title, reference : str
-        One line for tables; where the definition comes from.
+        One line for tables; source of the definition.
     tags : frozenset of str
-        Claims that :mod:`npbench.testing` holds it to: ``ranks``, any increasing transformation of the scores leaves it
-        as it is; ``decisions``, only the signs of the scores matter.
+        Claims that :mod:`npbench.testing` checks: ``ranks``, no increasing transformation of the scores changes it;
+        ``decisions``, only the signs of the scores matter.
     """
 
     name: str
@@ -197,7 +195,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its confidence limits."""
+    """A number with its confidence limits."""
 
     value: float
     low: float
@@ -206,23 +204,23 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Selection:
-    """What model selection leaves.
+    """Result of model selection.
 
     Parameters
     ----------
     params : mapping of str to value
         The chosen values of the searched parameters.
     loss : float
-        The problem's validation loss there (the smallest of all candidates).
+        The problem's validation loss of the choice, the smallest of all candidates.
     n_candidates : int
-        How many parameter combinations were compared.
+        Number of parameter combinations compared.
     n_unconverged : int
-        How many of the fits did not meet their tolerance.
+        Number of fits that did not reach their tolerance.
     losses : sequence of float
-        The validation loss of every candidate, in the order of the grid (last parameter fastest).
+        Validation loss of every candidate, in the order of the grid (last parameter fastest).
     trace : sequence of NamedTuple
-        What the search looked at, in order: NamedTuples of numbers, all of one kind. Records keep it, in place of the
-        estimator's ``trace_``, when ``execution.trace`` asks for it.
+        Points that the search visited, in order: NamedTuples of numbers, all of one type. With ``execution.trace``,
+        records keep it instead of the estimator's ``trace_``.
     """
 
     params: Mapping[str, Any]

@@ -65,6 +65,6 @@ def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
             results.append(step())
         except RequestError as error:
             faults |= dict.fromkeys(error.faults)
-    if faults:
+    if len(results) < len(steps):  # an error without a fault has been reported before
         raise RequestError(*faults)
     return results

@@ -1,7 +1,7 @@
-"""The whole extension surface of npbench.
+"""Hooks of npbench.
 
-A plugin is a package with an entry point in the group ``npbench`` that names a module; the module implements any
-of these hooks with ``@npbench.hookimpl``. Shipped methods register in the same way.
+A plugin is a package with an entry point in the group ``npbench`` that names a module. The module implements any of
+these hooks with ``@npbench.hookimpl``. Shipped methods register in the same way.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
 
 @hookspec
 def npbench_run_started(run: Mapping[str, Any]) -> None:
-    """Observe that a run starts to work: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
+    """Observe the start of a run: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
 
 
 @hookspec
 def npbench_job_finished(record: Mapping[str, Any]) -> None:
-    """Observe a job's record, in the process that the command was typed in, after it is stored."""
+    """Observe a job's record after it is stored, in the process of the command."""

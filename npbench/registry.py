@@ -1,7 +1,7 @@
-"""Finds plugins and looks names up.
+"""Find plugins and look up what they provide by name.
 
-Plugins are entry points in the group ``npbench``. One that cannot be imported, or whose hook raises, is kept as
-:class:`Unavailable` with its reason; everything else goes on working.
+Plugins are entry points in the group ``npbench``. One that cannot be imported, or has a hook that raises, is kept as
+:class:`Unavailable` with the reason; all others keep working.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ from npbench.errors import RequestError, unknown_name
 
 T = TypeVar("T", Solver, Dataset, Metric)
 
-KINDS = {"npbench_solvers": "solver", "npbench_datasets": "dataset", "npbench_metrics": "metric"}
-OBSERVING = ("npbench_run_started", "npbench_job_finished")
-DESCRIPTIONS = {"npbench_solvers": Solver, "npbench_datasets": Dataset, "npbench_metrics": Metric}
+# By hook: the kind of what it describes, and the type of the description.
+KINDS: dict[str, tuple[str, type]] = {
+    "npbench_solvers": ("solver", Solver),
+    "npbench_datasets": ("dataset", Dataset),
+    "npbench_metrics": ("metric", Metric),
+}
+OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
 
 @dataclass(frozen=True)
 class Provider:
-    """Who provides something: a plugin's module and the distribution it was installed by."""
+    """A plugin's module and the distribution that installed it."""
 
     module: str
     distribution: str
@@ -41,7 +45,7 @@ class Provider:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """A plugin that could not be used, and why."""
+    """A plugin that cannot be used, and the reason."""
 
     provider: Provider
     reason: str
@@ -52,7 +56,7 @@ class Unavailable:
 
 @dataclass(frozen=True)
 class Observer:
-    """A plugin that wants to know what happens in a run, and its hooks."""
+    """A plugin that observes runs, and its hooks."""
 
     provider: Provider
     hooks: Any
@@ -60,7 +64,7 @@ class Observer:
 
 @dataclass
 class Registry:
-    """Every solver, data set and metric that the installed plugins describe, by name; and who observes runs."""
+    """Solvers, data sets and metrics of the installed plugins by name, and the plugins that observe runs."""
 
     solvers: dict[str, Solver] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)
@@ -83,7 +87,7 @@ class Registry:
         return self._find("metric", self.metrics, name)
 
     def provider(self, kind: str, name: str) -> Provider:
-        """Return who provides the ``kind`` ("solver", "dataset", "metric") called ``name``."""
+        """Return the plugin that provides the ``kind`` ("solver", "dataset", "metric") called ``name``."""
         return self.providers[kind, name]
 
     def _find(self, kind: str, table: Mapping[str, T], name: str) -> T:
@@ -92,9 +96,9 @@ class Registry:
         raise RequestError(" ".join([unknown_name(kind, name, table), *map(str, self.unavailable)]))
 
     def add(self, plugin: Any, provider: Provider) -> None:
-        """Take in what ``plugin``'s hooks describe.
+        """Add what the hooks of ``plugin`` describe.
 
-        Everything is collected before anything is kept, so that a plugin whose hook raises leaves no trace.
+        All hooks are called before anything is kept, so a plugin with a hook that raises leaves no trace.
         """
         manager = pluggy.PluginManager("npbench")
         manager.add_hookspecs(hookspecs)
@@ -102,15 +106,15 @@ class Registry:
         manager.check_pending()
         found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
         packages = _flatten(manager.hook.npbench_config_packages())
-        for hook, description in DESCRIPTIONS.items():
+        for hook, (_, description) in KINDS.items():
             for item in found[hook]:
                 if not isinstance(item, description):
                     raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
-        for hook, kind in KINDS.items():
+        for hook, (kind, _) in KINDS.items():
             for item in found[hook]:
                 self._keep(kind, item, provider)
         self.config_packages += packages
-        if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVING):
+        if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
             self.observers.append(Observer(provider, manager.hook))
 
     def _keep(self, kind: str, item: Any, provider: Provider) -> None:
@@ -118,7 +122,7 @@ class Registry:
         if item.name in table:
             raise RequestError(
                 f"Two plugins provide a {kind} called {item.name!r}: {self.providers[kind, item.name]} and "
-                f"{provider}. Uninstall one of them, or name those that are wanted in NPBENCH_PLUGINS."
+                f"{provider}. Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
             )
         table[item.name] = item
         self.providers[kind, item.name] = provider
@@ -138,7 +142,7 @@ def _provider(entry_point: EntryPoint) -> Provider:
 
 
 def load(points: Iterable[EntryPoint]) -> Registry:
-    """Build a registry from entry points, setting aside those that fail.
+    """Build a registry from entry points, setting aside plugins that fail.
 
     Raises
     ------
@@ -158,12 +162,12 @@ def load(points: Iterable[EntryPoint]) -> Registry:
 
 
 def wanted(points: Iterable[EntryPoint], names: str) -> list[EntryPoint]:
-    """Return the entry points whose module or distribution is among ``names``, separated by commas or colons.
+    """Return the entry points with a module or distribution among ``names``, separated by commas or colons.
 
     Raises
     ------
     RequestError
-        With a sentence for each name that is neither.
+        For each name that is neither.
     """
     named = [(name, point) for point in points for name in {point.module, _provider(point).distribution}]
     known = {name for name, _ in named}
@@ -184,9 +188,9 @@ def _normal(name: str) -> str:
 
 @functools.cache
 def installed() -> Registry:
-    """Return the registry of everything installed, built once per process.
+    """Return the registry of all installed plugins, built once per process.
 
-    The environment variable ``NPBENCH_PLUGINS``, where it names any, restricts it to those modules and distributions.
+    The environment variable ``NPBENCH_PLUGINS`` restricts it to the modules and distributions it lists, if any.
 
     Raises
     ------

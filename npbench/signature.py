@@ -1,4 +1,4 @@
-"""The parameters of what a description names, read from signatures."""
+"""Keyword parameters of the code that descriptions name, read from signatures."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ REQUIRED = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Signature:
-    """What a callable takes by keyword.
+    """Keyword parameters of a callable.
 
     Parameters
     ----------
     defaults : mapping of str to value
         Default of each parameter; ``REQUIRED`` for those without one.
     is_open : bool
-        Whether any other name is taken too (``**params``).
+        Whether it accepts any other name (``**params``).
     """
 
     defaults: Mapping[str, Any]
     is_open: bool
 
     def unknown(self, names: Iterable[str]) -> list[str]:
-        """Return those of the ``names`` that the callable does not take."""
+        """Return the ``names`` that the callable does not accept."""
         return [] if self.is_open else [name for name in names if name not in self.defaults]
 
 
@@ -44,7 +44,7 @@ def signature(target: str, n_positional: int = 0) -> Signature:
     target : str
         ``"module:attribute"`` of a class or function.
     n_positional : int
-        How many leading parameters the caller fills by position.
+        Number of leading parameters that the caller passes by position.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def is_whole(value: Any, at_least: int) -> bool:
-    """Return whether ``value`` is an int, no bool, and not below ``at_least``.
+    """Return whether ``value`` is an int, not a bool, and at least ``at_least``.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def is_whole(value: Any, at_least: int) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a finite real number, and no bool.
+    """Return whether ``value`` is a finite real number and not a bool.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def is_positive(value: Any) -> bool:
 
 
 def canonical(value: Any) -> str:
-    """Return ``value`` as JSON, one text for all spellings of the same value.
+    """Return ``value`` as JSON; equal values have equal texts.
 
     Examples
     --------
@@ -48,12 +48,12 @@ def canonical(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` in JSON's own types: 1.0 becomes 1, a tuple a list, a NumPy number a Python one.
+    """Return ``value`` in JSON types: 1.0 becomes 1, a tuple a list, a NumPy number a Python number.
 
     Raises
     ------
     TypeError
-        If it has a part that is neither a primitive nor a list or mapping of primitives.
+        If a part is neither a primitive nor a list or mapping of primitives.
 
     Examples
     --------
@@ -70,4 +70,4 @@ def plain(value: Any) -> Any:
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, Sequence):
         return [plain(part) for part in value]
-    raise TypeError(f"{value!r} is neither a number, a text nor a list or mapping of them")
+    raise TypeError(f"{value!r} is not a number, a string, or a list or mapping of them")

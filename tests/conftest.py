@@ -81,7 +81,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     folders = [str(installed), str(ROOT / "tests" / "stranger")]
     for folder in folders:
         monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders), prepend=os.pathsep)
     registry.installed.cache_clear()
     yield
     registry.installed.cache_clear()

@@ -1,4 +1,4 @@
-"""``npbench data list|info``: which data sets there are, and which of their files lie where. Imports no numerics."""
+"""``npbench data list|info``: data sets and places of their files. Imports no numerics."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from npbench.errors import RequestError
 
 HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
 COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
-ELSEWHERE = ("name", "title", "files", "original")  # fields that have a place of their own in what is shown
+SHOWN_APART = ("name", "title", "files", "original")  # fields of a description that are not rows of its table
 
 
 def show_list(console: Console | None = None) -> None:
-    """Print each data set with its size and whether its files are here; their bytes are counted, not read."""
+    """Print each data set with its size and whether its files are here; files are not read."""
     console = console or Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
     console.print(_with_files([dataset for dataset in datasets if dataset.files]))
-    console.print(Text("Drawn, carried by a library, or brought by you", "bold"))
+    console.print(Text("Generated, from a library, or from files you bring", "bold"))
     console.print(_grid([(dataset.name, dataset.source) for dataset in datasets if not dataset.files]))
     absent = {file for dataset in datasets for file in dataset.files if not any(sources.copies(file))}
     console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
@@ -42,7 +42,7 @@ def _with_files(datasets: Sequence[Dataset]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for dataset in datasets:
-        state, note = standing(dataset)
+        state, note = state_of(dataset)
         rows = f"{dataset.n_samples} x {dataset.n_features}" if dataset.n_samples and dataset.n_features else ""
         size = decimal(_size(dataset.files))
         table.add_row(f"  {dataset.name}", rows, size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
@@ -50,8 +50,8 @@ def _with_files(datasets: Sequence[Dataset]) -> Table:
     return table
 
 
-def standing(dataset: Dataset) -> tuple[str, str]:
-    """Return whether the files of a data set are here, and what else there is to say of them."""
+def state_of(dataset: Dataset) -> tuple[str, str]:
+    """Return whether the files of a data set are here, and a note on them."""
     found = [next(sources.copies(file), None) for file in dataset.files]
     wrong = [
         f"{path} has {path.stat().st_size} bytes, not {file.size}"
@@ -79,16 +79,16 @@ def _size(files: Iterable[DataFile]) -> int:
 
 
 def show(dataset: Dataset, console: Console | None = None) -> None:
-    """Print all that a description says, where each file lies and whether it is right, and the settings."""
+    """Print the description of a data set, the place and state of each file, and the settings."""
     console = console or Console()
     provider = registry.installed().provider("dataset", dataset.name)
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
-    console.print(_grid([*_said(dataset), ("plugin", str(provider))]))
+    console.print(_grid([*_described(dataset), ("plugin", str(provider))]))
     for file in dataset.files:
-        console.print(Text(file.path, "bold"), _grid(_about(file)))
+        console.print(Text(file.path, "bold"), _grid(_places(file)))
     for file in dataset.original.files if dataset.original else ():
-        title = f"{file.path}, read instead where it is here: npbench data fetch --original {dataset.name}"
-        console.print(Text(title, "bold"), _grid(_about(file)))
+        title = f"{file.path}, read instead if it is here: npbench data fetch --original {dataset.name}"
+        console.print(Text(title, "bold"), _grid(_places(file)))
     for path in _settings(dataset.name):
         console.print(Text(f"Settings, {path.name}", "bold"))
         console.print(Text(path.read_text(encoding="utf-8")), soft_wrap=True)
@@ -104,14 +104,14 @@ def _grid(rows: Sequence[tuple[str, str]]) -> Table:
     return table
 
 
-def _said(dataset: Dataset) -> Iterator[tuple[str, str]]:
+def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for field in dataclasses.fields(dataset):
         value = getattr(dataset, field.name)
-        if field.name not in ELSEWHERE and value not in (None, "", ()):
+        if field.name not in SHOWN_APART and value not in (None, "", ()):
             yield field.name, str(value)
 
 
-def _about(file: DataFile) -> list[tuple[str, str]]:
+def _places(file: DataFile) -> list[tuple[str, str]]:
     rows = [("size", f"{file.size} bytes ({decimal(file.size)})"), ("sha256", file.sha256), ("address", file.url)]
     for path in sources.copies(file):
         try:
@@ -123,7 +123,7 @@ def _about(file: DataFile) -> list[tuple[str, str]]:
 
 
 def _settings(name: str) -> Iterator[Path]:
-    """Yield the YAML of a data set, which explains its parameters."""
+    """Yield the YAML files of a data set, which explain its parameters."""
     packages = registry.installed().config_packages
     for folder in (config_dir(), *(folder for package in packages for folder in package_folders(package))):
         path = folder / "dataset" / f"{name}.yaml"

@@ -1,4 +1,4 @@
-"""``npbench check``: the checks of a solver, a data set, a metric or all of a plugin, a line for each."""
+"""``npbench check``: check a solver, a data set, a metric or a whole plugin, one line per check."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STYLES = {"ok": "green", "failed": "red", "skipped": "yellow"}
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Carry out ``npbench check`` and return the exit code: 0, or 1 where a check failed.
+    """Run ``npbench check``; the exit code is 1 if a check failed.
 
     Raises
     ------
     RequestError
-        If there is no such kind, name or plugin.
+        If the kind, name or plugin does not exist.
     """
     options = _parser().parse_args(list(words) or ["--help"])
     if options.kind not in (*KINDS, "plugin"):
@@ -36,7 +36,7 @@ def run(words: Sequence[str]) -> Exit:
     if options.kind == "plugin":
         subjects, broken = _of_plugins(options.names)
     for kind, name in subjects:
-        getattr(find, kind)(name)  # all names are looked up before any work
+        getattr(find, kind)(name)  # look up all names before any work
     counts: Counter[str] = Counter(failed=len(broken))
     for one in broken:
         print(one)
@@ -49,17 +49,21 @@ def run(words: Sequence[str]) -> Exit:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "npbench check",
-        description="Look whether what a plugin provides does what npbench relies on.",
-        epilog="Exit code: 0 no check failed, 1 some did, 2 the request is wrong.",
+        description="Check that what a plugin provides keeps the contracts of npbench.",
+        epilog="Exit code: 0 if no check failed, 1 if some did, 2 if the request is wrong.",
     )
-    parser.add_argument("kind", metavar="KIND", help="solver, dataset, metric; or plugin: all that one provides")
-    parser.add_argument("names", nargs="+", metavar="NAME", help="as in `npbench list`; of a plugin, its distribution")
-    parser.add_argument("--traceback", action="store_true", help="show where a check failed")
+    parser.add_argument(
+        "kind", metavar="KIND", help="solver, dataset or metric; or plugin, for everything that it provides"
+    )
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME", help="name as in `npbench list`; for a plugin, its distribution"
+    )
+    parser.add_argument("--traceback", action="store_true", help="show the traceback of failed checks")
     return parser
 
 
 def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[registry.Unavailable]]:
-    """Return the kind and name of all that distributions, or modules of them, provide, and which are unavailable."""
+    """Return kind and name of everything that plugins, named by distribution or module, provide; and broken plugins."""
     found = registry.installed()
     plugins = [*found.providers.values(), *(one.provider for one in found.unavailable)]
     known = {name for by in plugins for name in (by.distribution, by.module)}
@@ -97,7 +101,7 @@ def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:
 
 
 def _outcome(check: Callable[[], None]) -> tuple[str, str, str]:
-    """Return the outcome of a check, the sentence that goes with it, and where it failed."""
+    """Return the outcome of a check, the message, and the traceback of a failure."""
     from npbench.testing.check import Skipped
 
     try:

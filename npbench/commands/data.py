@@ -1,4 +1,4 @@
-"""``npbench data``: what is here, what can be had; fetch it, verify it, throw away what can be made again."""
+"""``npbench data``: list, fetch and verify files of data sets, and clean the cache."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DAY = 86400.0  # seconds
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Carry out ``npbench data`` and return the exit code: 0, or 1 where a file is wrong or cannot be had.
+    """Run ``npbench data`` and return the exit code: 1 if a file is wrong or cannot be downloaded.
 
     Raises
     ------
     RequestError
-        If there is no such command or data set.
+        If the command or a data set does not exist.
     """
     parser, commands = _parser()
     if words and not words[0].startswith("-") and words[0] not in commands:
@@ -39,8 +39,8 @@ def run(words: Sequence[str]) -> Exit:
 def _parser() -> tuple[ArgumentParser, set[str]]:
     parser = ArgumentParser(
         "npbench data",
-        description="What data sets are here and what can be had. `npbench list datasets` says what they are.",
-        epilog="Exit code: 0 all is well, 1 a file is wrong or cannot be had, 2 the request is wrong.",
+        description="List, fetch and verify the files of data sets. `npbench list datasets` describes the data sets.",
+        epilog="Exit code: 0 success, 1 a file is wrong or cannot be downloaded, 2 the request is wrong.",
     )
     actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -49,17 +49,19 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
         added.set_defaults(carry_out=carry_out)
         return added
 
-    command("list", _list, "each data set, its size, and whether its files are here")
-    info = command("info", _info, "all that is known of a data set, and where each of its files lies")
+    command("list", _list, "list each data set, its size, and whether its files are here")
+    info = command("info", _info, "show the description of a data set and the place of each file")
     info.add_argument("names", nargs="+", metavar="NAME")
-    fetch = command("fetch", _fetch, "download the files of data sets that lie in no data folder, into the cache")
+    fetch = command("fetch", _fetch, "download files that are in no data folder into the cache")
     fetch.add_argument("names", nargs="+", metavar="NAME")
-    fetch.add_argument("--original", action="store_true", help="instead, the file that is read in their place")
-    verify = command("verify", _verify, "read every file that is found and check its hash")
+    fetch.add_argument("--original", action="store_true", help="fetch the file that is read instead of them")
+    verify = command("verify", _verify, "check the hash of every file that is here")
     verify.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
-    command("path", _path, "the folders that are searched for files, in order")
-    clean = command("clean", _clean, "throw away what can be made again: arrays in the cache, downloads that broke off")
-    clean.add_argument("--unused-for", type=float, default=1.0, metavar="DAYS", help="keep what is newer (default: 1)")
+    command("path", _path, "print the folders that are searched for files, in order")
+    clean = command("clean", _clean, "remove cached arrays and interrupted downloads")
+    clean.add_argument(
+        "--unused-for", type=float, default=1.0, metavar="DAYS", help="keep arrays used since (default: 1)"
+    )
     return parser, set(actions.choices)
 
 
@@ -86,9 +88,7 @@ def _fetch(options: Namespace) -> Exit:
     datasets = _datasets(options.names)
     without = [dataset.name for dataset in datasets if options.original and not dataset.original]
     if without:
-        raise RequestError(
-            *(f"Nothing is read in place of the files of {name!r}: leave out --original." for name in without)
-        )
+        raise RequestError(*(f"{name!r} has no original: leave out --original." for name in without))
     code = Exit.OK
     for dataset in datasets:
         try:
@@ -108,7 +108,7 @@ def _fetch_one(dataset: Dataset, files: Sequence[DataFile]) -> None:
     if dataset.n_samples is None:
         print(f"{dataset.name}: nothing to download; {dataset.source}")
         return
-    from npbench.data.loading import load  # a library has its own ways to fetch it
+    from npbench.data.loading import load  # a library downloads its own data
 
     data = load(dataset)
     print(f"{dataset.name}: {data.n_samples} x {data.n_features}; {dataset.source}")
@@ -148,10 +148,10 @@ def _path(_: Namespace) -> Exit:
 
 
 def _clean(options: Namespace) -> Exit:
-    from npbench.data.array_cache import clean
+    from npbench.data.cache import clean
 
     if not options.unused_for >= 0:
-        raise RequestError(f"--unused-for is {options.unused_for:g}: it must be a number of days, 0 or more.")
+        raise RequestError(f"--unused-for is {options.unused_for:g}: expected a number of days, 0 or more.")
     number, size = clean(options.unused_for * DAY)
-    print(f"{number} data sets and unfinished downloads thrown away, {decimal(size)}, in {sources.cache_folder()}.")
+    print(f"{number} data sets and interrupted downloads removed, {decimal(size)}, in {sources.cache_folder()}.")
     return Exit.OK

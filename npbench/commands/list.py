@@ -1,4 +1,4 @@
-"""``npbench list``: what is installed, who provides it, and what could not be loaded. Imports no numerics."""
+"""``npbench list``: installed plugins, their packages, and what could not be loaded. Imports no numerics."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from npbench.problem import PROBLEMS
 KINDS = ("solvers", "datasets", "metrics", "problems", "experiments")
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
-Entry = tuple[str, list[str]]  # a name; what it is, then notes
+Entry = tuple[str, list[str]]  # name; title, then notes
 
 
 def run(words: Sequence[str]) -> Exit:
     """List the kinds that are named, or all."""
-    wrong = [word for word in words if word not in KINDS]
+    kinds = [word if word in KINDS else f"{word}s" for word in words]  # `npbench list solver` as well
+    wrong = [word for word, kind in zip(words, kinds, strict=True) if kind not in KINDS]
     if wrong:
         raise RequestError(*(unknown_name("kind to list", word, KINDS) for word in wrong))
-    show(words or KINDS)
+    show(kinds or KINDS)
     return Exit.OK
 
 
 def show(kinds: Sequence[str], console: Console | None = None) -> None:
-    """Print what there is of each of ``kinds``, then the plugins that are unavailable and why."""
+    """Print the entries of each kind, then the unavailable plugins with the reason."""
     console = console or Console()
-    unusable = registry.installed().unavailable  # first, as it is here that two plugins with one name are refused
+    unusable = registry.installed().unavailable  # first: it refuses two plugins with one name
     for kind in kinds:
         title, entries = _KINDS[kind]
         console.print(Text(title, "bold"))
@@ -90,7 +91,7 @@ def _experiments() -> Iterator[Entry]:
 
 
 def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
-    """Return the title and the paper of an experiment; the paper may be that of one it inherits from."""
+    """Return the title and the paper of an experiment, which it may inherit."""
     import yaml
 
     try:

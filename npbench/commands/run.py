@@ -1,16 +1,21 @@
-"""Run what was asked, and print the table."""
+"""Run requested jobs: print the table, or return the records to Python."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
+from npbench.records import provenance
 from npbench.runner.context import Limits, RunContext
+from npbench.runner.observers import Observers
 from npbench.runner.plan import Plan, prepare
 from npbench.runner.progress import of_jobs
 from npbench.runner.run import RUNS, Executor, run_jobs, write_description
@@ -23,11 +28,14 @@ if TYPE_CHECKING:
 
 def run(requested: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
+    if requested.hydra is not None:
+        from npbench.commands.launch import run_by_hydra
+
+        return run_by_hydra(requested)
     settings = requested.settings
     plan = prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace)
     try:
-        if plan.todo:
-            carry_out(plan, requested)
+        carry_out_requested(plan, requested)
     except KeyboardInterrupt:
         done = len(plan.store.done(settings.trace).intersection(plan.jobs.keys()))
         print(
@@ -35,30 +43,50 @@ def run(requested: Requested) -> Exit:
             file=sys.stderr,
         )
         return Exit.INTERRUPTED
-    return _report(plan, requested)
+    return report(plan, requested, skipped=len(plan.jobs) - len(plan.todo))
 
 
-def carry_out(plan: Plan, requested: Requested) -> None:
-    """Run the jobs to do, with a progress bar, and tell observers."""
-    from npbench import registry
-    from npbench.records import provenance
-    from npbench.runner.observers import Observers
+def frame(requested: Requested) -> pl.DataFrame:
+    """Run the jobs without a record of success, and return the latest record of each job."""
+    settings = requested.settings
+    plan = prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace)
+    carry_out_requested(plan, requested)
+    return records_of(plan)
 
-    settings, facts = requested.settings, provenance.facts()
-    description = {**facts, "command": requested.words, "configs": requested.configs}
+
+def carry_out_requested(plan: Plan, requested: Requested) -> None:
+    """Run the jobs to do, if any, and write the description of the run."""
+    if plan.todo:
+        description = describe(requested.settings, requested.words, requested.configs)
+        carry_out(plan, requested.settings, description)
+
+
+def describe(
+    settings: RunSettings, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any
+) -> dict[str, Any]:
+    """Write the description of a run beside its records, and return it; ``facts`` replace those of this process."""
+    description = {**provenance.facts(), **facts, "command": words, "configs": configs}
     write_description(settings.results / RUNS, description)
+    return description
+
+
+def carry_out(
+    plan: Plan, settings: RunSettings, description: Mapping[str, Any], *, shows_progress: bool = True
+) -> None:
+    """Run the jobs to do, at least one, with a progress bar, and notify observers."""
+    facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
     observers = Observers(registry.installed().observers)
     observers.run_started({**description, "jobs": len(plan.todo)})
-    with of_jobs(plan.todo) as bar:
+    with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:
 
         def on_record(record: Record) -> None:
-            bar.record(record)
+            if bar is not None:
+                bar.record(record)
             observers.job_finished(record)
 
         limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-        run_jobs(
-            plan.todo, plan.store, executor(settings), limits, RunContext(plan.data, facts, settings.trace), on_record
-        )
+        context = RunContext(plan.data, facts, settings.trace)
+        run_jobs(plan.todo, plan.store, executor(settings), limits, context, on_record)
 
 
 def executor(settings: RunSettings) -> Executor:
@@ -77,19 +105,20 @@ def records_of(plan: Plan, columns: Any = None) -> pl.DataFrame:
     return _planned(plan.store.frame(columns), plan.jobs)
 
 
-def _report(plan: Plan, requested: Requested) -> Exit:
+def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
+    """Print the table of a plan's records; return whether all jobs succeeded."""
     from npbench.commands.experiment import print_experiment
     from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 
     experiment = requested.experiment
     table = experiment and experiment.table  # it may need any columns
-    frame = records_of(plan, None if table else COLUMNS)
+    records = records_of(plan, None if table else COLUMNS)
     conclude = print_summary
     if experiment and table:
-        print_experiment(experiment, frame, requested.settings.results)
+        print_experiment(experiment, records, requested.settings.results)
         conclude = print_outcome
-    conclude(frame, planned=len(plan.jobs), skipped=len(plan.jobs) - len(plan.todo), folder=plan.store.folder)
-    return Exit.OK if len(frame.filter(status="ok")) == len(plan.jobs) else Exit.FAILED
+    conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
+    return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED
 
 
 def _planned(stored: pl.DataFrame, jobs: Jobs) -> pl.DataFrame:

@@ -1,31 +1,35 @@
-"""From the words of a command line to checked requests."""
+"""From the words of a command line, or the keywords of Python, to checked requests."""
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra import initialize_config_dir
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
-from hydra.core.global_hydra import GlobalHydra
-from omegaconf import DictConfig
+from hydra.core.config_loader import ConfigLoader
+from hydra.types import RunMode
 
-from npbench.config import search_path
-from npbench.config.compose import as_plain, compose
-from npbench.config.experiment import Experiment, compose_experiment, split_off
+from npbench.config import hydra_launch, search_path
+from npbench.config.compose import Composed, as_plain, compose
+from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.fill import check_all
+from npbench.config.hydra_launch import HydraLaunch, is_hydra_word
 from npbench.config.run_settings import RunSettings
 from npbench.console import status
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
 
+# Texts that Hydra's grammar reads as they are, and that are not numbers or words of YAML.
+BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*")
+
 
 @dataclass(frozen=True)
 class Requested:
-    """What a command line asks for, checked.
+    """Checked command line.
 
     Parameters
     ----------
@@ -38,7 +42,9 @@ class Requested:
     words : sequence of str
         The command line.
     experiment : Experiment, optional
-        The experiment that the combinations belong to.
+        The experiment of the combinations.
+    hydra : HydraLaunch, optional
+        What Hydra launches itself; None where npbench runs all combinations in one process.
     """
 
     requests: Sequence[Request]
@@ -46,6 +52,17 @@ class Requested:
     configs: Sequence[Mapping[str, Any]]
     words: Sequence[str] = ()
     experiment: Experiment | None = None
+    hydra: HydraLaunch | None = None
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Composed command line, not checked yet: ``composed`` has an item for each sweep of an experiment."""
+
+    composed: Sequence[Composed]
+    experiment: Experiment | None = None
+    hydra: HydraLaunch | None = None
+    faults: Sequence[str] = ()
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -55,6 +72,8 @@ def parse(words: Sequence[str]) -> Namespace:
     options = parser.parse_intermixed_args(list(words))  # flags may stand between settings
     if options.config_dir and not Path(options.config_dir).is_dir():
         raise RequestError(f"--config-dir {options.config_dir} is not a folder: name one that holds YAML files")
+    if options.experimental_rerun:
+        raise RequestError("--experimental-rerun is not supported: repeat the command, stored jobs are not run again.")
     search_path.register(str(Path(options.config_dir).absolute()) if options.config_dir else None)
     return options
 
@@ -68,25 +87,160 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
         With every fault of settings and values.
     """
     with status("Checking the request"):
-        configs, experiment, faults = compose_all(options)
+        found = compose_all(options)
+        faults = list(found.faults)
         try:
-            plain = [as_plain(config) for config in configs]
+            plain = [as_plain(config) for composed in found.composed for config in composed.configs]
             requests, settings = check_all(plain) if plain else ([], None)
         except RequestError as error:
             faults += error.faults
     if faults or settings is None:
         raise RequestError(*dict.fromkeys(faults))
-    return Requested(requests, settings, plain, words, experiment)
+    return Requested(requests, settings, plain, words, found.experiment, found.hydra)
 
 
-def compose_all(options: Namespace) -> tuple[list[DictConfig], Experiment | None, list[str]]:
-    """Return the configuration of every combination, the experiment they belong to, and what is wrong."""
+def compose_all(options: Namespace) -> Combinations:
+    """Compose every combination of settings, and find out whether Hydra is to launch them."""
     folder = str(Path(options.config_path).absolute()) if options.config_path else str(search_path.config_dir())
-    config_name = options.config_name or "config"
-    name, settings = split_off(options.overrides)
-    with initialize_config_dir(folder, version_base="1.3"):
-        loader = GlobalHydra.instance().config_loader()
-        if name is not None:
-            return compose_experiment(loader, name, settings, config_name)
-        configs, faults = compose(loader, settings, multirun=options.multirun, config_name=config_name)
-        return configs, None, faults
+    name, words = split_off(options.overrides)
+    with search_path.initialized(folder) as hydra:
+        composing = _Composing(options, folder, hydra.config_loader)
+        return composing.command_line(words) if name is None else composing.experiment(name, words)
+
+
+class _Composing:
+    """One command line on its way to combinations."""
+
+    def __init__(self, options: Namespace, folder: str, loader: ConfigLoader) -> None:
+        self.options = options
+        self.folder = folder
+        self.loader = loader
+        self.config_name = options.config_name or "config"
+        self.has_own_configuration = bool(options.config_path or options.config_name or options.config_dir)
+
+    def command_line(self, words: Sequence[str]) -> Combinations:
+        """Compose settings without an experiment."""
+        try:
+            node = self._hydra_node(words)
+        except RequestError as error:
+            composed = self._compose(words, multirun=self.options.multirun)
+            return Combinations([composed], faults=[*error.faults, *composed.faults])
+        multirun = self.options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
+        hydra_words = [word for word in words if is_hydra_word(word)]
+        faults = self._effect_faults(hydra_words, multirun)
+        if node is None or hydra_launch.is_ours(node):
+            composed = self._compose(words, multirun=multirun)
+            return Combinations([composed], faults=[*faults, *composed.faults])
+        adaptive = multirun and not hydra_launch.has_basic_sweeper(node)
+        swept = hydra_launch.sweeper_words(node, words) if multirun else []
+        tasks = [*swept, *(word for word in words if not is_hydra_word(word))]
+        composed = self._compose([*swept, *words], multirun=multirun, adaptive=adaptive)
+        overrides = [
+            *hydra_words,
+            *hydra_launch.logging_words(node),
+            *(["hydra.sweeper.params=null"] if swept else []),  # they are among the tasks' settings
+            *hydra_launch.overrides(tasks, composed, adaptive),
+        ]
+        hydra = HydraLaunch(self.folder, self.config_name, overrides, multirun, adaptive)
+        return Combinations([composed], hydra=hydra, faults=[*faults, *composed.faults])
+
+    def experiment(self, name: str, words: Sequence[str]) -> Combinations:
+        """Compose the sweeps of an experiment; settings on the command line win over its own."""
+        try:
+            experiment = load(self.loader, name, words, self.config_name)
+        except RequestError as error:
+            composed = self._compose(words, multirun=True)
+            return Combinations([composed], faults=[*error.faults, *composed.faults])
+        lines = [[*line, *words] for line in experiment.command_lines()]
+        sweeps = [self._compose(line, multirun=True) for line in lines]
+        faults = [fault for sweep in sweeps for fault in sweep.faults]
+        try:
+            hydra = self._experiment_launch(lines, sweeps)
+        except RequestError as error:
+            return Combinations(sweeps, experiment, faults=[*error.faults, *faults])
+        return Combinations(sweeps, experiment, hydra, faults)
+
+    def _experiment_launch(self, lines: Sequence[Sequence[str]], sweeps: Sequence[Composed]) -> HydraLaunch | None:
+        hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
+        node = self._hydra_node(hydra_words)
+        faults = self._effect_faults(hydra_words, multirun=True)
+        if node is not None and (not hydra_launch.has_basic_sweeper(node) or node.sweeper.params):
+            faults = [*faults, "hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself."]
+        if faults:
+            raise RequestError(*faults)
+        if node is None or hydra_launch.is_ours(node):
+            return None
+        overrides = [*hydra_words, *hydra_launch.logging_words(node)]
+        combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
+        return HydraLaunch(self.folder, self.config_name, overrides, True, False, combinations)
+
+    def _compose(self, words: Sequence[str], *, multirun: bool, adaptive: bool = False) -> Composed:
+        settings = [word for word in words if not is_hydra_word(word) or word.startswith("hydra.searchpath=")]
+        return compose(self.loader, settings, multirun=multirun, config_name=self.config_name, adaptive=adaptive)
+
+    def _hydra_node(self, words: Sequence[str]) -> Any:
+        """Return Hydra's configuration; None where it cannot differ from npbench's own, which saves a composition."""
+        hydra_words = [word for word in words if is_hydra_word(word)]
+        if not hydra_words and not self.has_own_configuration:
+            return None
+        return hydra_launch.hydra_node(self.loader, hydra_words, self.config_name)
+
+    def _effect_faults(self, words: Sequence[str], multirun: bool) -> Sequence[str]:
+        explains = self.options.help or self.options.cfg or self.options.info
+        return [] if explains else hydra_launch.effect_faults(words, multirun)
+
+
+def keyword_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return keywords as words of the command line.
+
+    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list on
+    the command line.
+
+    Raises
+    ------
+    RequestError
+        If a value has no form on the command line, or a setting is Hydra's own.
+
+    Examples
+    --------
+    >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
+    ['solver=gen', 'problem.rho=0.05,0.1', 'metrics=[p_fa,p_nd]']
+    >>> keyword_words({"dataset": {"name": "file", "path": "my data.csv"}})
+    ['dataset=file', "dataset.path='my data.csv'"]
+    """
+    words = []
+    for key, value in settings.items():
+        if is_hydra_word(key):
+            raise RequestError(f"{key} is a setting of Hydra: npbench.run takes none, use the command line.")
+        if isinstance(value, Mapping):
+            words += [f"{key}={_word(value['name'])}"] if "name" in value else []
+            words += keyword_words({f"{key}.{name}": part for name, part in value.items() if name != "name"})
+        elif isinstance(value, (list, range)):
+            if not value:
+                raise RequestError(f"{key} is an empty list: give at least one value; an empty tuple is one value.")
+            words.append(f"{key}={','.join(map(_word, value))}")
+        else:
+            words.append(f"{key}={_word(value)}")
+    return words
+
+
+def _word(value: Any) -> str:
+    """Return one value in the grammar of Hydra's command line."""
+    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy
+    if isinstance(value, (tuple, list)):
+        return f"[{','.join(map(_word, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{_word(str(key))}:{_word(part)}' for key, part in value.items())}}}"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (str, Path)):
+        text = str(value)
+        if BARE_TEXT.fullmatch(text):
+            return text
+        # A quote is escaped by a backslash, and so are backslashes before it.
+        escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
+        trailing = re.search(r"\\*$", escaped)
+        return f"'{escaped}{trailing.group() if trailing else ''}'"
+    raise RequestError(f"{value!r} is a {type(value).__name__}: expected a number, text, None, list, tuple or mapping.")

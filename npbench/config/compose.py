@@ -1,8 +1,7 @@
-"""From the settings on a command line to composed configurations, or to a sentence for each fault.
+"""Compose the settings of a command line into configurations, reporting every fault in one go.
 
-Hydra stops at its first complaint. Here every setting is looked at by itself, what is wrong is set aside, and the
-rest is composed, so that all faults of a command line are told at once. A composition costs Hydra some 40 ms;
-therefore one is made per distinct choice of groups, and plain values are written into copies of it.
+Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed. A composition
+costs Hydra some 40 ms, so one is made per distinct choice of groups, and values are written into copies of it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ import difflib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override, OverrideType
+from hydra.core.override_parser.types import IntervalSweep, Override, OverrideType, RangeSweep
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -26,13 +26,43 @@ from yaml import YAMLError
 from npbench import registry
 from npbench.errors import RequestError, unknown_name
 
-Alternatives = list[list[Override]]
+COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Configurations of a command line, and what is wrong with it.
+
+    Parameters
+    ----------
+    configs : list of DictConfig
+        One for each combination of values. Where a choice is unknown, its section is None.
+    combinations : list of list of str
+        The settings of each configuration, with one value each.
+    spread : dict of str to list of str
+        Values of each setting, by its key as typed.
+    added : set of str
+        Keys of the solver's mappings that the YAML does not have.
+    faults : list of str
+        Messages, each once.
+    """
+
+    configs: list[DictConfig] = field(default_factory=list)
+    combinations: list[list[str]] = field(default_factory=list)
+    spread: dict[str, list[str]] = field(default_factory=dict)
+    added: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
 
 
 def compose(
-    loader: ConfigLoader, settings: Sequence[str], *, multirun: bool, config_name: str = "config"
-) -> tuple[list[DictConfig], list[str]]:
-    """Return the configuration of every combination of ``settings``, and a sentence for each fault.
+    loader: ConfigLoader,
+    settings: Sequence[str],
+    *,
+    multirun: bool,
+    config_name: str = "config",
+    adaptive: bool = False,
+) -> Composed:
+    """Compose the configuration of every combination of ``settings``.
 
     Parameters
     ----------
@@ -41,120 +71,137 @@ def compose(
     settings : sequence of str
         As typed: ``["solver=np_svm", "problem.rho=0.01,0.1"]``.
     multirun : bool
-        Whether several values in one setting mean several configurations (``-m``).
+        Whether several values of a setting mean several configurations (``-m``).
     config_name : str
         Name of the primary configuration.
-
-    Returns
-    -------
-    configs, faults : list of DictConfig, list of str
-        With faults, the configurations are those of what was not at fault, to look for more.
+    adaptive : bool
+        Whether a sweeper chooses values as it goes: instead of every combination, each value (of an interval, its
+        ends) is composed once.
     """
-    return Composer(loader, settings, multirun=multirun, config_name=config_name).run()
+    return _Composer(loader, settings, multirun, config_name, adaptive).run()
 
 
-class Composer:
+class _Composer:
     """One command line on its way to configurations; ``faults`` collects what is wrong with it."""
 
-    def __init__(self, loader: ConfigLoader, settings: Sequence[str], *, multirun: bool, config_name: str) -> None:
+    def __init__(
+        self, loader: ConfigLoader, settings: Sequence[str], multirun: bool, config_name: str, adaptive: bool
+    ) -> None:
         self.loader = loader
+        self.settings = settings
         self.multirun = multirun
         self.config_name = config_name
+        self.adaptive = adaptive
         self.parser = OverridesParser.create(config_loader=loader)
-        self.settings = list(settings)
         self.search_path = [s for s in settings if s.startswith("hydra.searchpath=")]
         self.faults: dict[str, None] = {}  # in the order found, each once
+        self.added: set[str] = set()
         self.options = functools.cache(self._options)
         self.base = functools.cache(self._base)
 
-    def run(self) -> tuple[list[DictConfig], list[str]]:
-        """Return the configurations and the faults."""
+    def run(self) -> Composed:
         parsed = [override for setting in self.settings for override in self._parse(setting)]
-        spread = {override.get_key_element(): self._spread(override) for override in parsed}
-        chosen = self._choices([alternatives for alternatives in spread.values() if alternatives])
-        configs = list(self._combine(chosen))
-        return configs, list(self.faults)
+        spread = {override.get_key_element(): self._values(override) for override in parsed}
+        possible = {key: [o for o in overrides if self._exists(o)] for key, overrides in spread.items()}
+        unknown = [spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]]
+        known = {
+            key: overrides for key, overrides in possible.items() if overrides and not _below(overrides[0], unknown)
+        }
+        combinations = list(self._combinations(list(known.values())))
+        configs = [config for combination in combinations if (config := self._config(combination, unknown)) is not None]
+        return Composed(
+            configs,
+            [[str(override.input_line) for override in combination] for combination in combinations],
+            {key: [str(o.input_line).partition("=")[2] for o in overrides] for key, overrides in known.items()},
+            self.added,
+            list(self.faults),
+        )
 
-    def _fault(self, sentence: str) -> None:
-        self.faults[sentence] = None
+    def _fault(self, message: str) -> None:
+        self.faults[message] = None
 
     def _parse(self, setting: str) -> list[Override]:
         try:
             return self.parser.parse_overrides([setting])
         except HydraException as error:
             if "=" not in setting:
-                why = "write key=value, as in problem.rho=0.1."
+                hint = "write key=value, as in problem.rho=0.1; a command such as `plan` comes first."
             else:
                 lines = str(error).replace(f"Error parsing override '{setting}'", "").strip().splitlines()
-                why = (
-                    f"{lines[0].strip()}. Lists are written [1,2]; quote values that hold other signs, as in key='a b'."
+                hint = (
+                    f"{lines[0].strip()}. Lists are written [1,2]; quote values with other characters, as in key='a b'."
                 )
-            self._fault(f"Cannot read the setting {setting!r}: {why}")
+            self._fault(f"Cannot read the setting {setting!r}: {hint}")
             return []
 
-    def _spread(self, override: Override) -> list[Override]:
+    def _values(self, override: Override) -> list[Override]:
         """Return one override for each value that ``override`` lists."""
         if not override.is_sweep_override():
             return [override]
         if not self.multirun:
-            self._fault(f"{override.input_line} lists several values: add -m to run every one of them.")
-        if not override.is_discrete_sweep():
-            self._fault(f"{override.input_line} names no finite set of values: list them, as in a=1,2,3.")
+            self._fault(f"{override.input_line} lists several values: add -m to run all of them.")
+        swept = override.value()
+        if isinstance(swept, IntervalSweep) and self.adaptive:
+            values = [str(swept.start), str(swept.end)]
+        elif not override.is_discrete_sweep():
+            self._fault(f"{override.input_line} is not a finite set of values: list them, as in a=1,2,3.")
             return []
-        values = list(override.sweep_string_iterator())
+        elif isinstance(swept, RangeSweep):
+            values = _rounded(override.sweep_string_iterator(), swept)
+        else:
+            values = list(override.sweep_string_iterator())
         if not values:
-            self._fault(f"{override.input_line} matches nothing.")
+            self._fault(f"{override.input_line} matches nothing: name at least one value.")
         return self.parser.parse_overrides([f"{override.get_key_element()}={value}" for value in values])
 
-    def _choices(self, spread: Alternatives) -> Alternatives:
-        """Replace choices that do not exist by the nearest that do, else leave out them and what is set below."""
-        kept, lost = [], []
-        for alternatives in spread:
-            near = [self._nearest_choice(override) for override in alternatives]
-            known = list({o.input_line: o for o in near if o}.values())
-            if known:
-                kept.append(known)
-            else:
-                lost.append(f"{alternatives[0].key_or_group}.")
-        return [a for a in kept if not a[0].key_or_group.startswith(tuple(lost))]
-
-    def _nearest_choice(self, override: Override) -> Override | None:
+    def _exists(self, override: Override) -> bool:
+        """Return whether the group has the choice, and report one that it has not."""
         group, value, options = override.key_or_group, override.value(), self.options(override.key_or_group)
         if override.is_hydra_override() or override.is_delete() or not options or value in options:
-            return override
-        if not isinstance(value, str):
-            self._fault(f"{override.input_line} chooses no {group}: name one of {', '.join(options)}.")
+            return True
+        if isinstance(value, str):
+            unavailable = map(str, registry.installed().unavailable)
+            self._fault(" ".join([unknown_name(group, value, options), *unavailable]))
+        else:
+            self._fault(f"{override.input_line} is not the name of a {group}: name one of {', '.join(options)}.")
+        return False
+
+    def _combinations(self, spread: Sequence[Sequence[Override]]) -> Iterator[tuple[Override, ...]]:
+        if not self.adaptive:
+            yield from itertools.product(*spread)
+            return
+        first = [overrides[0] for overrides in spread]
+        yield tuple(first)
+        for place, overrides in enumerate(spread):
+            for override in overrides[1:]:
+                yield (*first[:place], override, *first[place + 1 :])
+
+    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> DictConfig | None:
+        values = [override for override in combination if self._is_value(override)]
+        base = self.base(tuple(str(o.input_line) for o in combination if not self._is_value(o)))
+        if base is None:
             return None
-        unavailable = map(str, registry.installed().unavailable)
-        self._fault(" ".join([unknown_name(group, value, options), *unavailable]))
-        near = difflib.get_close_matches(value, options, n=1, cutoff=0.5)
-        return self.parser.parse_overrides([f"{group}={near[0]}"])[0] if near else None
+        config = copy.deepcopy(base)
+        for override in values:
+            self._write(config, override)
+        for group in filter(config.__contains__, unknown):  # its default is not what the user wants checked
+            OmegaConf.update(config, group, None)
+        return config
 
-    def _combine(self, spread: Alternatives) -> Iterator[DictConfig]:
-        for combination in itertools.product(*spread):
-            values = [override for override in combination if self._is_plain_value(override)]
-            rest = tuple(str(o.input_line) for o in combination if not self._is_plain_value(o))
-            base = self.base(rest)
-            if base is None:
-                continue
-            config = copy.deepcopy(base)
-            for override in values:
-                self._write(config, override)
-            yield config
-
-    def _is_plain_value(self, override: Override) -> bool:
-        return (
-            override.type is OverrideType.CHANGE
-            and not override.is_hydra_override()
-            and not self.options(override.key_or_group)
-        )
+    def _is_value(self, override: Override) -> bool:
+        is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
+        return is_change and not self.options(override.key_or_group)
 
     def _write(self, config: DictConfig, override: Override) -> None:
-        key = override.key_or_group
-        value, present = override.value(), OmegaConf.select(config, key)
+        key, value = override.key_or_group, override.value()
+        present = OmegaConf.select(config, key)
         try:  # a mapping is merged into a mapping only
             merge = isinstance(value, dict) == OmegaConf.is_dict(present)
-            OmegaConf.update(config, key, value, merge=merge, force_add=is_open(key, config))
+            if is_open(key, config):
+                self.added |= {key} if present is None else set()
+                OmegaConf.update(config, key, value, merge=merge, force_add=True)
+            else:
+                OmegaConf.update(config, key, value, merge=merge)
         except OmegaConfBaseException:
             self._fault(unknown_key(key, config))
 
@@ -164,10 +211,8 @@ class Composer:
     def _base(self, overrides: tuple[str, ...]) -> DictConfig | None:
         try:
             config = self.loader.load_configuration(self.config_name, list(overrides), run_mode=RunMode.RUN)
-        except (HydraException, OmegaConfBaseException, YAMLError) as error:
-            reason = " ".join(str(error.__cause__ or error).split())
-            settings = " ".join(o for o in overrides if not o.startswith("hydra.")) or "no settings"
-            self._fault(f"The configuration of {settings} cannot be composed: {reason}")
+        except COMPOSITION_ERRORS as error:
+            self._fault(cannot_compose(overrides, error))
             return None
         OmegaConf.set_struct(config, False)
         del config["hydra"]
@@ -175,10 +220,27 @@ class Composer:
         return config
 
 
-def is_open(key: str, config: DictConfig) -> bool:
-    """Return whether ``key`` lies in a mapping whose names are the solver's own business, not those of the YAML.
+def cannot_compose(settings: Iterable[str], error: Exception) -> str:
+    """Return the message for settings that Hydra refuses."""
+    reason = " ".join(str(error.__cause__ or error).partition("Config search path:")[0].split())
+    return f"The configuration of {' '.join(settings) or 'no settings'} cannot be composed: {reason}"
 
-    Such are the values of the solver's parameters, and their grids.
+
+def _below(override: Override, groups: Iterable[str]) -> bool:
+    """Return whether an override chooses one of ``groups`` or sets something in one."""
+    return any(override.key_or_group == group or override.key_or_group.startswith(f"{group}.") for group in groups)
+
+
+def _rounded(values: Iterable[str], swept: RangeSweep) -> list[str]:
+    """Round the floats of a range to 12 digits, as 0.01 + 2 * 0.03 is not 0.07; the end stays excluded."""
+    if all(isinstance(number, int) for number in (swept.start, swept.stop, swept.step)):
+        return list(values)
+    rounded = (float(f"{float(value):.12g}") for value in values)
+    return [repr(value) for value in rounded if value != swept.stop]
+
+
+def is_open(key: str, config: DictConfig) -> bool:
+    """Return whether ``key`` lies in a mapping that takes any name: values or grids of a solver's own mapping.
 
     Examples
     --------
@@ -195,7 +257,7 @@ def is_open(key: str, config: DictConfig) -> bool:
 
 
 def unknown_key(key: str, config: DictConfig) -> str:
-    """Return the sentence that refuses ``key``, with the nearest of the keys in ``config``.
+    """Return the message for an unknown ``key``, with the nearest of the keys in ``config``.
 
     Examples
     --------
@@ -204,7 +266,8 @@ def unknown_key(key: str, config: DictConfig) -> str:
     >>> unknown_key("problem.q", OmegaConf.create({"problem": {"name": "np", "rho": 0.05}}))
     "There is no setting 'problem.q' of problem=np: under 'problem' there are problem.rho."
     """
-    known = [path for path in _paths(config) if path != "name" and not path.endswith(".name")]
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=False)  # type: ignore[assignment]
+    known = [path for path in _paths(plain) if path != "name" and not path.endswith(".name")]
     parent, _, ending = key.rpartition(".")
     siblings = [path for path in known if parent and path.rpartition(".")[0] == parent]
     endings = {path.rpartition(".")[2]: path for path in siblings or known}
@@ -218,17 +281,17 @@ def unknown_key(key: str, config: DictConfig) -> str:
 
 
 def _owner(key: str, config: DictConfig) -> str:
-    """Say whose setting it would be: of several solvers in a sweep, one may not have it."""
+    """Name the choice that lacks ``key``: of several solvers in a sweep, others may have it."""
     group, dot, _ = key.partition(".")
     section = OmegaConf.select(config, group) if dot else None
     return f" of {group}={section.name}" if isinstance(section, DictConfig) and "name" in section else ""
 
 
-def _paths(config: Any, prefix: str = "") -> Iterable[str]:
-    for key in config:
-        yield prefix + str(key)
-        if OmegaConf.is_dict(config) and OmegaConf.is_dict(config._get_node(key)):
-            yield from _paths(config[key] or {}, f"{prefix}{key}.")
+def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in section.items():
+        yield f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _paths(value, f"{prefix}{key}.")
 
 
 def as_plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:

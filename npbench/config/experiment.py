@@ -1,28 +1,26 @@
-"""Experiments: files in ``conf/experiment`` that name what a table of a paper was made of, and what makes it again."""
+"""Experiments: YAML files in ``experiment/`` with the sweeps behind a table, and the function that makes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
-from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
 
-from npbench.config.compose import compose
+from npbench.config.compose import COMPOSITION_ERRORS
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
 GROUP = "experiment"
 FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
+OWN_FORM = (
+    "An experiment of npbench holds title, settings and sweeps, written as on the command line, instead of overrides: "
+    "settings: {dataset: heart} and sweeps: {all: {solver: 'gen,np_svm'}}."
+)
 WORDS: dict[type, str] = {dict: "keys and values", list: "a list", str: "a text"}
 
 
@@ -30,28 +28,27 @@ WORDS: dict[type, str] = {dict: "keys and values", list: "a list", str: "a text"
 class Experiment:
     """Sweeps that are run as one, and the table made of their records.
 
-    It has no part in the identity of a job: one that was run by hand counts as done here, and the other way round.
+    An experiment is not part of a job's identity: jobs run by hand count as done here, and the reverse.
 
     Parameters
     ----------
     name : str
-        Of its file.
+        Name of its file.
     title, paper, note : str
-        What it shows; where it is from; what differs from the paper.
+        Title; source; differences from the paper.
     sweeps : mapping of str to mapping
-        By a name of its own each, settings as they are written on the command line: ``{"solver": "np_svm,gen"}``
-        means one after the other, and every combination of a sweep is run.
+        Settings of each named sweep, as on the command line: ``{"solver": "np_svm,gen"}`` lists two values. Every
+        combination of a sweep runs.
     settings : mapping
         Settings common to all sweeps.
     table, figure : str, optional
-        ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame; the one returns
-        a list of :class:`npbench.report.sheet.Sheet`, the other a :class:`matplotlib.figure.Figure`. Without a
-        table the ordinary summary is printed.
+        ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame. A table
+        function returns a list of :class:`npbench.report.sheet.Sheet`, a figure function a
+        :class:`matplotlib.figure.Figure`. Without a table the ordinary summary is printed.
     options : mapping
-        Keywords of these functions.
+        Keyword arguments of these functions.
     printed : sequence of mapping
-        The paper's figures, a row each: what it is about (``rho: 0.1``), then figures, alone or as
-        ``[mean, standard deviation]``.
+        Rows of the paper's numbers: the case (``rho: 0.1``), then numbers, alone or as ``[mean, standard deviation]``.
     """
 
     name: str
@@ -66,13 +63,13 @@ class Experiment:
     printed: Sequence[Mapping[str, Any]] = ()
 
     def command_lines(self) -> Iterator[list[str]]:
-        """Yield the settings of each sweep as they are typed."""
+        """Yield the settings of each sweep as typed on the command line."""
         for sweep in self.sweeps.values():
             yield [f"{key}={typed(value)}" for key, value in {**self.settings, **sweep}.items()]
 
 
 def typed(value: Any) -> str:
-    """Return a value of YAML as it is written on the command line.
+    """Return a YAML value as written on the command line.
 
     Examples
     --------
@@ -100,8 +97,8 @@ def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
 
     Examples
     --------
-    >>> split_off(["+experiment=gasso_table3", "repeats=2"])
-    ('gasso_table3', ['repeats=2'])
+    >>> split_off(["+experiment=mine", "repeats=2"])
+    ('mine', ['repeats=2'])
     """
     chosen = [s for s in settings if s.removeprefix("+").startswith(f"{GROUP}=")]
     names = [name for setting in chosen for name in setting.partition("=")[2].split(",")]
@@ -110,48 +107,13 @@ def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
     return (names[0] if names else None), [s for s in settings if s not in chosen]
 
 
-def compose_experiment(
-    loader: ConfigLoader, name: str, settings: Sequence[str], config_name: str = "config"
-) -> tuple[list[DictConfig], Experiment | None, list[str]]:
-    """Return the configuration of every combination of an experiment's sweeps.
-
-    Parameters
-    ----------
-    loader : ConfigLoader
-        Hydra's, with the search path in place.
-    name : str
-        Of the experiment.
-    settings : sequence of str
-        As typed; they win over those of the experiment, and may list several values.
-    config_name : str
-        Name of the primary configuration.
-
-    Returns
-    -------
-    configs, experiment, faults : list of DictConfig, Experiment or None, list of str
-        None where the experiment itself is at fault; the settings are looked at nevertheless.
-    """
-    try:
-        experiment = load(loader, name, settings, config_name)
-    except RequestError as error:
-        _, faults = compose(loader, settings, multirun=True, config_name=config_name)
-        return [], None, [*error.faults, *faults]
-    configs: list[DictConfig] = []
-    faults = []
-    for line in experiment.command_lines():
-        found, wrong = compose(loader, [*line, *settings], multirun=True, config_name=config_name)
-        configs += found
-        faults += wrong
-    return configs, experiment, list(dict.fromkeys(faults))
-
-
 def load(loader: ConfigLoader, name: str, settings: Sequence[str] = (), config_name: str = "config") -> Experiment:
     """Read an experiment from Hydra's search path and check its form; its settings are checked when composed.
 
     Raises
     ------
     RequestError
-        If there is none of that name, or its file is malformed: one sentence for each fault.
+        If the experiment does not exist or its file is malformed, with one message for each fault.
     """
     search_path = [s for s in settings if s.startswith("hydra.searchpath=")]
     known = loader.get_group_options(GROUP, config_name=config_name, overrides=search_path)
@@ -159,22 +121,24 @@ def load(loader: ConfigLoader, name: str, settings: Sequence[str] = (), config_n
         raise RequestError(unknown_name(GROUP, name, known))
     try:
         config = loader.load_configuration(f"{GROUP}/{name}", search_path, run_mode=RunMode.RUN)
-        node = OmegaConf.to_container(config, resolve=False).get(GROUP)  # type: ignore[union-attr]
-    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+    except COMPOSITION_ERRORS as error:
         reason = " ".join(str(error.__cause__ or error).split())
-        raise RequestError(f"The experiment {name!r} cannot be read: {reason}") from error
-    return check(name, node)
+        hint = f" {OWN_FORM}" if "override" in reason else ""
+        raise RequestError(f"The experiment {name!r} cannot be read: {reason}{hint}") from error
+    if GROUP not in config and len(config) > 1:  # one key is `hydra`
+        raise RequestError(f"The experiment {name!r} has `# @package _global_`: remove that line. {OWN_FORM}")
+    return check(name, OmegaConf.to_container(config, resolve=False).get(GROUP))  # type: ignore[union-attr]
 
 
 def check(name: str, node: Any) -> Experiment:
-    """Return the experiment that the content of a file describes.
+    """Return the experiment described by the content of a file.
 
     Raises
     ------
     RequestError
-        With a sentence for each fault of its form.
+        With one message for each fault of its form.
     """
-    faults = list(_faults(node)) if isinstance(node, dict) else ["it holds no keys and values"]
+    faults = list(_faults(node)) if isinstance(node, dict) else ["expected keys and values"]
     if faults:
         raise RequestError(*(f"The experiment {name!r} is malformed: {fault}." for fault in faults))
     return Experiment(name=name, **{key: value for key, value in node.items() if value is not None})
@@ -187,13 +151,13 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
     for key in (key for key in known if node.get(key)):
         form = FORMS.get(key, str)
         if not isinstance(node[key], form):
-            yield f"{key} is {node[key]!r}, and must hold {WORDS[form]}"
+            yield f"{key} is {node[key]!r}, expected {WORDS[form]}"
         elif key in ("table", "figure"):
             yield from _function_faults(key, node[key], node.get("options"))
         elif key in ("sweeps", "printed"):
             parts = node[key].values() if form is dict else node[key]
             wrong = [part for part in parts if not isinstance(part, dict)]
-            yield from (f"{key} has {part!r} where keys and values must be" for part in wrong)
+            yield from (f"{key} has {part!r}, expected keys and values" for part in wrong)
 
 
 def _function_faults(key: str, target: str, options: Any) -> Iterator[str]:
@@ -206,4 +170,4 @@ def _function_faults(key: str, target: str, options: Any) -> Iterator[str]:
     try:
         parameters.bind([], [], **(options if isinstance(options, dict) else {}))
     except TypeError as error:
-        yield f"options do not suit {target}: {error}"
+        yield f"options do not fit {target}: {error}"

@@ -1,10 +1,10 @@
-"""A checked request: what one composed configuration asks for, with every name resolved."""
+"""Fill a request from a composed configuration: resolve every name and check every value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
@@ -17,13 +17,10 @@ from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.values import is_whole
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
-OF_THE_DATASET = ("test_rows", "n_train")  # settings of protocols that a description has a value for
+DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in the description of the data set
 
 
 def check(config: Mapping[str, Any]) -> Request:
@@ -42,7 +39,7 @@ def check(config: Mapping[str, Any]) -> Request:
     Raises
     ------
     RequestError
-        With one sentence for each fault, all of them at once.
+        With one message for each fault.
     """
     return _Check(config).request()
 
@@ -60,11 +57,16 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
         partial(check_settings, configs),
     ]
     *requests, settings = each(checks)
+    measured = {metric.name for request in requests for metric in request.metrics}
+    if settings.objective is not None and settings.objective not in measured:
+        raise RequestError(
+            unknown_name("metric", settings.objective, measured).replace(":", " in execution.objective:", 1)
+        )
     return requests, settings
 
 
 class _Check:
-    """One configuration under scrutiny; ``faults`` collects what is wrong with it."""
+    """One configuration and its faults."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
@@ -89,10 +91,10 @@ class _Check:
         features = {key: self._one_of(key, choices) for key, choices in CHOICES.items()}
         if protocol and protocol.name == "official" and features["missing"] == "drop":
             self.faults.append(
-                "protocol=official counts rows as the data set has them, and missing=drop leaves some out: use "
+                "protocol=official counts the rows of the whole data set, but missing=drop removes some: use "
                 "missing=impute or protocol=holdout."
             )
-        if self.faults or solver is None or dataset is None or problem is None:
+        if self.faults or solver is None or dataset is None or problem is None or protocol is None:
             raise RequestError(*self.faults)
         return Request(
             solver=solver,
@@ -124,6 +126,8 @@ class _Check:
         return section if isinstance(section, dict) else {}
 
     def _name(self, group: str) -> str:
+        if group in self.config and self.config[group] is None:
+            raise RequestError  # an unknown choice, reported when it was composed
         name = self._section(group).get("name")
         if not isinstance(name, str):
             raise RequestError(f"No {group} is chosen: add {group}=NAME (`npbench --help` lists the names).")
@@ -135,12 +139,12 @@ class _Check:
     def _whole(self, key: str, at_least: int) -> None:
         value = self.config.get(key)
         if not is_whole(value, at_least):
-            self.faults.append(f"{key} is {value!r}: it must be a whole number, {at_least} or more.")
+            self.faults.append(f"{key} is {value!r}: expected a whole number, {at_least} or more.")
 
     def _one_of(self, key: str, choices: Sequence[str]) -> Any:
         value = self.config.get(key)
         if value not in list(choices):
-            self.faults.append(f"{key} is {value!r}: it must be {', '.join(choices[:-1])} or {choices[-1]}.")
+            self.faults.append(f"{key} is {value!r}: expected {', '.join(choices[:-1])} or {choices[-1]}.")
         return value
 
     def _problem(self) -> Problem:
@@ -151,12 +155,12 @@ class _Check:
 
         settings = self._settings("protocol")
         if dataset:
-            missing = [name for name in OF_THE_DATASET if name in settings and settings[name] is None]
+            missing = [name for name in DATASET_DEFAULTS if name in settings and settings[name] is None]
             settings |= {name: getattr(dataset, name) for name in missing}
         return self._dataclass("protocol", PROTOCOLS, settings)
 
     def _dataclass(self, group: str, table: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
-        """Build the problem or protocol called for, from its section."""
+        """Build the problem or protocol that a section names."""
         name = self._name(group)
         if name not in table:
             raise RequestError(unknown_name(group, name, table))
@@ -175,15 +179,15 @@ class _Check:
             return [m for m in known.values() if problem and (m.problems is None or problem.name in m.problems)]
         names = [wanted] if isinstance(wanted, str) else wanted
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            self.faults.append(f"metrics is {wanted!r}: it must be null or a list of names, as in metrics=[p_fa,p_nd].")
+            self.faults.append(f"metrics is {wanted!r}: expected null or a list of names, as in metrics=[p_fa,p_nd].")
             return []
         found = [self._attempt(partial(registry.installed().metric, name)) for name in dict.fromkeys(names)]
         metrics = [metric for metric in found if metric]
         for metric in metrics:
             if problem and metric.problems is not None and problem.name not in metric.problems:
                 self.faults.append(
-                    f"The metric {metric.name!r} does not apply to problem={problem.name}, but to "
-                    f"{', '.join(metric.problems)}: leave it out of metrics."
+                    f"The metric {metric.name!r} applies to {', '.join(metric.problems)}, not to {problem.name}: "
+                    "remove it from metrics."
                 )
         return metrics
 
@@ -191,9 +195,9 @@ class _Check:
         if not solver or not problem or problem.name in solver.solves:
             return
         others = sorted(s.name for s in registry.installed().solvers.values() if problem.name in s.solves)
-        instead = f"use solver={' or '.join(others)}" if others else "no installed solver does"
         self.faults.append(
-            f"solver={solver.name} does not solve problem={problem.name}, but {', '.join(solver.solves)}: {instead}."
+            f"solver={solver.name} solves {', '.join(solver.solves)}, not {problem.name}. Solvers for {problem.name}: "
+            f"{', '.join(others) or 'none is installed'}."
         )
 
     def _dataset_params(self, dataset: Dataset) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""How a run is carried out: what changes no result."""
+"""Settings of a whole run, which change no result."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from typing import Any
 from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
-KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace")
+KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace", "objective")
 EXECUTIONS = {"local": KEYS, "dask": (*KEYS, "address")}
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
@@ -32,13 +32,15 @@ class RunSettings:
     memory_limit : float or None
         MB (10^6 bytes) a job may allocate.
     force : bool
-        Whether to run again what the results folder already holds.
+        Whether to rerun jobs that have a record.
     trace : bool
-        Whether records keep the course of the final fit or of the search; those that do not have it are made again.
+        Whether records keep the trace of the final fit or of the search; jobs without one are rerun.
     name : {"local", "dask"}
-        Who carries it out.
+        Where the jobs run.
     address : str or None
-        Of a Dask scheduler; None starts a cluster on this machine.
+        Address of a Dask scheduler; None starts a cluster on this machine.
+    objective : str or None
+        Metric that a sweeper of Hydra optimises; None for the validation loss.
     """
 
     results: Path
@@ -49,6 +51,7 @@ class RunSettings:
     trace: bool = False
     name: str = "local"
     address: str | None = None
+    objective: str | None = None
 
 
 def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
@@ -69,51 +72,56 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
     if len(distinct) > 1:
         raise RequestError("execution and results are settings of the whole run: give each of them one value.")
     (config,) = distinct.values()
-    execution, results = config.get("execution"), config.get("results")
-    if not isinstance(execution, dict):
-        raise RequestError(f"No execution is chosen: add execution=NAME, one of {', '.join(EXECUTIONS)}.")
-    faults = [*_execution_faults(execution), *_folder_faults(results)]
+    execution, results = config.get("execution", {}), config.get("results")
+    faults = [*_folder_faults(results)]
+    if execution is None:  # an unknown choice, reported when it was composed
+        raise RequestError(*faults)
+    faults = [*_execution_faults(execution), *faults]
     if faults:
         raise RequestError(*faults)
     return RunSettings(Path(str(results)), **execution)
 
 
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
-    name, n_jobs, time_limit, memory_limit, *switches = map(execution.get, KEYS)
+    name = execution.get("name")
     if name not in EXECUTIONS:
         yield unknown_name("execution", str(name), EXECUTIONS)
-    keys = EXECUTIONS.get(str(name), KEYS)
+        return
+    keys = EXECUTIONS[name]
     known = [f"execution.{key}" for key in keys]
     yield from (unknown_name("setting", f"execution.{key}", known) for key in execution if key not in keys)
-    address = execution.get("address")
-    if not (address is None or (isinstance(address, str) and ADDRESS.fullmatch(address))):
-        yield f"execution.address is {address!r}: it must be a Dask scheduler's, as in tcp://localhost:8786, or null."
-    if not (n_jobs == -1 or is_whole(n_jobs, at_least=1)):
-        yield f"execution.n_jobs is {n_jobs!r}: it must be a whole number, 1 or more, or -1 for one per core."
-    if not (time_limit is None or is_positive(time_limit)):
-        yield f"execution.time_limit is {time_limit!r}: it must be a positive number of seconds, or null for no limit."
-    if not (memory_limit is None or is_positive(memory_limit)):
-        yield (
-            f"execution.memory_limit is {memory_limit!r}: it must be a positive number of MB, or null for the worker's "
-            "share of the machine's memory."
-        )
-    for key, switch in zip(KEYS[4:], switches, strict=True):
-        if not isinstance(switch, bool):
-            yield f"execution.{key} is {switch!r}: it must be true or false."
+    for key, (is_valid, expected) in CHECKS.items():
+        if not is_valid(execution.get(key)):
+            yield f"execution.{key} is {execution.get(key)!r}: expected {expected}."
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and ADDRESS.fullmatch(value) is not None
+
+
+# For each key, what it may be and how that is said.
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "address": (lambda v: v is None or _is_address(v), "a Dask scheduler, as in tcp://localhost:8786, or null"),
+    "n_jobs": (lambda v: v == -1 or is_whole(v, at_least=1), "a number of workers, 1 or more, or -1 for one per core"),
+    "time_limit": (lambda v: v is None or is_positive(v), "a positive number of seconds, or null for no limit"),
+    "memory_limit": (lambda v: v is None or is_positive(v), "a positive number of MB, or null for the worker's share"),
+    "force": (lambda v: isinstance(v, bool), "true or false"),
+    "trace": (lambda v: isinstance(v, bool), "true or false"),
+    "objective": (lambda v: v is None or isinstance(v, str), "the name of a metric, or null for the validation loss"),
+}
 
 
 def _folder_faults(results: Any) -> Iterable[str]:
     if not isinstance(results, str) or not results:
-        yield f"results is {results!r}: it must name a folder, as in results=results."
+        yield f"results is {results!r}: expected a folder, as in results=results."
         return
     path = Path(results).absolute()
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
     if not existing.is_dir():
-        yield f"results={results} is no folder: {existing} is a file. Name another folder."
+        yield f"results={results} is not a folder: {existing} is a file. Name another folder."
         return
-    try:  # permissions do not tell of every file system that refuses
+    try:  # writing is the only reliable test: some file systems refuse it whatever the permissions
         with TemporaryDirectory(prefix=".npbench-", dir=existing):
             pass
     except OSError as error:
-        reason = error.strerror or error
-        yield f"results={results} cannot be written: {existing} takes no new folder ({reason}). Name another folder."
+        yield f"results={results} cannot be written ({error.strerror or error}): name another folder than {existing}."

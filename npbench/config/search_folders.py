@@ -1,4 +1,4 @@
-"""The folders that configuration lies in, found without importing Hydra or any plugin's code."""
+"""Folders of configuration, found without importing Hydra or the code of plugins."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def config_dir() -> Path:
 
 
 def package_folders(package: str) -> list[Path]:
-    """Return the folders of a package with configuration, as plugins name them; none if there is no such package.
+    """Return the folders of a package of YAML; none if it does not exist.
 
-    Packages of YAML need no ``__init__.py``; such a package may have several folders.
+    Such a package needs no ``__init__.py``, and then may have several folders.
     """
     try:
         spec = importlib.util.find_spec(package)
-    except ModuleNotFoundError:  # the package that it lies in
+    except ModuleNotFoundError:  # its parent package does not exist
         spec = None
     return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]

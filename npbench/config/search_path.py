@@ -1,15 +1,18 @@
-"""Where configuration comes from: npbench's own YAML, that of plugins, and nodes generated from descriptions.
+"""Sources of configuration: npbench's own YAML, that of plugins, and nodes generated from descriptions.
 
-A solver or data set whose plugin ships no YAML is configured from its description and the signature of its code,
-which is imported only when the command line names it. Files win over generated nodes.
+A solver or data set without YAML is configured from its description and the signature of its code, which is imported
+only when the command line names it. Files win over generated nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from hydra import initialize_config_dir
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.errors import ConfigCompositionException
@@ -22,7 +25,10 @@ from npbench.config.search_folders import config_dir, package_folders
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
 
-__all__ = ["PluginConfigs", "RegistrySource", "addresses", "config_dir", "register"]
+if TYPE_CHECKING:
+    from hydra._internal.hydra import Hydra
+
+__all__ = ["PluginConfigs", "RegistrySource", "addresses", "config_dir", "initialized", "register"]
 
 
 def register(folder: str | None = None) -> None:
@@ -32,17 +38,31 @@ def register(folder: str | None = None) -> None:
     Plugins.instance().register(RegistrySource)
 
 
-def addresses(package: str) -> list[str]:
-    """Return where Hydra finds a package's configuration: its folders.
+@contextmanager
+def initialized(folder: str | None = None) -> Iterator[Hydra]:
+    """Initialize Hydra with a folder of primary configurations, by default npbench's own, also within another Hydra."""
+    outer = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(folder or str(config_dir()), version_base="1.3", job_name="npbench"):
+            hydra = GlobalHydra.instance().hydra
+            assert hydra is not None
+            yield hydra
+    finally:
+        GlobalHydra.instance().hydra = outer
 
-    Since Python 3.12 Hydra cannot list the top of a package that has no ``__init__.py``, as folders of YAML have none.
-    A package that does not exist is left to Hydra to name.
+
+def addresses(package: str) -> list[str]:
+    """Return the addresses of a package's configuration for Hydra: its folders.
+
+    Since Python 3.12 Hydra cannot list a package without ``__init__.py``, and folders of YAML have none. Hydra itself
+    reports a package that does not exist.
     """
     return [f"file://{folder}" for folder in package_folders(package)] or [f"pkg://{package}"]
 
 
 class PluginConfigs(SearchPathPlugin):
-    """Appends what plugins ship, then the generated nodes, to Hydra's search path."""
+    """Append the user's folder, npbench's own, those of plugins, and the generated nodes to Hydra's search path."""
 
     folder: ClassVar[str | None] = None
 
@@ -50,6 +70,9 @@ class PluginConfigs(SearchPathPlugin):
         """Append to the search path; what comes first wins."""
         if self.folder:
             search_path.append(provider="command-line", path=f"file://{self.folder}")
+        own = str(config_dir())  # the main folder, unless --config-path names another
+        if all((element.path or "").removeprefix("file://") != own for element in search_path.get_path()):
+            search_path.append(provider="npbench", path=f"file://{own}")
         for package in registry.installed().config_packages:
             for address in addresses(package):
                 search_path.append(provider="npbench", path=address)
@@ -117,8 +140,7 @@ def _problem_node(name: str) -> dict[str, Any]:
 
 
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    # A parameter without a default must be given a value: Hydra's "???". A default that YAML has no word for is left
-    # to the code.
+    # A parameter without a default needs a value: Hydra's "???". A default that YAML cannot express stays in the code.
     shown = {name: "???" if default is REQUIRED else default for name, default in params.items()}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in shown.items() if _is_plain(v)}
 

@@ -1,4 +1,4 @@
-"""The settings of a solver: which of its parameters are fixed, which are searched, and what is wrong with them."""
+"""Divide a solver's parameters into fixed and searched ones, and check them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from npbench.signature import REQUIRED, Signature, filled_in, signature
 def solver_settings(
     solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Tell the parameters of a solver that are fixed from those that are searched.
+    """Divide the parameters of a solver into fixed and searched ones.
 
-    One that has a grid is searched while its own value is null; given a value, it is fixed and its grid is ignored. The
+    A parameter with a grid is searched while its value is null; given a value, it is fixed and its grid is ignored. The
     same holds for each name in a parameter that is a mapping.
 
     Parameters
     ----------
     solver : Solver
-        Its description; the estimator is imported.
+        Description of the solver; its estimator is imported.
     section : mapping
-        Its section of the configuration: parameters, and grids under ``search``.
+        Section of the configuration: parameters, and grids under ``search``.
     of_problem : mapping
-        Parameters of the problem, which the run fills in: what the solver accepts may depend on them.
+        Parameters of the problem, on which valid values may depend.
 
     Returns
     -------
@@ -37,12 +37,12 @@ def solver_settings(
     Raises
     ------
     RequestError
-        With a sentence for each parameter that does not exist or has a value or grid that it cannot have.
+        With one message for each unknown parameter, value out of range, or wrong grid.
     """
     settings = {str(name): value for name, value in section.items() if name not in ("name", "search")}
     grids = section.get("search") or {}
     if not isinstance(grids, dict):
-        raise RequestError(f"solver.search is {grids!r}: it must hold grids by name, as in solver.search.C=[0.1,1].")
+        raise RequestError(f"solver.search is {grids!r}: expected grids by name, as in solver.search.C=[0.1,1].")
     grids = _given(grids)
     faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
     faults += _name_faults(solver, _signature(solver, faults), settings | grids)
@@ -57,13 +57,13 @@ def solver_settings(
 
 
 def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the grids without those that are null, in parameters that are mappings too."""
+    """Return the grids that are not null, also within mappings."""
     plain = {str(name): _given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
     return {name: grid for name, grid in plain.items() if grid not in (None, {})}
 
 
 def _candidates(value: Any, grid: Any) -> list[Any]:
-    """Return the values that a parameter is selected from, given its own value; none if that fixes it."""
+    """Return the candidates of a parameter with a given value; none if the value fixes it."""
     from npbench.evaluation.grids import grid_values
 
     if not isinstance(value, dict):
@@ -86,7 +86,7 @@ def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
 
 
 def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each parameter that the estimator lacks, that the run fills in, or that needs a value."""
+    """Yield a message for each parameter that is unknown, filled in by the run, or without a value."""
     hidden = filled_in(solver)
     known = {name: default for name, default in takes.defaults.items() if name not in hidden}
     for name in given:
@@ -97,15 +97,15 @@ def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> 
             yield unknown_name("setting", f"solver.{name}", [f"solver.{k}" for k in known])
     for name, default in known.items():
         if default is REQUIRED and given.get(name) is None:
-            yield f"solver.{name} has no default and no value: set it, as in solver.{name}=1."
+            yield f"solver.{name} has no value and no default: set it, as in solver.{name}=1."
 
 
 def _value_faults(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Ask a scikit-learn estimator that declares the ranges of its parameters about every value."""
+    """Check every value, if the estimator declares the ranges of its parameters as scikit-learn does."""
     estimator, unknown = resolve(solver.estimator), signature(solver.estimator).unknown(params)
     if not hasattr(estimator, "_parameter_constraints"):
         return []
-    first = {name: value for name, value in params.items() if name not in unknown}  # what is left are the problem's
+    first = {name: value for name, value in params.items() if name not in unknown}  # the others are the problem's
     first |= {name: grid[0] for name, grid in search.items()}
     trials = [first | {name: value} for name, grid in search.items() for value in grid] or [first]
     faults: dict[str, None] = {}

@@ -1,6 +1,6 @@
-"""Data sets: what one is, where its files are found, how it reaches worker processes.
+"""Data sets: arrays and their checks, sources of files, and the cache that worker processes share.
 
-Names are imported when they are first used: where files lie is told without loading numerics.
+Names are imported on first use, so that :mod:`npbench.data.sources` works without loading numerics.
 """
 
 import importlib
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from npbench.data.binary import BinaryData
+    from npbench.data.cache import SharedData, share
     from npbench.data.loading import load, parameter_faults
-    from npbench.data.sharing import SharedData, share
 
 __all__ = ["BinaryData", "SharedData", "load", "parameter_faults", "share"]
 
 _MODULES = {
     "BinaryData": "binary",
-    "SharedData": "sharing",
+    "SharedData": "cache",
     "load": "loading",
     "parameter_faults": "loading",
-    "share": "sharing",
+    "share": "cache",
 }
 
 

@@ -1,10 +1,10 @@
-"""A binary classification data set in memory, checked once and immutable from then on."""
+"""Binary classification data in memory, checked once and immutable."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,16 +33,17 @@ class BinaryData:
     y : int8 ndarray of shape (n_samples,)
         Labels in {-1, +1}, both present.
     name : str
-        What it is called in tables and errors.
+        Name in tables and errors.
     published : int64 ndarray of shape (n_divisions, n_train), optional
-        Divisions into training and test part that come with the data: the training rows of each, ascending; all
-        others are its test part.
+        Training rows, ascending, of each division that comes with the data; the other rows are its test part.
     categorical : bool ndarray of shape (n_features,), optional
-        Columns whose numbers are codes of categories: equal or not, but in no order.
+        Columns of category codes, which have no order.
     groups : int64 ndarray of shape (n_samples,), optional
-        Rows with the same number belong together, as the samples of one patient do, and are never divided.
+        Group of each row. Rows of one group, such as the samples of one patient, are never divided.
     columns : tuple of str, optional
-        What the features are called.
+        Names of the features.
+    known_sha256 : str, optional
+        Hash of the content if known; computing it reads everything.
     """
 
     X: Features
@@ -52,6 +53,11 @@ class BinaryData:
     categorical: np.ndarray | None = None
     groups: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
+    known_sha256: InitVar[str | None] = None
+
+    def __post_init__(self, known_sha256: str | None) -> None:
+        if known_sha256 is not None:
+            object.__setattr__(self, "sha256", known_sha256)  # the cached property
 
     @classmethod
     def checked(
@@ -66,32 +72,32 @@ class BinaryData:
         columns: Any = None,
         copy: bool = True,
     ) -> BinaryData:
-        """Convert and check features and labels; the arguments are copied, not kept, unless ``copy`` is False.
+        """Convert and check features and labels; the arguments are copied unless ``copy`` is False.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
-            Anything that converts to finite float64 numbers; if dense, NaN where a value is missing.
+            Finite numbers; NaN in a dense matrix is a missing value.
         y : array-like of shape (n_samples,)
             Labels equal to -1 or +1.
         name : str
-            What the data are called in errors.
+            Name of the data in errors.
         published : array-like of int of shape (n_divisions, n_train), optional
-            Training rows, counted from 0, in any order; no row twice in one division.
+            Training rows of each division, counted from 0, in any order, without repetition.
         categorical : array-like, optional
-            Columns of dense ``X`` that hold codes of categories: their numbers, counted from 0, or a boolean for each.
+            Columns of dense ``X`` that hold category codes: column numbers from 0, or a boolean for each column.
         groups : array-like of shape (n_samples,), optional
-            A number or word for each row, the same for rows that belong together.
+            Group of each row, a number or a string.
         columns : sequence of str, optional
             Names of the features.
         copy : bool
-            Whether ``X`` stays as it is. Otherwise its memory is taken over where that is possible: it cannot be
-            written to any more, and is brought into canonical form where it lies.
+            Whether ``X`` is copied. Otherwise its memory is reused if possible: it is converted in place and becomes
+            read-only.
 
         Raises
         ------
         RequestError
-            With a sentence for every fault of the arrays.
+            With a message for each fault of the arrays.
 
         Examples
         --------
@@ -105,7 +111,9 @@ class BinaryData:
         faults: list[str] = []
         features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)
         if features is not None and labels is not None and features.shape[0] != len(labels):
-            faults.append(f"has {features.shape[0]} rows of features but {len(labels)} labels: there must be one each.")
+            faults.append(
+                f"has {features.shape[0]} rows of features but {len(labels)} labels: expected one for each row."
+            )
         if features is not None and labels is not None:
             data = cls(
                 features,
@@ -149,7 +157,7 @@ class BinaryData:
 
     @cached_property
     def row_hashes(self) -> np.ndarray:
-        """A number for each row, int64: rows with equal features have the same in this process; O(size), once."""
+        """Hash of each row, int64, equal for equal features within this process; O(size), computed once."""
         if sparse.issparse(self.X):
             ends = self.X.indptr.tolist()
             pairs = ((self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
@@ -158,7 +166,7 @@ class BinaryData:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that answers depend on, by name: ``y``; ``X``, or ``indptr``, ``indices`` and ``data``; optional ones."""
+        """Arrays that answers depend on: ``y``; ``X``, or ``indptr``, ``indices`` and ``data``; optional ones."""
         X = self.X
         features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if sparse.issparse(X) else {"X": X}
         optional = {name: array for name in OPTIONAL if (array := getattr(self, name)) is not None}
@@ -166,17 +174,17 @@ class BinaryData:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the content: the same for equal numbers, whatever their dtype and memory order once were.
+        """Hash of the content, the same for equal numbers of any original dtype and memory order.
 
-        Dense and CSR data differ even where the numbers agree, since preprocessing and solvers treat them
-        differently. Names, of the data and of columns, take no part. O(size of the data), once.
+        Dense and CSR data differ even if the numbers agree, since preprocessing and solvers treat them differently.
+        Names of the data and of columns are not hashed. O(size of the data), computed once.
         """
         layout = "csr" if sparse.issparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())
         for name, array in self.arrays.items():
             if name in OPTIONAL:
                 digest.update(f"{name} {'x'.join(map(str, array.shape))}".encode())
-            # Indices are 32 or 64 bits wide by size and platform; on any machine the bytes hashed are the same.
+            # Indices have 32 or 64 bits by size and platform; the hashed bytes are the same on all machines.
             portable = array.astype("<i8" if array.dtype.kind == "i" else "<f8", copy=False)
             digest.update(np.ascontiguousarray(portable).data)
         return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The parts of a data set, converted and checked; what is wrong is collected as sentences, without their subject."""
+"""Convert and check the arrays of a data set; each fault is a sentence that lacks its subject, the data set."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no t
 
 
 def features(X: Any, faults: list[str], *, copy: bool = True) -> Features | None:
-    """Return ``X`` converted, or None; append what is wrong to ``faults``. Without ``copy``, ``X`` may be changed."""
+    """Return ``X`` converted, or None; append to ``faults``. Without ``copy``, ``X`` may be changed."""
     try:
         converted = _to_csr(X, copy) if sparse.issparse(X) else _to_dense(X, copy)
     except (TypeError, ValueError, OverflowError) as error:
         faults.append(f"has features that cannot be read as a table of numbers: {error}.")
         return None
     if converted.ndim != 2:
-        faults.append(f"has features of shape {converted.shape}: two dimensions are needed, samples and features.")
+        faults.append(f"has features of shape {converted.shape}: expected two dimensions, samples and features.")
         return None
     for size, what in zip(converted.shape, ("rows", "features"), strict=True):
         if size == 0:
-            faults.append(f"has no {what}: at least one is needed.")
+            faults.append(f"has no {what}: expected at least one.")
     faults.extend(_non_finite(converted))
     return converted
 
@@ -32,17 +32,17 @@ def _to_dense(X: Any, copy: bool) -> np.ndarray:
     if np.iscomplexobj(X):
         raise TypeError("complex numbers have no order")
     with np.errstate(over="ignore"):  # a number beyond float64 becomes infinite, which is reported as such
-        # What may not be written into belongs to somebody else, and is copied all the same.
+        # A read-only array belongs to somebody else, and is copied in any case.
         dense = np.array(X, np.float64, order="C") if copy else np.require(X, np.float64, ["C", "W", "E"])
         dense += 0.0  # turns -0.0 into 0.0, which compares equal and so must hash equal
     if has_missing(dense):
-        dense[np.isnan(dense)] = np.nan  # one NaN of many, for the same reason
+        dense[np.isnan(dense)] = np.nan  # NaN has many bit patterns, which must hash equal
     return dense
 
 
 def has_missing(X: Features) -> bool:
-    """Return whether dense features have NaN, which stands for a missing value; O(size), and no copy."""
-    return not sparse.issparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # a minimum is NaN if anything is
+    """Return whether dense features have NaN, a missing value; O(size), without a copy."""
+    return not sparse.issparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # the minimum is NaN if any value is
 
 
 def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
@@ -79,7 +79,7 @@ def _non_finite(X: Features) -> Iterator[str]:
 
 
 def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
-    """Return the training rows in ascending order, or None; append what is wrong to ``faults``."""
+    """Return the training rows in ascending order, or None; append to ``faults``."""
     try:
         rows = np.asarray(published)
     except ValueError as error:
@@ -87,7 +87,7 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
         return None
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
         faults.append(
-            f"has published divisions of shape {rows.shape} and type {rows.dtype}: whole numbers are needed, a row of "
+            f"has published divisions of shape {rows.shape} and type {rows.dtype}: expected whole numbers, a row of "
             "them for each division."
         )
         return None
@@ -95,14 +95,14 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
     if rows[:, 0].min() < 0 or rows[:, -1].max() >= n_samples:
         faults.append(f"has published divisions with rows other than 0 to {n_samples - 1}: count them from 0.")
     elif (rows[:, 1:] == rows[:, :-1]).any():
-        faults.append("has published divisions with a row twice: a row is either trained on or tested on, once.")
+        faults.append("has published divisions with repeated rows: name each training row once.")
     elif rows.shape[1] == n_samples:
-        faults.append("has published divisions that train on every row: some must be left to test on.")
+        faults.append("has published divisions that train on every row: leave some for the test part.")
     return rows
 
 
 def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarray | None:
-    """Return which columns hold codes of categories as booleans, or None for none; append to ``faults``."""
+    """Return a boolean for each column, True for category codes, or None if there are none; append to ``faults``."""
     columns, n_features = np.asarray(categorical), X.shape[1]
     mask = np.zeros(n_features, dtype=bool)
     if columns.dtype == bool and columns.shape == mask.shape:
@@ -118,39 +118,39 @@ def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarra
             f"from 0, or give {n_features} booleans."
         )
     if mask.any() and sparse.issparse(X):
-        faults.append("has categorical columns in a sparse matrix: make it dense, or encode them before.")
+        faults.append("has categorical columns in a sparse matrix: make it dense, or encode them first.")
     return mask if mask.any() else None
 
 
 def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
-    """Return the groups as numbers from 0 in the order they first occur; None where each has one row."""
+    """Return the groups as numbers from 0 in order of first occurrence; None if each has one row."""
     names = np.asarray(groups)
     if names.shape != (n_samples,):
-        faults.append(f"has groups of shape {names.shape}: one for each of its {n_samples} rows is needed.")
+        faults.append(f"has groups of shape {names.shape}: expected one for each of its {n_samples} rows.")
         return None
-    if any(name is None or name != name for name in names.tolist()):  # noqa: PLR0124 -- which NaN alone does
-        faults.append("has rows without a group: give every row one, its own where it belongs to none.")
+    if any(name is None or name != name for name in names.tolist()):  # noqa: PLR0124 -- only NaN differs from itself
+        faults.append("has rows without a group: give each of them a group of its own.")
         return None
-    if names.dtype == object:  # of which NumPy may not know an order
+    if names.dtype == object:  # objects of several types may have no order
         names = names.astype(str)
     _, firsts, codes = np.unique(names, return_index=True, return_inverse=True)
-    # So that the hash depends on who shares a group, and not on what groups are called.
+    # The hash depends on which rows share a group, not on the names of groups.
     rank = np.empty(len(firsts), dtype=np.int64)
     rank[np.argsort(firsts)] = np.arange(len(firsts))
     return rank[codes] if len(firsts) < n_samples else None
 
 
 def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str, ...] | None:
-    """Return the names of the columns; append what is wrong with them to ``faults``."""
+    """Return the names of the columns, or None; append to ``faults``."""
     names = tuple(map(str, columns))
     if len(names) != n_features:
-        faults.append(f"has {len(names)} names for {n_features} columns: there must be one each.")
+        faults.append(f"has {len(names)} names for {n_features} columns: expected one for each.")
         return None
     return names
 
 
 def first(what: str, numbers: Any, at_most: int = 5) -> str:
-    """Return the first few of the distinct ``numbers`` or names, with the word for one of them.
+    """Return the first few distinct ``numbers`` or names, after the noun ``what``.
 
     Examples
     --------
@@ -164,21 +164,21 @@ def first(what: str, numbers: Any, at_most: int = 5) -> str:
 
 
 def labels(y: Any, faults: list[str]) -> np.ndarray | None:
-    """Return ``y`` as int8, or None; append what is wrong to ``faults``."""
+    """Return ``y`` as int8, or None; append to ``faults``."""
     labels = np.asarray(y)
     if labels.ndim != 1:
-        faults.append(f"has labels of shape {labels.shape}: one dimension is needed.")
+        faults.append(f"has labels of shape {labels.shape}: expected one dimension.")
         return None
-    # True equals 1, but True and False are no coding of ours; words would compare with a number in vain.
+    # True equals 1, but True and False are not accepted; strings cannot be compared with numbers.
     allowed = (labels == 1) | (labels == -1) if labels.dtype.kind in "iufO" else np.zeros(len(labels), dtype=bool)
     if not allowed.all():
         strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
         more = ", ..." if len(strange) > 5 else ""
         faults.append(
             f"has {np.sum(~allowed)} labels other than -1 and +1: {', '.join(strange[:5])}{more}. "
-            "Code the class whose misses are to be minimised as +1 and the other as -1."
+            "Code the class of interest, whose misses are minimised, as +1 and the other as -1."
         )
         return None
     if len(labels) and np.all(labels == labels[0]):
-        faults.append(f"has one class only: every label is {int(labels[0]):+d}; both classes are needed.")
+        faults.append(f"has one class only, {int(labels[0]):+d}: expected both classes.")
     return labels.astype(np.int8)

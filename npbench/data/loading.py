@@ -1,4 +1,4 @@
-"""From a data set's description to checked arrays."""
+"""Load a data set: from its description to checked arrays."""
 
 from __future__ import annotations
 
@@ -7,43 +7,45 @@ from pathlib import Path
 from typing import Any
 
 from npbench.contracts import DataFile, Dataset, resolve
-from npbench.data import array_cache, sources
+from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, unknown_name
 from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find the files of a data set, or its original, verify them, read them, and check what was read.
+    """Find, verify and read the files of a data set, or of its original, and check the arrays.
 
-    What was read of the same files before is opened from the cache, as memory maps.
+    Arrays that were read from the same files before are opened from the cache, as memory maps.
 
     Parameters
     ----------
     dataset : Dataset
-        Its description.
+        Description of the data set.
     **params
         Settings of the data set.
 
     Raises
     ------
     RequestError
-        If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or returns
-        something else than the description says: all faults of one stage at once.
+        If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or contradicts
+        the description; with all faults of one stage.
     """
     faults = parameter_faults(dataset, params)
     target, files = _found(dataset, faults)
     if faults:
         raise RequestError(*faults)
-    key = array_cache.key(target, list(files.values()), params)
-    data = array_cache.recall(key, dataset.name) or _call(dataset.name, target, list(files), params)
+    key = cache.key(target, list(files.values()), params)
+    cached = cache.recall(key, dataset.name)
+    data = cached or _call(dataset.name, target, list(files), params)
     _compare(dataset, data)
-    array_cache.keep(key, data)
+    if not cached:
+        cache.keep(key, data)
     return data
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each of ``params`` that the data set does not have; no file is read.
+    """Return a message for each of ``params`` that the data set does not have; reads no file.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     >>> parameter_faults(toy, {"sigm": 2.0})
     ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
     """
-    _loader(dataset.name, dataset.load)  # a plugin that cannot be imported is told as such
+    _loader(dataset.name, dataset.load)  # reports a plugin that cannot be imported
     own = signature(dataset.load, len(dataset.files))
     unknown = [] if own.is_open else [name for name in params if name not in own.defaults]
     return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in unknown]
@@ -60,7 +62,7 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
 def _loader(name: str, target: str) -> Callable[..., Any]:
     try:
         loader: Callable[..., Any] = resolve(target)
-    except Exception as error:  # whatever a plugin's module raises is that plugin's fault, told as such
+    except Exception as error:  # a plugin's module may raise anything
         raise RequestError(
             f"The loader {target!r} of data set {name!r} cannot be imported: "
             f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
@@ -69,10 +71,7 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
 
 
 def _found(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
-    """Return the loader to call, and the paths to call it with, each with the hash of what is there.
-
-    They are those of the original where data folders hold all of it.
-    """
+    """Return the loader, and the hash of each file by path: of the original if data folders hold all of it."""
     if dataset.original:
         held = _paths(sources.find, dataset.original.files, faults)
         if len(held) == len(dataset.original.files):
@@ -88,7 +87,7 @@ def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: li
     try:
         return find(file)
     except RequestError as error:
-        # Files of one data set often share their fault, as in a wrong NPBENCH_DATA.
+        # Files of one data set often share a fault, such as a wrong NPBENCH_DATA.
         faults.extend(fault for fault in error.faults if fault not in faults)
         return None
 
@@ -100,7 +99,7 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
         return BinaryData.checked(X, y, name, **more, copy=False)
     except RequestError:
         raise
-    except Exception as error:  # as above
+    except Exception as error:  # a plugin's loader may raise anything
         origin = f" from {', '.join(map(str, paths))}" if paths else ""
         raise RequestError(
             f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
@@ -109,12 +108,14 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:
-    # The hashes of files that npbench finds are right; what else is read may be what a user brought.
-    culprit = "Its loader" if dataset.files else "What it is read from, its loader"
+    # Files that npbench finds have the right hash; without files, a user may have brought the wrong ones.
+    remedy = (
+        "Its loader or its description is wrong: report it to the authors of its plugin."
+        if dataset.files
+        else "Check what it is read from; if that is right, report it to the authors of its plugin."
+    )
     faults = [
-        f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, where its description says "
-        f"{expected}. {culprit} or its description is wrong: "
-        f"{'report' if dataset.files else 'where the files are right, report'} it to the authors of its plugin."
+        f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, expected {expected}. {remedy}"
         for attribute in ("n_samples", "n_features", "n_positive")
         if (expected := getattr(dataset, attribute)) not in (None, getattr(data, attribute))
     ]

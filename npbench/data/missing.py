@@ -1,4 +1,4 @@
-"""What becomes of missing values before rows are divided: refused, or their rows left out."""
+"""Refuse missing values, or leave out their rows, before the data are split."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from npbench.errors import RequestError
 
 
 def without_missing(data: BinaryData, missing: str) -> BinaryData:
-    """Return the data that a run divides.
+    """Return the data to split.
 
     Parameters
     ----------
     data : BinaryData
-        As loaded.
+        Data as loaded.
     missing : {"refuse", "drop", "impute"}
-        With "drop", rows with a missing value are left out, and what is returned has a hash of its own. With
-        "impute" they stay: each training part is to say what they are filled with.
+        With "drop", rows with a missing value are left out, which changes the hash. With "impute" they stay, to be
+        filled in from each training part.
 
     Raises
     ------
     RequestError
-        If values are missing and refused; if rows left out are part of a published division; if none or one class
+        If values are missing and refused, if the data come with divisions of all rows, or if fewer than two classes
         would be left.
     """
     if not data.has_missing or missing == "impute":
@@ -34,13 +34,13 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
         raise RequestError(_refusal(data, absent, complete))
     if data.published is not None:
         raise RequestError(
-            f"Data set {data.name!r} comes with divisions of all its rows, so that none can be left out: use "
-            "missing=impute in place of missing=drop."
+            f"Data set {data.name!r} comes with divisions of all its rows, and missing=drop would leave out some: use "
+            "missing=impute."
         )
     if len(set(data.y[complete].tolist())) < 2:
         raise RequestError(
-            f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, not of both "
-            "classes: use missing=impute in place of missing=drop."
+            f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, and they "
+            "lack a class: use missing=impute instead of missing=drop."
         )
     kept = None if data.groups is None else data.groups[complete]
     return BinaryData.checked(
@@ -60,6 +60,6 @@ def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:
     values = "1 missing value" if len(rows) == 1 else f"{len(rows)} missing values"
     return (
         f"Data set {data.name!r} has {values}, in {first('column', named)} and {first('row', rows)} (counted from 0), "
-        f"{np.sum(~complete)} of {data.n_samples} rows: add missing=impute to fill them in by medians and most "
-        "frequent categories of each training part, or missing=drop to leave these rows out."
+        f"{np.sum(~complete)} of {data.n_samples} rows: add missing=impute to fill in medians and most frequent "
+        "categories of the training part, or missing=drop to leave out these rows."
     )

@@ -1,7 +1,7 @@
-"""Where the files of a data set are: data folders, the user's cache, the official address.
+"""Find the files of a data set: data folders, the user's cache, the official address.
 
-A copy that is not what the data set's description says is an error wherever it lies; it is never passed over for
-another one, since two people would then unknowingly work on different files.
+A copy with other content than described is an error; it is never passed over for another copy, since two people would
+then unknowingly work on different files.
 """
 
 from __future__ import annotations
@@ -9,12 +9,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npbench.contracts import DataFile
 from npbench.errors import RequestError
 
-UNFINISHED = "unfinished"  # folder of the cache for downloads on their way
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+RAW = "raw"  # folder for files as their authors publish them, in the cache and in data folders
+TIMEOUT = 30  # seconds without an answer
+RETRIES = 2  # after 1 and 2 seconds
+CHUNK = 1 << 16  # bytes
+REFUSALS = (401, 403, 404, 410)  # answers that a retry does not change
 
 
 def cache_folder() -> Path:
@@ -26,10 +35,10 @@ def cache_folder() -> Path:
 
 
 def data_folders() -> list[Path]:
-    """Return the folders that are searched, in order.
+    """Return the folders to search, in order.
 
-    They are those of ``NPBENCH_DATA`` (separated as in ``PATH``); beside a checkout ``data/`` and
-    ``../shared/data``; and the cache.
+    These are the folders in ``NPBENCH_DATA`` (separated as in ``PATH``); ``data/`` and ``../shared/data`` beside a
+    checkout; and the cache.
 
     Raises
     ------
@@ -37,10 +46,10 @@ def data_folders() -> list[Path]:
         If ``NPBENCH_DATA`` names something that is not a folder.
     """
     named = [Path(entry).expanduser() for entry in os.environ.get("NPBENCH_DATA", "").split(os.pathsep) if entry]
-    missing = [f"NPBENCH_DATA names {path}, which is not a folder: correct it or create it." for path in named]
-    faults = [fault for path, fault in zip(named, missing, strict=True) if not path.is_dir()]
-    if faults:
-        raise RequestError(*faults)
+    if absent := [path for path in named if not path.is_dir()]:
+        raise RequestError(
+            *(f"NPBENCH_DATA names {path}, which is not a folder: correct or create it." for path in absent)
+        )
     return [*named, *_checkout_folders(Path(__file__).parents[2]), cache_folder()]
 
 
@@ -52,21 +61,18 @@ def _checkout_folders(root: Path) -> list[Path]:
 
 
 def copies(file: DataFile) -> Iterator[Path]:
-    """Yield the copies of ``file`` in the data folders, in order; what is in them is not looked at.
-
-    Each folder is searched for ``raw/<path>``, then for ``<path>``.
-    """
+    """Yield the copies of ``file`` in the data folders, in order and unread: ``raw/<path>``, then ``<path>``."""
     for folder in data_folders():
-        yield from (path for path in (folder / "raw" / file.path, folder / file.path) if path.is_file())
+        yield from (path for path in (folder / RAW / file.path, folder / file.path) if path.is_file())
 
 
 def find(file: DataFile) -> Path | None:
-    """Return the first copy of ``file`` in the data folders, verified; None where there is none.
+    """Return the first copy of ``file`` in the data folders, verified; None if there is none.
 
     Raises
     ------
     RequestError
-        If that copy cannot be read or is not the file described.
+        If that copy cannot be read or has other content.
     """
     path = next(copies(file), None)
     if path:
@@ -75,18 +81,18 @@ def find(file: DataFile) -> Path | None:
 
 
 def locate(file: DataFile) -> Path:
-    """Return a verified copy of ``file``, downloaded into the cache when no data folder has one.
+    """Return a verified copy of ``file``, downloaded into the cache if no data folder has one.
 
     Raises
     ------
     RequestError
-        If a copy is not the file described, or there is none and it cannot be downloaded.
+        If a copy has other content, or there is none and the download fails.
     """
     return find(file) or _download(file)
 
 
 def verify(path: Path, file: DataFile) -> None:
-    """Read the whole of ``path``, and raise RequestError unless it is the ``file`` described."""
+    """Raise RequestError unless ``path`` has the size and SHA-256 of ``file``."""
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:
@@ -95,28 +101,87 @@ def verify(path: Path, file: DataFile) -> None:
         raise RequestError(f"{path} cannot be read: {error.strerror or error}.") from error
     if (size, found) != (file.size, file.sha256):
         raise RequestError(
-            f"{path} is not the file this data set is made of: it has {size} bytes and SHA-256 {found}, expected "
-            f"are {file.size} bytes and SHA-256 {file.sha256}. Delete it, or put the one "
-            f"from {file.url} in its place."
+            f"{path} is not the file of this data set: expected {file.size} bytes with SHA-256 {file.sha256}, got "
+            f"{size} bytes with SHA-256 {found}. Delete it, or replace it with the file from {file.url}."
         )
 
 
+class _RefusedError(Exception):
+    """The server does not have the file; a retry would not help."""
+
+
 def _download(file: DataFile) -> Path:
-    """Bring ``file`` into the cache."""
-    from npbench.data.download import DownloadError, download
+    """Download ``file`` into the cache, once for all processes that want it."""
+    import pooch
+    import requests
+    from filelock import FileLock
 
-    target = cache_folder() / "raw" / file.path
-    try:
-        download(file, target, cache_folder() / UNFINISHED)
-    except DownloadError as error:
-        raise RequestError(_absent(file, str(error).rstrip("."))) from error
-    return target
-
-
-def _absent(file: DataFile, reason: str) -> str:
-    folders = data_folders()
-    return (
-        f"{file.path} lies in none of the data folders ({', '.join(map(str, folders))}) and could not be downloaded "
-        f"from {file.url}: {reason}. Get it by other means ({file.size} bytes, SHA-256 {file.sha256}) and save it as "
-        f"{folders[0] / 'raw' / file.path}, or name the folder that holds {file.path} in NPBENCH_DATA."
+    cache = cache_folder()
+    pooch.get_logger().setLevel("WARNING")
+    client = pooch.create(
+        cache / RAW, "", registry={file.path: file.sha256}, urls={file.path: file.url}, retry_if_failed=RETRIES
     )
+    try:
+        with FileLock(cache / "locks" / f"{file.sha256}.lock"):
+            return Path(client.fetch(file.path, downloader=partial(_receive, size=file.size)))
+    except requests.RequestException as error:
+        reason = _reason(error)
+    except OSError as error:
+        reason = f"{error.filename or cache} cannot be written: {error.strerror or error}"
+    except (ValueError, _RefusedError) as error:  # pooch raises ValueError for a wrong hash
+        reason = str(error).partition(". ")[0]
+    folders = data_folders()
+    raise RequestError(
+        f"{file.path} is in none of the data folders ({', '.join(map(str, folders))}) and cannot be downloaded from "
+        f"{file.url}: {reason}. Save the file ({file.size} bytes, SHA-256 {file.sha256}) as "
+        f"{folders[0] / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
+    )
+
+
+def _receive(url: str, output: str, _: object, *, size: int) -> None:
+    """Write the answer to ``output``, and stop a server that sends another size."""
+    import requests
+
+    headers = {"Accept-Encoding": "identity"}
+    with requests.get(url, stream=True, timeout=TIMEOUT, headers=headers) as response, _progress() as progress:
+        if response.status_code in REFUSALS:
+            raise _RefusedError(f"the server answered {response.status_code} {response.reason}")
+        response.raise_for_status()
+        if response.headers.get("Content-Length", str(size)) != str(size):
+            raise _RefusedError(f"expected {size} bytes, the server sends {response.headers['Content-Length']}")
+        # A .gz file stays packed even if the server calls that an encoding of the transfer.
+        response.raw.headers.pop("Content-Encoding", None)
+        task = progress.add_task(url.rpartition("/")[2], total=size)
+        with Path(output).open("wb") as stream:
+            for chunk in response.iter_content(CHUNK):
+                if stream.tell() + len(chunk) > size:
+                    raise _RefusedError(f"expected {size} bytes, the server sends more")
+                stream.write(chunk)
+                progress.advance(task, len(chunk))
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    return Progress(*columns, console=console, disable=not console.is_terminal)
+
+
+def _reason(error: Exception) -> str:
+    """Return why a request failed; messages of requests name its internals."""
+    import requests
+
+    # While a body is read, requests calls a time-out a connection error.
+    if isinstance(error, requests.Timeout) or "timed out" in str(error):
+        return f"no answer within {TIMEOUT} seconds"
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the server answered {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"its certificate is not accepted ({error})"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke before the file was complete"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection to the server"
+    return f"{type(error).__name__}: {error}"

@@ -1,1 +1,1 @@
-"""What estimators share: labels, decisions, linear scores, kernel expansions. Anyone's plugin may build on it."""
+"""Base classes and shared parts of estimators, for the plugins of npbench and anyone else's."""

@@ -1,32 +1,116 @@
-"""Two labels, one score, a threshold at 0."""
+"""Base class of the estimators: two labels, one score, a threshold at 0."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+import warnings
+from abc import ABC
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier of two classes by the sign of ``decision_function``; takes arrays and sparse matrices.
+    """A classifier of two classes by the sign of a score; takes arrays and CSR matrices.
+
+    A subclass writes two methods:
+
+    - ``_fit(X, signs)`` learns from checked samples and labels in {-1, +1}. If it sets ``converged_`` to False, ``fit``
+      issues a ConvergenceWarning with the text of ``_explanation``, or of ``_explanations[status_]``.
+    - ``_scores(X)`` returns f(x) of checked samples.
+
+    Parameter checks that ``_parameter_constraints`` cannot express go into ``_validate_params``.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
         The labels; ``classes_[1]`` is the positive class.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
     """
 
     classes_: np.ndarray
     _dtypes: ClassVar[list[type]] = [np.float64]
+    _explanations: ClassVar[Mapping[str, str]] = {}
 
-    @abstractmethod
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Training samples; the Gram matrix for a kernel method with ``kernel="precomputed"``.
+        y : array of shape (n_samples,)
+            Two labels; the larger one is the positive class.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data are unusable: not finite, of one class, of more than two.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``converged_`` is False; the message gives the reason and what to try.
+        """
+        self._run_fit(X, y)
+        return self
+
+    def _run_fit(self, X: Any, y: Any, **options: Any) -> Any:
+        """Validate, call ``_fit`` with the options, warn; return the result of ``_fit``.
+
+        Called by ``fit`` and its like, so that the warning names the line of their caller.
+        """
+        self._validate_params()
+        X, signs = self._training_set(X, y)
+        result = self._fit(X, signs, **options)
+        if not getattr(self, "converged_", True):
+            message = f"{type(self).__name__}: {self._explanation()}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return result
+
+    def _validate_params(self) -> None:
+        """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""
+        if hasattr(self, "_parameter_constraints"):
+            super()._validate_params()
+
+    def _fit(self, X: Any, signs: np.ndarray) -> Any:
+        """Learn from samples X, float64 in C order or CSR, and labels in {-1, +1}."""
+        raise NotImplementedError(f"{type(self).__name__} has neither _fit nor a fit of its own.")
+
+    def _explanation(self) -> str:
+        """Return the reason why the last fit did not converge, and what to try."""
+        return self._explanations.get(getattr(self, "status_", ""), "the fit did not converge.")
+
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0."""
+        """Return f(x), larger for more positive samples; its threshold is 0.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Samples; for ``kernel="precomputed"`` their kernel values with the training samples.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The scores.
+        """
+        check_is_fitted(self)
+        return self._scores(self._samples(X))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return f(x) of samples X, float64 in C order or CSR."""
+        raise NotImplementedError(f"{type(self).__name__} has neither _scores nor a decision_function of its own.")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return ``classes_[1]`` where f(x) > 0 and ``classes_[0]`` elsewhere.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.constraints import NUMBER, POSITIVE, Constraints, StrOptions
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 
@@ -23,19 +21,22 @@ KernelName = Literal["rbf", "linear", "poly", "precomputed"] | Callable[[Any, An
 class KernelClassifier(BinaryClassifier):
     """A binary classifier with ``f(x) = sum_i dual_coef_i k(x_i, x) + intercept_``.
 
-    A subclass has the parameters below among its own, with ``_parameter_constraints`` that hold those given here.
+    A subclass takes the parameters below in its ``__init__``.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable
-        A callable takes two samples and returns the matrix of kernel values between them.
+        Kernel k. With "precomputed", X is the Gram matrix in ``fit`` and the kernel values with the training samples
+        in ``predict``. A callable takes two sets of samples and returns the matrix of kernel values between them.
     gamma : {"scale", "auto"} or float
-        ``exp(-gamma ||x - x'||^2)``; as in scikit-learn, "scale" is ``1 / (n_features X.var())`` and "auto" is
-        ``1 / n_features``. Also scales the polynomial kernel.
-    degree, coef0 : float
-        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``.
+        Bandwidth of ``exp(-gamma ||x - x'||^2)``, ``1 / (2 sigma^2)``; positive. As in scikit-learn, "scale" is
+        ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``. Also scales the polynomial kernel.
+    degree : float
+        Exponent of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
+    coef0 : float
+        Constant of the polynomial kernel.
     cache_size : float
-        Megabytes that kernel values may take.
+        Memory for kernel values, in megabytes; positive.
 
     Attributes
     ----------
@@ -44,13 +45,13 @@ class KernelClassifier(BinaryClassifier):
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those samples; empty for a precomputed kernel.
     dual_coef_ : array of shape (1, n_support)
-        Their signed multipliers.
+        Their signed multipliers: ``f = sum_i dual_coef_i k(support_i, .) + b``.
     intercept_ : array of shape (1,)
-        The intercept.
+        Intercept b.
     coef_ : array of shape (1, n_features)
-        Weights, for the linear kernel.
+        Weights of the features, for the linear kernel.
     n_support_ : int array of shape (2,)
-        Support vectors per class.
+        Number of support vectors per class.
     """
 
     kernel: KernelName
@@ -59,16 +60,16 @@ class KernelClassifier(BinaryClassifier):
     coef0: float
     cache_size: float
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [StrOptions({"rbf", "linear", "poly", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"scale", "auto"}), POSITIVE],
+        "degree": [POSITIVE],
+        "coef0": [NUMBER],
+        "cache_size": [POSITIVE],
     }
 
     def resolved_kernel(self, X: Any) -> Kernel:
-        """Return the kernel with the gamma that ``gamma`` means for these samples."""
+        """Return the kernel, with "scale" and "auto" resolved to the gamma of these samples."""
         gamma = self.gamma
         if gamma == "auto":
             gamma = 1.0 / X.shape[1]
@@ -77,20 +78,7 @@ class KernelClassifier(BinaryClassifier):
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         return Kernel(self.kernel, float(gamma), self.degree, self.coef0)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples; for a precomputed kernel their kernel values with the training samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._samples(X)
+    def _scores(self, X: Any) -> np.ndarray:
         if self.kernel == "linear":
             return np.asarray(X @ self.coef_[0]) + self.intercept_[0]
         if self.kernel == "precomputed":
@@ -105,25 +93,33 @@ class KernelClassifier(BinaryClassifier):
         return scores
 
     def _gram(self, X: Any) -> Gram:
-        """Settle the kernel on a training sample and return its Gram matrix."""
+        """Resolve the kernel for a training sample and return its Gram matrix."""
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
         return Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square Gram matrix in fit; its shape is {X.shape}.")
+            raise ValueError(f"kernel='precomputed': expected a square Gram matrix in fit, got shape {X.shape}.")
 
-    def _keep_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
-        """Keep the expansion with multipliers ``x`` over the training sample, and the intercept ``b``."""
+    def _require_memory(self, n: int) -> None:
+        """Raise a ValueError if a whole Gram matrix of n samples exceeds ``cache_size``."""
+        if 8 * n**2 > self.cache_size * MEGABYTE:
+            raise ValueError(
+                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
+                f"{self.cache_size:g}, which {type(self).__name__} must hold: raise cache_size, or use fewer samples."
+            )
+
+    def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
+        """Store the expansion with signed multipliers ``x`` over the training sample, and the intercept ``b``."""
         self.support_ = np.flatnonzero(x)
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         if self.kernel == "linear":
             self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
-        of_support = signs[self.support_]
-        self.n_support_ = np.array([np.sum(of_support < 0), np.sum(of_support > 0)], dtype=np.int32)
+        support_signs = signs[self.support_]
+        self.n_support_ = np.array([np.sum(support_signs < 0), np.sum(support_signs > 0)], dtype=np.int32)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

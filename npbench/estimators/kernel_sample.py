@@ -1,4 +1,4 @@
-"""A sample under many kernels, for searches that compute no kernel value twice."""
+"""A sample under many kernels, for searches that compute each kernel value once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from npbench.estimators.kernel import KernelClassifier
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
-VANISHING = 30.0  # exp(-30) is 1e-13
+NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
 
 
 def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a kernel of the search has a scale of its own on each fold, or is a matrix of one sample."""
+    """Return whether a kernel of the search depends on the fold, as with gamma="scale" or a precomputed matrix."""
     kernels = search.get("kernel", [estimator.kernel])
     gammas = search.get("gamma", [estimator.gamma])
     return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))
@@ -30,7 +30,7 @@ class KernelSample:
     X : {array, CSR matrix} of shape (n_samples, n_features)
         The sample.
     estimators : sequence of KernelClassifier
-        Whose kernels will be asked for.
+        Estimators with the kernels that will be used.
     """
 
     def __init__(self, X: Any, estimators: Sequence[KernelClassifier]) -> None:
@@ -38,12 +38,13 @@ class KernelSample:
         gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
         self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
         # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
-        self._saturation = VANISHING / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
+        self._saturation = NEGLIGIBLE_EXPONENT / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
 
     def kernel(self, estimator: KernelClassifier) -> Kernel:
-        """Return the estimator's kernel; those that are the same function on the sample are equal.
+        """Return the estimator's kernel; kernels that are the same function on the sample compare equal.
 
-        So are all bandwidths that only tell whether points are equal, and all gamma for a kernel that has none.
+        All bandwidths that only distinguish equal from different points are the same function, and so are all gamma of
+        a kernel without gamma.
         """
         kernel = estimator.resolved_kernel(self._X)
         if kernel.name == "rbf":

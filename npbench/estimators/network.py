@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints, StrOptions
 from npbench.numerics import network as nn
 from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, width
 
 REACHED = ("converged", "inactive")
 
-FIRST_MOVE = 1.0 / 16.0  # how far the first step moves the score of a linear f, in widths of the loss
+FIRST_SCORE_CHANGE = 1.0 / 16.0  # by the first step if f is linear, in widths of the loss
 
 EXPLANATIONS = {
-    "empty": "no training sample has a positive score, so that the constraint says nothing",
+    "empty": "no training sample has a positive score, so the constraint is void",
     "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
     "max_iter": "the tolerances were missed",
 }
 
-TOO_LARGE = "The features are so large that scores overflow. Scale them to unit variance."
+TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."
 
 
 class Constraint(NamedTuple):
-    """The parts of the rule of descent that depend on the bound and the classes.
+    """Parts of the descent rule that depend on the bound and the classes.
 
     Parameters
     ----------
     bound : float
-        The rho or q.
+        Bound rho or q.
     nu : float
         Gain of the multiplier.
     cost_pos, cost_neg : float
-        The coefficients a_i.
+        Coefficients a_i of the losses of positives and negatives.
     most : float
         Largest multiplier.
     """
@@ -58,41 +54,67 @@ class Constraint(NamedTuple):
 class NetworkClassifier(BinaryClassifier):
     """A binary classifier with ``f(x) = v'tanh(W x + c) + b``, or ``w'x + b`` if ``hidden`` is 0.
 
-    A subclass has the parameters below and its bound among its own, with ``_parameter_constraints`` that hold those
-    given here, and says how its constraint enters the descent (``_constraint``, ``_epochs``), what it bounds P_fa by
-    (``_limit``) and what the two rates weigh in the Lagrangian (``_pulls``).
+    A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, ``_limit`` is the
+    bound on P_fa, and ``_pulls`` gives the weights of both rates in the Lagrangian.
 
     Parameters
     ----------
     hidden : int
-        Number of hidden units.
+        Number of hidden units; 0 for the linear ``f(x) = w'x + b``.
     lambda_c : float
-        Weight of the penalty ``1/2 (||W||^2 + ||v||^2)``, the paper's 1 / C.
+        Weight of the penalty ``1/2 (||W||^2 + ||v||^2)``, the paper's 1 / C; positive. Intercepts are not penalised.
     loss : {"sigmoid", "ramp"}
-        Of the margin.
+        Loss of the margin z: ``1 / (1 + exp(eta z))``, or the line from 1 at z = -eta to 0 at z = eta.
     eta : float
-        Slope of the sigmoid, half-width of the ramp.
+        Slope of the sigmoid, half-width of the ramp; positive.
     gamma_0 : float, optional
-        First step size.
-    tau : float, optional
-        Gain of the multiplier.
+        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
+        score of an average sample by 1/16 of the width of the loss if f is linear: 1 / (1 + mean ||x||^2) for the
+        sigmoid with eta = 1.
     max_iter : int
-        Epochs.
+        Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     warm_up : int
-        How many of them, the first, take the logistic loss.
+        Number of initial epochs with the logistic loss and lambda = 1. This loss pulls at samples far on the wrong
+        side, where the other losses are flat; without it a group of positives missed at first stays missed.
     average : bool
-        Whether to average the networks at the ends of epochs.
-    epsilon, tol : float, optional
-        Tolerances on the constraint and on ``imbalance_``, for ``converged_``.
-    random_state : int, RandomState instance or None
-        Seed of the first weights and of the orders of the samples.
+        Whether the classifier is the average of the networks at the ends of epochs e = 1, 2, ..., weighted by
+        ``e^3``, instead of the last network.
+    tol : float
+        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
+    random_state : int, RandomState or None, default=None
+        Seed of the first weights and of the order of the samples.
 
     Attributes
     ----------
     coefs_ : list of array
-        Weights of each layer, of shapes (n_features, hidden) and (hidden, 1), or (n_features, 1) without hidden units.
+        Weights W' and v, of shapes (n_features, hidden) and (hidden, 1); w, of shape (n_features, 1), if hidden is 0.
     intercepts_ : list of array
-        Intercepts of each layer.
+        Intercepts c and b; b if hidden is 0.
+    n_iter_ : int
+        Number of epochs.
+    multiplier_ : float
+        Multiplier lambda, averaged as the weights are.
+    surrogate_rates_ : (float, float)
+        (P_nd, P_fa) of the loss on the training sample.
+    objective_ : float
+        ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
+    imbalance_ : float
+        Relative size of the gradient: the norm of the sum of its parts (penalty, positives, negatives) over the sum
+        of their norms; 0 at a saddle point, at most 1.
+    converged_ : bool
+        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
+    status_ : {"converged", "inactive", "empty", "capped", "max_iter"}
+        How the fit ended: within the tolerances; likewise, with a constraint that does not bind; accepting no training
+        sample; with P_fa still too high at the largest multiplier; outside the tolerances.
+    trace_ : list of Trace
+        Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
+
+    Notes
+    -----
+    A step takes O(hidden n_features). It changes all weights, so sparse samples would not make it cheaper: only arrays
+    are taken. Features should be of comparable size, as standardised ones are.
+
+    The constraint binds the *surrogate* rates on the *training* sample.
     """
 
     hidden: int
@@ -108,18 +130,18 @@ class NetworkClassifier(BinaryClassifier):
     tol: float
     random_state: int | np.random.RandomState | None
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden": [Interval(Integral, 0, None, closed="left")],
-        "lambda_c": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "hidden": [ZERO_OR_MORE],
+        "lambda_c": [POSITIVE],
         "loss": [StrOptions({"sigmoid", "ramp"})],
-        "eta": [Interval(Real, 0, None, closed="neither")],
-        "gamma_0": [None, Interval(Real, 0, None, closed="neither")],
-        "tau": [None, Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "warm_up": [Interval(Integral, 0, None, closed="left")],
+        "eta": [POSITIVE],
+        "gamma_0": [None, POSITIVE],
+        "tau": [None, POSITIVE],
+        "max_iter": [COUNT],
+        "warm_up": [ZERO_OR_MORE],
         "average": ["boolean"],
-        "epsilon": [None, Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, 1, closed="right")],
+        "epsilon": [None, POSITIVE],
+        "tol": [SHARE],
         "random_state": ["random_state"],
     }
 
@@ -129,7 +151,7 @@ class NetworkClassifier(BinaryClassifier):
 
     @abstractmethod
     def _limit(self, p_nd: float) -> float:
-        """Return what P_fa is bounded by."""
+        """Return the bound on P_fa."""
 
     @abstractmethod
     def _pulls(self, multiplier: float) -> tuple[float, float]:
@@ -137,30 +159,9 @@ class NetworkClassifier(BinaryClassifier):
 
     @abstractmethod
     def _constraint(self, is_positive: np.ndarray) -> Constraint:
-        """Return the parts of the rule that depend on the bound and the classes."""
+        """Return the parts of the descent rule that depend on the bound and the classes."""
 
-    def fit(self, X: Any, y: Any) -> NetworkClassifier:
-        """Fit the classifier, from a start drawn by ``random_state``.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        NetworkClassifier
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If features are so large that numbers overflow, or ``gamma_0`` is not below 1 / lambda_c.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         squared_norm = _mean_squared_norm(X)
@@ -173,26 +174,12 @@ class NetworkClassifier(BinaryClassifier):
             )
         except FloatingPointError:
             raise ValueError(TOO_LARGE) from None
-        self._keep(network)
+        self._gamma_0 = rule.gamma_0
+        self._set_network(network)
         self._assess(network, X, is_positive, rule)
-        if not self.converged_:
-            warnings.warn(self._explanation(rule), ConvergenceWarning, stacklevel=2)
-        return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        outputs = self._samples(X)
+    def _scores(self, X: Any) -> np.ndarray:
+        outputs = X
         for weights, intercepts in self._hidden_layers():
             outputs = np.tanh(outputs @ weights + intercepts)
         return np.asarray(outputs @ self.coefs_[-1])[:, 0] + self.intercepts_[-1][0]
@@ -203,8 +190,8 @@ class NetworkClassifier(BinaryClassifier):
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         if issparse(X):
             raise TypeError(
-                f"Sparse data was passed for X, but {type(self).__name__} takes arrays: each of its steps changes the "
-                "weights of all features. Use X.toarray(), or a linear method."
+                f"Sparse data was passed for X, but {type(self).__name__} takes arrays only, since each step changes "
+                "the weights of all features: use X.toarray(), or a linear method."
             )
         return super()._training_set(X, y)
 
@@ -212,11 +199,11 @@ class NetworkClassifier(BinaryClassifier):
         reach = width(self.loss, self.eta)
         gamma_0 = self.gamma_0
         if gamma_0 is None:
-            gamma_0 = min(FIRST_MOVE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
+            gamma_0 = min(FIRST_SCORE_CHANGE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
         elif gamma_0 * self.lambda_c >= 1:
             raise ValueError(
-                f"gamma_0={gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: the first one would turn the "
-                "weights round. Choose gamma_0 below 1 / lambda_c, or None."
+                f"gamma_0={gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
+                "the weights: choose gamma_0 below 1 / lambda_c, or None."
             )
         constraint = self._constraint(is_positive)
         return Rule(
@@ -233,7 +220,7 @@ class NetworkClassifier(BinaryClassifier):
             most=constraint.most,
         )
 
-    def _keep(self, network: Network) -> None:
+    def _set_network(self, network: Network) -> None:
         W, c, v, b = network
         self.coefs_, self.intercepts_ = ([W.T, v[:, None]], [c, b]) if len(v) else ([W.T], [b])
         self.n_iter_ = len(self.trace_)
@@ -258,14 +245,13 @@ class NetworkClassifier(BinaryClassifier):
     def _epsilon(self, limit: float) -> float:
         return 0.1 * limit if self.epsilon is None else self.epsilon
 
-    def _explanation(self, rule: Rule) -> str:
+    def _explanation(self) -> str:
         p_nd, p_fa = self.surrogate_rates_
         return (
-            f"{type(self).__name__}: {EXPLANATIONS[self.status_]}. After {self.n_iter_} epochs the surrogate "
-            f"false-alarm rate is {p_fa:.4g} where {self._limit(p_nd):.4g} was asked for, the multiplier "
-            f"{self.multiplier_:.4g}, and the gradient's parts cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). "
-            "Scale the features to unit variance if they are not, try more epochs (max_iter), a smaller step "
-            f"(gamma_0, here {rule.gamma_0:.3g}), another tau, or a larger lambda_c."
+            f"{EXPLANATIONS[self.status_]}. After {self.n_iter_} epochs the surrogate false-alarm rate is {p_fa:.4g} "
+            f"(bound: {self._limit(p_nd):.4g}), the multiplier {self.multiplier_:.4g}, and the parts of the gradient "
+            f"cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance, or try more "
+            f"epochs (max_iter), a smaller step (gamma_0, here {self._gamma_0:.3g}), another tau, or a larger lambda_c."
         )
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,29 +1,25 @@
-"""SVMs that are trained for the partial area under the ROC curve."""
+"""Linear SVMs trained for the partial area under the ROC curve."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
+from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
+from npbench.estimators.fpr_range import check_fpr_range
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, threshold_within
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
-
 
 class Trained(NamedTuple):
-    """Weights with how they were found, and the convex solution that a fit for a larger C may start from."""
+    """Weights, how the search for them ended, and the convex solution that a fit for a larger C may start from."""
 
     weights: np.ndarray
     objective: float
@@ -39,16 +35,40 @@ class PartialAUCClassifier(LinearClassifier):
     Parameters
     ----------
     fpr_range : (float, float)
-        Range of false-positive rates; a subclass has it as a parameter or fixes it.
-    C, n_components, gamma, tol, max_iter, random_state
-        As in the subclasses.
+        Range of false-positive rates, ``0 <= lo < hi <= 1``; at least one training negative must be ranked in it.
+    C : float
+        Weight of the risk, a mean over pairs; positive.
+    n_components : int, optional
+        Number of samples in the Nystroem approximation of an RBF kernel; None for scores linear in the features.
+    gamma : float, optional
+        Bandwidth of ``exp(-gamma ||x - x'||^2)`` with ``n_components``; None for ``1 / n_features``.
+    tol : float
+        Duality gap at which the fit stops, relative to the objective; positive.
+    max_iter : int
+        Largest number of iterations, each of which adds a plane.
+    random_state : int, RandomState or None, default=None
+        Seed of the samples drawn for the kernel map.
 
     Attributes
     ----------
+    coef_ : array of shape (1, n_features) or (1, n_components)
+        Weights w of the features, or of the output of ``feature_map_``.
+    intercept_ : array of shape (1,)
+        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     feature_map_ : sklearn.kernel_approximation.Nystroem or None
-        The kernel map; ``coef_`` weighs what it returns.
-    n_iter_, converged_, status_, objective_, duality_gap_, trace_
-        As in the subclasses, beside those of :class:`LinearClassifier`.
+        The kernel map.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the gap met ``tol`` with weights better than w = 0.
+    status_ : {"converged", "collapsed", "stalled", "max_iter"}
+        How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
+    objective_ : float
+        Objective at w.
+    duality_gap_ : float
+        Upper bound on objective_ minus the optimum, proved by a dual solution.
+    trace_ : list of Trace
+        Seconds, objective and bound of each iteration.
     """
 
     fpr_range: tuple[float, float]
@@ -59,13 +79,12 @@ class PartialAUCClassifier(LinearClassifier):
     max_iter: int
     random_state: Any
 
-    _explanations: ClassVar[dict[str, str]]
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         "C": [POSITIVE],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "n_components": [None, COUNT],
         "gamma": [None, POSITIVE],
         "tol": [POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
         "random_state": ["random_state"],
     }
 
@@ -73,77 +92,39 @@ class PartialAUCClassifier(LinearClassifier):
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is as in :meth:`fit_from`."""
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        self.fit_from(X, y)
-        return self
-
     def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
-        """Fit the classifier, and return what a fit of the same samples with another C may start from.
+        """Fit the classifier, starting from the solution for another C.
 
         Parameters
         ----------
         X, y
-            As for :meth:`fit`.
+            As in :meth:`fit`.
         start : Solution, optional
-            What this returned for the same samples and parameters but C. Its planes are taken over and added to,
-            unless a kernel map is drawn anew for each fit.
+            Result of a fit to the same samples with the same parameters except C. Its planes are reused, unless
+            ``random_state`` makes each fit draw another kernel map.
 
         Returns
         -------
         Solution
-            Of the convex problem.
+            Solution of the convex problem, to start the next fit from.
         """
-        self._validate_params()
-        self._check_range()
-        X, signs = self._training_set(X, y)
+        solution: Solution = self._run_fit(X, y, start=start)
+        return solution
+
+    def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         features = self._fit_map(X)
-        drawn_anew = self.n_components is not None and not isinstance(self.random_state, Integral)
-        trained = self.train(features, signs, None if drawn_anew else start)
-        self._keep(trained, np.asarray(features @ trained.weights), signs)
-        if not self.converged_:
-            text = f"{type(self).__name__}: {self._explanations[self.status_]}."
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        map_differs = self.n_components is not None and not isinstance(self.random_state, Integral)
+        trained = self.train(features, signs, None if map_differs else start)
+        self._set_result(trained, np.asarray(features @ trained.weights), signs)
         return trained.convex
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._samples(X)
+    def _scores(self, X: Any) -> np.ndarray:
         features = X if self.feature_map_ is None else self.feature_map_.transform(X)
-        return np.asarray(features @ self.coef_[0]) + self.intercept_[0]
+        return super()._scores(features)
 
-    def _check_range(self) -> None:
-        ends = tuple(self.fpr_range)
-        if len(ends) == 2 and all(isinstance(end, Real) for end in ends) and 0 <= ends[0] < ends[1] <= 1:
-            return
-        raise ValueError(
-            f"fpr_range is {self.fpr_range!r}; two rates (lo, hi) with 0 <= lo < hi <= 1 were expected, as in "
-            "fpr_range=(0.02, 0.05)."
-        )
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_fpr_range(self.fpr_range)
 
     def _fit_map(self, X: Any) -> Any:
         self.feature_map_ = None
@@ -153,7 +134,7 @@ class PartialAUCClassifier(LinearClassifier):
         self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
         return self.feature_map_.fit_transform(X)
 
-    def _keep(self, trained: Trained, scores: np.ndarray, signs: np.ndarray) -> None:
+    def _set_result(self, trained: Trained, scores: np.ndarray, signs: np.ndarray) -> None:
         self.coef_ = trained.weights[None, :]
         self.intercept_ = np.array([-threshold_within(signs, scores, *self.fpr_range)])
         self.status_ = trained.status
@@ -176,11 +157,11 @@ def structural_svm(
 ) -> Trained:
     """Minimise ``1/2 ||w||^2 + C R(Zw)`` for the structural surrogate R of the partial AUC.
 
-    For a narrow range or a weak signal the minimiser can be w = 0, whatever C: all scores are equal, and the objective
-    is C. That is the case if the objective found is not below C by more than the gap, so that nothing better was
-    certified. The status is then "collapsed", and the weights are of all that the search tried, and of those for the
-    full AUC, whose minimiser is 0 only if the classes have the same mean, the ones with the largest partial AUC on the
-    training sample. The objective and the gap remain those of the problem.
+    For a narrow range or a weak signal the minimiser can be w = 0 for every C: all scores are equal, and the objective
+    is C. The status is "collapsed" if the objective found is not below C by more than the gap, so that nothing better
+    than w = 0 is certified. The weights returned are then those with the largest partial AUC on the training sample,
+    among all that the search tried and those for the full AUC. (For the full AUC the minimiser is 0 only if both
+    classes have the same mean.) The objective and the gap remain those of the problem.
 
     Parameters
     ----------
@@ -189,9 +170,9 @@ def structural_svm(
     signs : array of shape (n_samples,)
         Labels in {-1, +1}.
     ranks : (int, int)
-        The first and the last, as in :class:`npbench.numerics.pauc_surrogates.StructuralRisk`.
+        First and last rank of the negatives, as in :class:`npbench.numerics.pauc_surrogates.StructuralRisk`.
     C : float
-        Weight of the risk.
+        Weight of the risk; positive.
     tol, max_iter, method, start
         As in :func:`npbench.numerics.bundle.minimise`.
     surrogate : {"tight", "naive"}
@@ -210,13 +191,13 @@ def structural_svm(
     n = int(np.sum(signs < 0))
     if ranks != (0, n) and (status == "collapsed" or not w.any()):
         if start is not None:
-            solve(*ranks, watch=tried)  # anew: the weights kept do not depend on the start
+            solve(*ranks, watch=tried)  # again from zero: the weights must not depend on the start
         w = tried.or_better(Z, solve(0, n).w)
     return Trained(w, solution.objective, solution.gap, status, solution.trace, solution)
 
 
 class _BestRanking:
-    """Of the weights it is shown, those with the largest partial AUC; ties are errors, or constant scores would win."""
+    """The weights seen so far with the largest partial AUC; ties count as errors, or constant scores would win."""
 
     def __init__(self, signs: np.ndarray, first: int, last: int) -> None:
         self._positive, self._ranks = signs > 0, (first, last)
@@ -228,7 +209,7 @@ class _BestRanking:
             self._w, self._area = w, area
 
     def or_better(self, Z: Any, w: np.ndarray) -> np.ndarray:
-        """Return w if its partial AUC is no smaller, or else the best weights at the length of w."""
+        """Return w if its partial AUC is no smaller, else the best weights scaled to the norm of w."""
         if self._area_of(Z @ w) >= self._area:
             return w
         return self._w * ((np.linalg.norm(w) or 1.0) / np.linalg.norm(self._w))

@@ -1,35 +1,69 @@
-"""Kernel machines with the ramp loss under a bound on their surrogate rates."""
+"""Kernel machines with the ramp loss under a bound on their surrogate rates (Gasso et al. 2011)."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
-
 
 class RampClassifier(KernelClassifier):
-    """A search for ``min 1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass says how it searches.
+    """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches the multiplier.
+
+    P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss.
 
     Parameters
     ----------
-    C, eta, nu, epsilon, tol, max_iter, update
-        As in the subclasses, beside those of :class:`KernelClassifier`.
+    C : float
+        Cost of a missed positive against the margin; positive. It is per sample, as in :class:`sklearn.svm.SVC`: the
+        C_+ of the paper's grids, which is the paper's C / n_pos.
+    eta : float
+        Half-width of the ramp; positive. (C, eta) and (C / eta^2, 1) give the same classifier up to the factor eta.
+    nu : float, optional
+        Gain of the update ``lambda <- lambda (1 + nu (rate - bound))``; positive. Default: 1 / bound.
+    epsilon : float, optional
+        Tolerance on the surrogate constraint, ``|rate - bound| <= epsilon``; positive. Default: bound / 20.
+    tol : float
+        Tolerance of each convex step on its optimality conditions, in units of the margin; positive.
+    max_iter : int
+        Largest number of convex steps, over all multipliers.
+    update : {"secant", "gradient"}
+        Update of lambda: "gradient" is the paper's step with gain ``nu``; "secant" takes that step until lambda is
+        bracketed, then secant steps.
+    cache_size : float
+        Memory for the Gram matrix, in megabytes; positive. Rows of a larger one are computed when needed.
 
     Attributes
     ----------
-    n_iter_, converged_, status_, multiplier_, surrogate_rates_, objective_, duality_gap_, trace_
-        As in the subclasses, beside those of :class:`KernelClassifier`.
+    n_iter_ : int
+        Number of convex steps.
+    converged_ : bool
+        Whether the constraint is met within epsilon (or is inactive) and the last convex step within ``tol``.
+    status_ : {"converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"}
+        How the search ended; "imprecise" if its last convex step missed ``tol``. Unless it converged, the classifier
+        is the best one seen.
+    multiplier_ : float
+        Multiplier lambda of the classifier.
+    surrogate_rates_ : (float, float)
+        (P_nd, P_fa) of the ramp loss on the training sample.
+    objective_ : float
+        ``1/2 ||f_0||^2 + C n_pos P_nd``.
+    duality_gap_ : float
+        Duality gap of the convex step that gave the classifier.
+    trace_ : list of Trace
+        Seconds, objective, p_fa, p_nd and multiplier of each iteration.
+
+    Notes
+    -----
+    The constraint binds the *surrogate* rates on the *training* sample. A guarantee on the false-alarm rate itself
+    needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``; a convex step
+    takes O(n_samples) for each of some hundred pair updates.
     """
 
     C: float
@@ -40,27 +74,27 @@ class RampClassifier(KernelClassifier):
     max_iter: int
     update: Update
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,
         "C": [POSITIVE],
         "eta": [POSITIVE],
         "nu": [None, POSITIVE],
         "epsilon": [None, POSITIVE],
         "tol": [POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
         "update": [StrOptions(set(MULTIPLIERS))],
     }
 
     @abstractmethod
     def constraint(self) -> RateBound:
-        """Return the bound that the problem puts on the surrogate rates."""
+        """Return the bound of the problem on the surrogate rates."""
 
     @abstractmethod
     def search(self, svm: RampSVM) -> Found:
-        """Look for the multiplier on a training sample."""
+        """Search the multiplier on a training sample."""
 
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
-        """Return what every search is told, with defaults filled in; C as the weight of the mean loss."""
+        """Return the arguments common to all searches, with defaults filled in; C weighs the mean loss."""
         constraint = self.constraint()
         return {
             "constraint": constraint,
@@ -71,48 +105,27 @@ class RampClassifier(KernelClassifier):
             "update": self.update,
         }
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         found = self.search(RampSVM(self._gram(X), signs, self.eta, self.tol))
-        self._keep(X, signs, found)
-        if not self.converged_:
-            warnings.warn(self._explanation(found), ConvergenceWarning, stacklevel=2)
-        return self
-
-    def _keep(self, X: Any, signs: np.ndarray, found: Found) -> None:
         best = found.best
-        self._keep_expansion(X, signs, best.x, best.b)
+        self._set_expansion(X, signs, best.x, best.b)
         self.n_iter_, self.trace_ = len(found.trace), found.trace
         self.status_ = "imprecise" if found.status in REACHED and best.violation > self.tol else found.status
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
+        self._violation = best.violation
 
-    def _explanation(self, found: Found) -> str:
-        best, constraint = found.best, self.constraint()
-        kept = (
-            f"The classifier kept has surrogate rates P_fa={best.p_fa:.4g} and P_nd={best.p_nd:.4g} (bound: "
-            f"{constraint.bound:g}) at multiplier {best.multiplier:.4g}."
+    def _explanation(self) -> str:
+        p_nd, p_fa = self.surrogate_rates_
+        rates = (
+            f"The classifier has surrogate rates P_fa={p_fa:.4g} and P_nd={p_nd:.4g} (bound: "
+            f"{self.constraint().bound:g}) at multiplier {self.multiplier_:.4g}."
         )
         if self.status_ == "imprecise":
             return (
-                f"{type(self).__name__}: the last convex step left a violation of {best.violation:.1e}, above "
-                f"tol={self.tol:g}. {kept} Scale the features to unit variance, or allow a larger tol."
+                f"the last convex step left a violation of {self._violation:.1e}, above tol={self.tol:g}. {rates} "
+                "Scale the features to unit variance, or increase tol."
             )
         advice = "Try a larger C, another gamma, or a larger epsilon or max_iter."
-        return f"{type(self).__name__}: {EXPLANATIONS[found.status]}. {kept} {advice}"
+        return f"{EXPLANATIONS[self.status_]}. {rates} {advice}"

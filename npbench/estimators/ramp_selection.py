@@ -1,10 +1,10 @@
 """Model selection for kernel machines with the ramp loss that shares work over their grid.
 
-Candidates share everything that costs: one matrix of squared distances serves all bandwidths, one Gram matrix per
-kernel holds all folds, each fold is cut out of it once for all C, and the first convex step for each C starts from
-that for the smaller C, scaled, which is nearly its solution. Bandwidths so small that the kernel tells no more than
-whether points are equal share one path. Everything after the first step is the estimator's own search, so that the
-losses are those of independent fits, to the tolerance of the convex steps.
+Candidates share the expensive parts: one matrix of squared distances serves all bandwidths, one Gram matrix per kernel
+holds all folds, each fold is cut out of it once for all C, and the first convex step for each C starts from the scaled
+solution for the smaller C, which is nearly its own. Bandwidths so small that the kernel only distinguishes equal from
+different points share one path. After the first step the estimator's own search runs, so the losses are those of
+independent fits, to the tolerance of the convex steps.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing work.
+    """Choose parameters by grid search, sharing work among the candidates.
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
-    are worked on
-    at a time. Falls back on it where nothing can be shared: when C is not searched, the Gram matrix of all rows
-    exceeds the estimator's ``cache_size``, or a kernel is not the same function on every fold.
+    are searched at the same time. Falls back on it if no work can be shared: if C
+    is not searched, the Gram matrix of all rows exceeds ``cache_size``, or a kernel is not the same function on every
+    fold.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
@@ -80,7 +80,7 @@ def select(
 
 
 def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:
-    """Return what tells the estimator's losses from others': its parameters, with the kernel as it is on the sample."""
+    """Return the parameters that determine the losses, with the kernel resolved on the sample."""
     params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
     return (sample.kernel(estimator), *_key(params))
 
@@ -92,7 +92,7 @@ def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 def _path(
     estimator: RampClassifier, whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold], costs: Sequence[float]
 ) -> tuple[list[Scored], list[int]]:
-    """Return, for each of the ascending ``costs``, the scored validation folds and how many fits did not converge."""
+    """Return the scored validation folds and the number of unconverged fits for each of the ascending ``costs``."""
     scored: list[Scored] = [[] for _ in costs]
     unconverged = [0] * len(costs)
     for fit, validate in folds:

@@ -1,7 +1,7 @@
-"""Search grids as they are written in configuration: ``[0.1, 1, 10]``, or ``[geomspace, 0.01, 100, 10]`` for spacing.
+"""Search grids as written in configuration: ``[0.1, 1, 10]`` or ``[geomspace, 0.01, 100, 10]``.
 
-All are lists, since Hydra replaces a list by a list, but not a mapping by a list. A parameter that is a mapping itself
-has a grid for each of its names, ``{C: [0.1, 1], gamma: [1]}``, or lists mappings, ``[{C: 0.1}, {C: 1, gamma: 1}]``.
+Grids are lists, because Hydra replaces a list by a list, but not a mapping by a list. The grid of a parameter that is a
+mapping is a mapping of names to grids, ``{C: [0.1, 1], gamma: [1]}``, or a list of mappings.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ import numpy as np
 
 from npbench.values import is_number, is_positive, is_whole
 
-# Even spacing on a log scale, or on a plain one: what the ends must be, and how that is said.
+# By spacing: the check of both ends, and the word for it.
 SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "finite")}
 
 
 def grid_fault(name: str, grid: Any) -> str | None:
-    """Return the sentence that refuses the grid of the parameter ``name``, or None for a good one.
+    """Return the error in the grid of the parameter ``name``, or None if there is none.
 
-    Good are a list, not empty, of finite numbers only, of names only or of mappings only, ``["geomspace", low, high,
-    count]`` with positive ends and a count of 1 or more, ``["linspace", low, high, count]`` with any finite ends, and a
-    mapping of names to such grids.
+    A grid is a non-empty list of finite numbers, of names or of mappings; ``["geomspace", low, high, count]`` with
+    positive ends; ``["linspace", low, high, count]`` with finite ends; or a mapping of names to grids.
 
     Examples
     --------
     >>> grid_fault("C", [0.1, 1])
-    >>> grid_fault("C", ["geomspace", 1, 10])
-    "solver.search.C is ['geomspace', 1, 10]: write [geomspace,low,high,count], ends positive, count whole, 1 or more."
+    >>> grid_fault("C", ["geomspace", 1, 10]).partition(": ")[2]
+    'write [geomspace,low,high,count] with positive ends and a count of 1 or more.'
     """
     start = f"solver.search.{name} is {grid!r}: "
     if isinstance(grid, dict) and grid:
@@ -38,12 +37,12 @@ def grid_fault(name: str, grid: Any) -> str | None:
     if spacing in SPACINGS:
         possible, ends = SPACINGS[spacing]
         good = len(grid) == 4 and all(map(possible, grid[1:3])) and is_whole(grid[3], at_least=1)
-        return None if good else f"{start}write [{spacing},low,high,count], ends {ends}, count whole, 1 or more."
+        return None if good else f"{start}write [{spacing},low,high,count] with {ends} ends and a count of 1 or more."
     if isinstance(grid, list) and grid and any(all(map(good, grid)) for good in (is_number, _is_name, _is_mapping)):
         return None
     return (
-        f"{start}it must list finite numbers, or names, at least one, as in solver.search.{name}=[0.1,1,10] or "
-        f"solver.search.{name}=[geomspace,0.01,100,10]; null searches none."
+        f"{start}expected a list of finite numbers or of names, as in solver.search.{name}=[0.1,1,10] or "
+        f"solver.search.{name}=[geomspace,0.01,100,10], or null for no search."
     )
 
 
@@ -56,9 +55,9 @@ def _is_mapping(value: Any) -> bool:
 
 
 def grid_values(grid: Any) -> list[Any]:
-    """Return the values of a search grid: a list as it is, one that begins with geomspace or linspace expanded.
+    """Return the values of a search grid, with geomspace and linspace expanded.
 
-    A mapping of names to grids gives mappings, one for each combination, ordered by name.
+    A mapping of names to grids gives one mapping per combination, ordered by name.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def grid_values(grid: Any) -> list[Any]:
         return combinations({name: grid_values(grid[name]) for name in sorted(grid)})
     if len(grid) and grid[0] in ("geomspace", "linspace"):
         spaced, (low, high, count) = getattr(np, grid[0]), grid[1:]
-        # Rounded so that the same grid, however written, gives the same numbers in every record.
+        # Rounded so that equal grids written differently give the same numbers.
         return [float(f"{value:.12g}") for value in spaced(low, high, int(count))]
     return list(grid)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -79,8 +78,9 @@ class Job:
 
     def at(self, repeat: int) -> Job:
         """Return the same job on another split; what the two have in common is computed once and shared."""
-        other = copy.copy(self)  # with the cached properties
-        object.__setattr__(other, "repeat", repeat)
+        shared = {"_identity": self._identity, "_shared_columns": self._shared_columns}
+        other = replace(self, repeat=repeat)
+        vars(other).update(shared)  # what cached_property would store
         return other
 
     @property

@@ -1,6 +1,6 @@
-"""Runs one job and measures it: split, preprocess, select, fit, predict, score.
+"""Run one job: split, preprocess, select, fit, predict, measure.
 
-The solver is handed the rows that are not in the test part and nothing else; what it did is measured here.
+The solver sees only rows outside the test part. Scores and metrics are computed here, not by the solver.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from npbench.data import BinaryData
 from npbench.evaluation import protocols
 from npbench.evaluation.job import Job
 from npbench.evaluation.preprocess import fitted
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, validation_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics.roc_grid import true_positive_rates
 from npbench.values import canonical
 
-WARNINGS_KEPT = 3
+MAX_WARNINGS_KEPT = 3
 ROC_DECIMALS = 4
 
 
 def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
-    """Run a job and return its record, whatever happens in the solver.
+    """Run a job and return the columns of its record, whatever happens in the solver.
 
     Parameters
     ----------
     job : Job
-        What to run.
+        Job to run.
     data : BinaryData
-        The data whose hash the job names.
+        Data with the job's content hash.
     n_threads : int
-        Threads that the solver's own search may use.
+        Number of threads for the solver's own search.
     trace : bool
-        Whether to keep the trace of the selection or, where it leaves none, the estimator's ``trace_``, with every
-        metric of each stage on the training and test parts if the estimator has stages.
+        Whether to keep the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric
+        of each stage on the training and test parts if the estimator has stages.
 
     Returns
     -------
     dict
-        Primitives by column (see :data:`npbench.records.schema.SCHEMA`): the job's columns, ``status`` ok, failed or
-        out_of_memory, times, memory, choice, metrics; after a failure what was measured before it.
+        Primitives by column (see :data:`npbench.records.schema.SCHEMA`): the job's columns, ``status`` (ok, failed or
+        out_of_memory), times, choice, metrics; after a failure, everything measured before it.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
     caught = _Warnings()
@@ -59,7 +59,7 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> 
     try:
         with caught.counted():
             _measure(job, data, n_threads, record, trace)
-    except (Exception, SystemExit) as error:  # a solver may raise anything, and the other jobs go on
+    except (Exception, SystemExit) as error:  # a solver may raise anything; other jobs continue
         record |= failure(error)
     record["seconds"] = time.perf_counter() - start
     return {**record, "n_warnings": caught.count, "warnings": "\n".join(caught.texts)}
@@ -76,22 +76,22 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> float:
-    """Run a tiny job of the same kind, so that kernels compile outside the clock; return the seconds it took.
+    """Run a tiny job of the same kind, so that kernels compile outside the clock; return its seconds.
 
     Parameters
     ----------
     job : Job
-        Its solver, problem and parameters are kept, and at most two candidates of its grids.
+        Job to imitate: same solver, problem and parameters, at most two candidates of its grids.
     n_features : int
-        Features of the real data; the toy has at most 5.
+        Number of features of the real data; the toy data have at most 5.
     is_sparse : bool
-        Whether the real data are CSR: kernels compile anew for each kind.
+        Whether the real data are CSR: kernels compile separately for each kind.
     n_threads : int
         As in :func:`run`.
 
     Notes
     -----
-    A failure here does not matter and is not reported: the job itself will show it.
+    Failures are ignored: the job itself will show them.
     """
     start = time.perf_counter()
     random = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
 
 
 def _small(divided: Any) -> protocols.CrossValidation | protocols.Permutations:
-    """Return a protocol for the toy; a search may take another path where the folds leave out one row each."""
+    """Return a protocol for the toy data; searches may take another path with leave-one-out folds."""
     leaves_one_out = isinstance(divided, protocols.Permutations) and divided.folds is None
     return protocols.Permutations(n_train=16) if leaves_one_out else protocols.CrossValidation(folds=2)
 
@@ -126,7 +126,7 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
 def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
     request = job.request
     split = request.protocol.split(data, request.seed, job.repeat)
-    # Only these rows reach the solver: it cannot look at the test part, not even by mistake.
+    # Only these rows reach the solver: it cannot use the test part, not even by mistake.
     known = np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
     record |= {
         "test_part": split.test_part,
@@ -143,7 +143,7 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
         selection = _select(job, make, X, y, folds, n_threads)
     record |= {
         "chosen_params": canonical(selection.params),
-        "selection_loss": None if np.isnan(selection.loss) else float(selection.loss),  # NaN: nothing was compared
+        "selection_loss": None if np.isnan(selection.loss) else float(selection.loss),  # NaN if nothing was compared
         "n_candidates": int(selection.n_candidates),
         "n_unconverged": int(selection.n_unconverged),
     }
@@ -175,15 +175,20 @@ def _maker(job: Job) -> Callable[..., Any]:
     known = estimator().get_params()
     filled = {name: value for name, value in job.request.problem.parameters().items() if name in known}
     if "random_state" in known:
-        # A child of the split's seed sequence, hence independent of the split.
+        # A child of the split's seed sequence is independent of the split.
         sequence = np.random.SeedSequence([job.request.seed, job.repeat], spawn_key=(1,))
         filled["random_state"] = int(sequence.generate_state(1)[0])
     return functools.partial(estimator, **{**filled, **job.request.params})
 
 
 def _select(job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int) -> Selection:
-    search = resolve(job.request.solver.select) if job.request.solver.select else grid_search
-    return search(make, X, y, folds, job.request.problem, job.request.search, n_threads=n_threads)
+    request = job.request
+    search = resolve(request.solver.select) if request.solver.select else grid_search
+    selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
+    if not request.validate or not np.isnan(selection.loss):
+        return selection
+    loss, unconverged = validation_loss(functools.partial(make, **selection.params), X, y, folds, request.problem)
+    return dataclasses.replace(selection, loss=loss, n_unconverged=unconverged)
 
 
 @contextmanager
@@ -197,7 +202,7 @@ def _timed(stage: str, record: dict[str, Any]) -> Iterator[None]:
 
 
 def _outcome(estimator: Any) -> dict[str, Any]:
-    # n_iter_ is one count per subproblem in some scikit-learn estimators; the longest one tells.
+    # Some scikit-learn estimators count iterations per subproblem; keep the largest count.
     converters: dict[str, Callable[[Any], Any]] = {
         "n_iter": lambda value: int(np.max(value)),
         "converged": bool,
@@ -212,22 +217,22 @@ def _outcome(estimator: Any) -> dict[str, Any]:
 
 
 def _columns(steps: Sequence[Any]) -> dict[str, list[float]]:
-    """Return the figures of the steps of a trace by name."""
+    """Return the numbers of the steps of a trace by name."""
     if not all(hasattr(step, "_fields") for step in steps):
-        raise TypeError(f"A trace holds a {type(steps[0]).__name__}; a list of NamedTuples of numbers was expected.")
+        raise TypeError(f"trace_ holds a {type(steps[0]).__name__}, expected a list of NamedTuples of numbers")
     names = steps[0]._fields if steps else ()
     return {name: [float(getattr(step, name)) for step in steps] for name in names}
 
 
 def _json(course: Mapping[str, Sequence[float]]) -> str:
-    """Return a trace as JSON, which has no word for NaN or infinity; ``{}`` where nothing was noted."""
+    """Return a trace as JSON, with null for NaN and infinity; ``{}`` for an empty trace."""
     return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in course.items()})
 
 
 def _staged(
     part: str, job: Job, estimator: Any, X: Any, y: np.ndarray, course: Mapping[str, Sequence[float]]
 ) -> dict[str, list[float]]:
-    """Return every metric of each stage on a part of the data, without confidence limits, as ``<part>_<metric>``."""
+    """Return every metric of each stage on a part of the data, without limits, as ``<part>_<metric>``."""
     method = "staged_decision_function"
     stages = [
         _measured(job, estimator, y, _checked(scores, len(y), method)) for scores in getattr(estimator, method)(X)
@@ -235,42 +240,40 @@ def _staged(
     for column in course.values():
         if len(column) != len(stages):
             raise ValueError(
-                f"{method} gave the scores of {len(stages)} stages, and trace_ has {len(column)} steps; one stage for "
-                "each step was expected."
+                f"{method} yields {len(stages)} stages, expected {len(column)}, one for each step of trace_"
             )
-    return {f"{part}_{metric.name}": [figures[metric.name] for figures in stages] for metric in job.request.metrics}
+    return {f"{part}_{metric.name}": [values[metric.name] for values in stages] for metric in job.request.metrics}
 
 
 def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != (n_samples,):
         raise ValueError(
-            f"{method} returned an array of shape {scores.shape}; one score for each of the {n_samples} "
-            f"samples was expected, shape ({n_samples},)."
+            f"{method} returned an array of shape {scores.shape}, expected ({n_samples},): one score for each sample"
         )
     wrong = int(np.sum(~np.isfinite(scores)))
     if wrong:
-        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples.")
+        raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples")
     return scores
 
 
 def _measured(job: Job, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """Return every metric of the job by column."""
-    figures: dict[str, float] = {}
+    values: dict[str, float] = {}
     for metric in job.request.metrics:
         compute = resolve(metric.compute)
-        figures |= _figures(metric.name, compute(y, scores, problem=job.request.problem, estimator=estimator))
-    return figures
+        values |= _metric_columns(metric.name, compute(y, scores, problem=job.request.problem, estimator=estimator))
+    return values
 
 
-def _figures(name: str, figure: float | Estimate) -> dict[str, float]:
-    if isinstance(figure, Estimate):
-        return {name: float(figure.value), f"{name}_low": float(figure.low), f"{name}_high": float(figure.high)}
-    return {name: float(figure)}
+def _metric_columns(name: str, value: float | Estimate) -> dict[str, float]:
+    if isinstance(value, Estimate):
+        return {name: float(value.value), f"{name}_low": float(value.low), f"{name}_high": float(value.high)}
+    return {name: float(value)}
 
 
 class _Warnings:
-    """Counts the warnings raised and keeps the first texts; a list of all could outgrow the job."""
+    """Count warnings and keep the first texts; a list of all could use more memory than the job."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -286,5 +289,5 @@ class _Warnings:
     def _note(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         self.count += 1
         text = f"{category.__name__}: {message}"
-        if len(self.texts) < WARNINGS_KEPT and text not in self.texts:
+        if len(self.texts) < MAX_WARNINGS_KEPT and text not in self.texts:
             self.texts.append(text)

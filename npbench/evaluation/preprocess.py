@@ -1,247 +1,119 @@
-"""What is done to the features before a solver sees them: fitted on the training part, applied to every part."""
+"""Treatment of the features before a solver sees them: fitted on the training part, applied to every part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
 from typing import Any
 
 Transform = Callable[[Any], Any]
-Fit = Callable[[Any], Transform]
-
-
-def fitted(
-    train: Any, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
-) -> Transform:
-    """Return what turns rows into the features that solvers see, fitted on the training part.
-
-    Missing values are imputed, categories encoded, and columns or rows scaled, in this order; columns that encode
-    categories are 0 or 1 and are not scaled as columns.
-
-    Parameters
-    ----------
-    train : {array, CSR matrix} of shape (n_samples, n_features)
-        The training part.
-    categorical : bool array of shape (n_features,), optional
-        Columns of a dense matrix that hold codes of categories.
-    preprocess : {"standardize", "unit_range", "unit_norm", "none"}
-        How features are scaled: a function of this module.
-    missing : {"refuse", "drop", "impute"}
-        Whether to fill in missing values (:func:`impute`); for the others see
-        :func:`npbench.data.missing.without_missing`.
-    categories : {"one_hot", "codes"}
-        Whether each category gets a column, or codes are used as if they were numbers.
-
-    Returns
-    -------
-    callable
-        Maps a matrix with the same columns to a new one of the same kind; ``preprocess="none"`` may map it to itself.
-    """
-    scale = PREPROCESSORS[preprocess]
-    encoded = categories == "one_hot" and categorical is not None and categorical.any()
-    by_row = scale is unit_norm
-    steps: list[Fit] = []
-    if missing == "impute":
-        steps.append(partial(impute, categorical=categorical))
-    if encoded:
-        steps.append(partial(one_hot, categorical=categorical, scale=none if by_row else scale))
-    if by_row or not encoded:
-        steps.append(scale)
-    return _in_turn(steps, train)
-
-
-def standardize(train: Any) -> Transform:
-    """Return the map to mean 0 and standard deviation 1 on ``train``; O(n_samples n_features).
-
-    Parameters
-    ----------
-    train : {array, CSR matrix} of shape (n_samples, n_features)
-        The rows whose means and standard deviations (with 1/n) count. A CSR matrix is scaled without centring,
-        which would fill it in.
-
-    Returns
-    -------
-    callable
-        Maps a matrix with the same features to a new one of the same kind. Features that are constant on ``train``
-        become 0 everywhere: their standard deviation says nothing about how far a new value is off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> standardize(np.array([[1.0, 5.0], [3.0, 5.0]]))(np.array([[4.0, 7.0]]))
-    array([[2., 0.]])
-    """
-    from scipy import sparse
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler(with_mean=not sparse.issparse(train)).fit(train)
-    return _scaled(train, scaler.mean_, scaler.scale_)
-
-
-def unit_range(train: Any) -> Transform:
-    """Return the map of each feature's smallest and largest value on ``train`` to 0 and 1; O(n_samples n_features).
-
-    Parameters
-    ----------
-    train : {array, CSR matrix} of shape (n_samples, n_features)
-        The rows whose range counts. A CSR matrix is divided by each feature's largest absolute value and not shifted,
-        which would fill it in: the same where the smallest value is 0, else a map into [-1, 1].
-
-    Returns
-    -------
-    callable
-        As that of :func:`standardize`; other rows may lie outside of the range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unit_range(np.array([[1.0, 5.0], [3.0, 5.0]]))(np.array([[2.0, 7.0], [4.0, 7.0]]))
-    array([[0.5, 0. ],
-           [1.5, 0. ]])
-    """
-    import numpy as np
-    from scipy import sparse
-
-    low, high = _dense(train.min(axis=0)), _dense(train.max(axis=0))
-    # scikit-learn's scalers of this kind take a range below 2e-15 for none, whatever the unit.
-    return _scaled(train, low, np.maximum(high, -low) if sparse.issparse(train) else high - low)
-
-
-def unit_norm(train: Any) -> Transform:
-    """Return the map of each row to Euclidean norm 1, whatever ``train`` is; rows of zeros stay.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unit_norm(None)(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
-    from sklearn.preprocessing import Normalizer
-
-    transform: Transform = Normalizer().transform
-    return transform
-
-
-def none(train: Any) -> Transform:
-    """Return the identity: features as they come."""
-    return lambda part: part
-
-
-PREPROCESSORS: dict[str, Fit] = {f.__name__: f for f in (standardize, unit_range, unit_norm, none)}
 
 # Options of a request, the default first.
 CHOICES: dict[str, tuple[str, ...]] = {
-    "preprocess": tuple(PREPROCESSORS),
+    "preprocess": ("standardize", "unit_range", "unit_norm", "none"),
     "missing": ("refuse", "drop", "impute"),
     "categories": ("one_hot", "codes"),
 }
 DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
 
 
-def impute(train: Any, categorical: Any = None) -> Transform:
-    """Return the map that fills in NaN by each column's median on ``train``, or by its most frequent category.
+def fitted(
+    train: Any, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
+) -> Transform:
+    """Return a map from rows to the features that solvers see, fitted on the training part.
 
-    A value missing from a column of which ``train`` knows none becomes 0.
+    Missing values are imputed, categories encoded, and columns or rows scaled, in this order. Features that are
+    constant on the training part become 0. Columns that encode categories are 0 or 1 and are not scaled by column.
 
     Parameters
     ----------
-    train : array of shape (n_samples, n_features)
-        The rows whose known values count; a CSR matrix has no missing values and is left alone.
+    train : {array, CSR matrix} of shape (n_samples, n_features)
+        Training part.
     categorical : bool array of shape (n_features,), optional
-        Columns that hold codes of categories.
+        Columns of a dense matrix that hold codes of categories.
+    preprocess : {"standardize", "unit_range", "unit_norm", "none"}
+        Scaling: columns to mean 0 and standard deviation 1 (with 1/n), columns to the range [0, 1], rows to Euclidean
+        norm 1, or none. CSR columns are divided by their standard deviation or largest absolute value and not shifted,
+        which would fill them in.
+    missing : {"refuse", "drop", "impute"}
+        "impute" replaces NaN by the median of a column, or by its most frequent category; by 0 where the training
+        part has no value. For the others see :func:`npbench.data.missing.without_missing`.
+    categories : {"one_hot", "codes"}
+        A column of 0 and 1 for each category of the training part, after the numbers; or the codes as numbers. A
+        category unknown to the training part is 0 in all its columns.
+
+    Returns
+    -------
+    callable
+        Maps a matrix with the same columns to one of the same kind; the argument itself where nothing changes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> impute(np.array([[1.0, 3.0], [2.0, 3.0], [9.0, 0.0]]), np.array([False, True]))(np.array([[np.nan, np.nan]]))
-    array([[2., 3.]])
+    >>> train = np.array([[1.0, 5.0, 7.0], [3.0, 5.0, 2.0]])
+    >>> fitted(train, preprocess="standardize")(np.array([[4.0, 6.0, 7.0]]))
+    array([[2., 0., 1.]])
+    >>> fitted(train, np.array([False, False, True]), preprocess="unit_range")(np.array([[2.0, 6.0, 7.0]]))
+    array([[0.5, 0. , 0. , 1. ]])
     """
-    import numpy as np
     from scipy import sparse
+    from sklearn.pipeline import make_pipeline
+
+    is_sparse = sparse.issparse(train)
+    has_codes = categorical is not None and categorical.any()
+    steps = []
+    if missing == "impute" and not is_sparse:
+        steps += _imputation(categorical) if has_codes else [_imputer("median")]
+    scaling = _scaling(preprocess, is_sparse)
+    if has_codes and categories == "one_hot":
+        by_row = preprocess == "unit_norm"
+        steps += [*_encoding(categorical, ["passthrough"] if by_row else scaling), *(scaling if by_row else [])]
+    else:
+        steps += scaling
+    transform: Transform = make_pipeline(*steps).fit(train).transform
+    return transform
+
+
+def _scaling(preprocess: str, is_sparse: bool) -> list[Any]:
+    from sklearn.preprocessing import Normalizer, StandardScaler
+
+    from npbench.evaluation.scaling import ConstantToZero, UnitRange
+
+    if preprocess == "standardize":
+        return [ConstantToZero(), StandardScaler(with_mean=not is_sparse)]
+    if preprocess == "unit_range":
+        return [ConstantToZero(), UnitRange()]
+    return [Normalizer()] if preprocess == "unit_norm" else ["passthrough"]
+
+
+def _imputer(strategy: str) -> Any:
     from sklearn.impute import SimpleImputer
 
-    if sparse.issparse(train):
-        return none(train)
-    categorical = np.zeros(train.shape[1], dtype=bool) if categorical is None else categorical
-    fill = np.empty(train.shape[1])
-    for columns, strategy in ((~categorical, "median"), (categorical, "most_frequent")):
-        if columns.any():
-            fill[columns] = (
-                SimpleImputer(strategy=strategy, keep_empty_features=True).fit(train[:, columns]).statistics_
-            )
-    return lambda part: np.where(np.isnan(part), fill, part)
+    return SimpleImputer(strategy=strategy, keep_empty_features=True)
 
 
-def one_hot(train: Any, categorical: Any, scale: Fit) -> Transform:
-    """Return the map to a scaled column for each number, then a column of 0 and 1 for each category in ``train``.
-
-    A category that ``train`` does not have is 0 in all columns of its feature.
-
-    Parameters
-    ----------
-    train : array of shape (n_samples, n_features)
-        The rows whose categories get columns, and on which ``scale`` is fitted.
-    categorical : bool array of shape (n_features,)
-        Columns that hold codes of categories; all others are numbers.
-    scale : callable
-        Fits what is done to the numbers, as :func:`standardize` does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> encode = one_hot(np.array([[0.5, 7.0], [1.5, 2.0]]), np.array([False, True]), none)
-    >>> encode(np.array([[3.0, 7.0], [4.0, 1.0]]))
-    array([[3., 0., 1.],
-           [4., 0., 0.]])
-    """
+def _imputation(categorical: Any) -> list[Any]:
+    """Return steps that impute numbers by medians and codes by the most frequent, each in its own column."""
     import numpy as np
-    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import FunctionTransformer
 
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(train[:, categorical])
-    scaled = none(train) if categorical.all() else scale(train[:, ~categorical])
-
-    def encoded(part: np.ndarray) -> np.ndarray:
-        numbers, codes = scaled(part[:, ~categorical]), encoder.transform(part[:, categorical])
-        return np.ascontiguousarray(np.hstack([numbers, codes]))  # columns taken by a mask lie in Fortran's order
-
-    return encoded
-
-
-def _in_turn(steps: list[Fit], train: Any) -> Transform:
-    """Fit each step on what those before it make of ``train``."""
-    transforms: list[Transform] = []
-    for number, step in enumerate(steps, start=1):
-        transforms.append(step(train))
-        if number < len(steps):
-            train = transforms[-1](train)
-    return lambda part: reduce(lambda features, transform: transform(features), transforms, part)
+    # A ColumnTransformer puts the numbers first: the inverse of that order brings each column back to its place.
+    places = np.argsort(np.argsort(categorical, kind="stable"))
+    return [
+        make_column_transformer((_imputer("median"), ~categorical), (_imputer("most_frequent"), categorical)),
+        FunctionTransformer(np.take, kw_args={"indices": places, "axis": 1}),
+    ]
 
 
-def _scaled(train: Any, shift: Any, scale: Any) -> Transform:
-    """Return the map that subtracts ``shift``, unless CSR, and divides by ``scale``; 0 where ``train`` is constant."""
+def _encoding(categorical: Any, scaling: list[Any]) -> list[Any]:
+    """Return steps that scale the numbers, then append a column for each category."""
     import numpy as np
-    from scipy import sparse
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-    constant = _dense(train.max(axis=0)) == _dense(train.min(axis=0))
-    scale = np.where(constant, 1.0, scale)
-
-    def shifted(part: np.ndarray) -> np.ndarray:
-        scaled = part - shift
-        scaled /= scale
-        scaled[:, constant] = 0.0
-        return scaled
-
-    def unshifted(part: sparse.csr_array) -> sparse.csr_array:
-        scaled = part.copy()
-        scaled.data *= np.where(constant, 0.0, 1.0 / scale)[scaled.indices]
-        scaled.eliminate_zeros()
-        return scaled
-
-    return unshifted if sparse.issparse(train) else shifted
-
-
-def _dense(row: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(row.todense()).ravel() if hasattr(row, "todense") else np.asarray(row).ravel()
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return [
+        make_column_transformer((make_pipeline(*scaling), ~categorical), (one_hot, categorical)),
+        FunctionTransformer(np.ascontiguousarray),  # columns taken by a mask are in Fortran order
+    ]

@@ -1,8 +1,7 @@
-"""Outer splits and inner model selection.
+"""Protocols: how data are split into training, validation and test parts.
 
-A split depends on the data, the protocol, the seed and the number of the repeat alone; where the data have groups, no
-group is on both sides of any of its divisions. Cross-validation and holdout are those of Gasso et al. (2011), section
-5.1, stratified by class; permutations are those of Davenport et al. (2006), section 4.
+A split depends on the data, the protocol, the seed and the number of the repeat only. No group of rows is on both sides
+of a split. Cross-validation and holdout follow the usual practice of Neyman-Pearson papers, stratified by class.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from npbench.values import is_whole
 
 FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
 FEWER_NESTED_FOLDS = "Use fewer folds (protocol.outer=..., protocol.folds=...), or more data."
-OTHER_SHARES = "Set other shares aside (protocol.test_size=..., protocol.validation_size=...), or use more data."
+OTHER_SHARES = "Change the shares (protocol.test_size=..., protocol.validation_size=...), or use more data."
 OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
 
 
 class SplitProtocol(Protocol):
-    """How data are divided.
+    """Protocol that splits data.
 
-    ``stratified`` tells whether class counts alone decide if there is a split, so that one repeat speaks for all.
+    ``stratified`` means that class counts alone decide whether a split exists, so that one repeat stands for all.
     """
 
     name: ClassVar[str]
@@ -45,15 +44,15 @@ class SplitProtocol(Protocol):
     stratified: ClassVar[bool]
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``; ``repeat`` numbers the repetitions under one seed."""
+        """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """A stratified part for testing; k-fold cross-validation on the rest; the final fit uses all of the rest.
+    """A stratified part for testing; k-fold cross-validation on the rest, which the final fit uses.
 
     Parameters
     ----------
@@ -70,14 +69,14 @@ class CrossValidation:
     folds: int = 4
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
         faults = _share_faults(test_size=self.test_size)
         if not (isinstance(self.folds, int) and self.folds >= 2):
-            faults.append(f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more.")
+            faults.append(f"protocol.folds is {self.folds!r}: expected an integer of 2 or more")
         return faults
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``."""
+        """Split the rows of ``data``."""
         y, random = data.y, random_state(seed, repeat)
         require(y, self._needs)
         train, test = stratified(np.arange(len(y)), data, self.test_size, random)
@@ -91,7 +90,7 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class Holdout:
-    """Stratified parts for testing and for validation; every fit, the final one too, uses the rest.
+    """Stratified parts for testing and for validation; every fit, including the final one, uses the rest.
 
     Parameters
     ----------
@@ -106,17 +105,17 @@ class Holdout:
     validation_size: float = 0.25
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
         faults = _share_faults(test_size=self.test_size, validation_size=self.validation_size)
         if not faults and self.test_size + self.validation_size >= 1:
             faults.append(
                 f"protocol.test_size + protocol.validation_size is {self.test_size + self.validation_size:g}: "
-                "it must stay below 1, or nothing is left to train on."
+                "expected less than 1, because nothing would be left for training"
             )
         return faults
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``."""
+        """Split the rows of ``data``."""
         y, random = data.y, random_state(seed, repeat)
         require(y, self._needs)
         rest, test = stratified(np.arange(len(y)), data, self.test_size, random)
@@ -137,14 +136,14 @@ class Holdout:
 
 @dataclass(frozen=True)
 class Nested:
-    """Each fold is the test part of one repeat; k-fold cross-validation on the rest, all of which the final fit uses.
+    """Cross-validation inside cross-validation: each outer fold is the test part of one repeat.
 
-    Every ``outer`` repeats test each row once. With groups, folds are of whole groups.
+    The final fit uses all rows outside the test part. Every ``outer`` repeats test each row once. Groups stay together.
 
     Parameters
     ----------
     outer, folds : int
-        Number of folds that are tested on, and that the rest is divided into; at least 2.
+        Number of outer folds, and of folds of the rest; at least 2.
     """
 
     name: ClassVar[str] = "nested"
@@ -154,15 +153,15 @@ class Nested:
     folds: int = 10
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
         return [
-            f"protocol.{name} is {value!r}: it must be a whole number, 2 or more."
+            f"protocol.{name} is {value!r}: expected an integer of 2 or more"
             for name, value in asdict(self).items()
             if not is_whole(value, 2)
         ]
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``."""
+        """Split the rows of ``data``."""
         require(data.y, self._needs)
         division, fold = divmod(repeat, self.outer)
         random = random_state(seed, division)
@@ -176,13 +175,13 @@ class Nested:
 
 @dataclass(frozen=True)
 class Official:
-    """The test part that a data set comes with; of the rest, a stratified part for validation, as in holdout.
+    """The predefined test part of a data set; a stratified part of the rest for validation, as in holdout.
 
     Parameters
     ----------
     test_rows : (int, int)
-        First row of the test part and the row after its last, counted from 0. A request fills in those of the data
-        set (see :class:`npbench.contracts.Dataset`) where it says none.
+        First row of the test part and the row after its last, counted from 0; by default those of the data set (see
+        :class:`npbench.contracts.Dataset`).
     validation_size : float
         Share of each class of the rest set aside, in ]0, 1[.
     """
@@ -194,38 +193,37 @@ class Official:
     validation_size: float = 0.25
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
         faults = _share_faults(validation_size=self.validation_size)
         match self.test_rows:
             case (int(first), int(end)) if 0 <= first < end:
                 return faults
             case None:
-                fault = "protocol=official needs a data set with a test part of its own, which this one has not"
+                fault = "protocol=official requires a dataset with a predefined test split; this one has none"
             case _:
-                fault = f"protocol.test_rows is {self.test_rows!r}: it must be the first row and the one after the last"
-        return [*faults, f"{fault}: use protocol=holdout, or name rows as in protocol.test_rows=[0,1000]."]
+                fault = f"protocol.test_rows is {self.test_rows!r}, expected the first row and the one after the last"
+        return [*faults, f"{fault}: use protocol=holdout, or set protocol.test_rows=[0,1000]"]
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``; the test part is always the same."""
+        """Split the rows of ``data``; the test part is always the same."""
         y = data.y
         test, rest = self._parts(np.arange(len(y)))
         require(y[test], self._test_needs)
         require(y[rest], self._needs)
         if data.groups is not None and np.isin(data.groups[test], data.groups[rest]).any():
             raise RequestError(
-                "Some groups of rows are in the test part and outside of it, as protocol=official divides them: use "
-                "protocol=holdout, which keeps groups together."
+                "protocol=official splits some groups of rows: use protocol=holdout, which keeps groups together"
             )
         train, validate = stratified(rest, data, self.validation_size, random_state(seed, repeat))
         return Split(train, test, [(train, validate)], "fixed")
 
     def _parts(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        assert self.test_rows is not None  # a fault, so that no such protocol gets here
+        assert self.test_rows is not None  # see faults()
         first, end = self.test_rows
         if end > len(rows):
             raise RequestError(
-                f"There are {len(rows)} rows, but protocol.test_rows is [{first}, {end}]: name fewer, or use "
-                "protocol=holdout."
+                f"protocol.test_rows is [{first}, {end}], but there are {len(rows)} rows: name fewer, or use "
+                "protocol=holdout"
             )
         return rows[first:end], np.delete(rows, slice(first, end))
 
@@ -240,18 +238,17 @@ class Official:
 
 @dataclass(frozen=True)
 class Permutations:
-    """A training part of a fixed number of rows, the rest for testing; cross-validation on the training part.
+    """A training part of fixed size, the rest for testing; cross-validation on the training part.
 
-    Where the data bring divisions with that many training rows (see :class:`npbench.data.BinaryData`), repeat k is the
-    k-th of them, whatever the seed. Otherwise the rows are drawn, without regard to their class.
+    If the data have published splits with this number of training rows (see :class:`npbench.data.BinaryData`), repeat k
+    is the k-th of them, whatever the seed. Otherwise rows are drawn without regard to their class.
 
     Parameters
     ----------
     n_train : int
-        Rows of the training part, at least 4. A request fills in the data set's own number (see
-        :class:`npbench.contracts.Dataset`) where it says none.
+        Number of training rows, at least 4; by default that of the data set (see :class:`npbench.contracts.Dataset`).
     folds : int, optional
-        Number of stratified folds of the training part, at least 2; None for as many as it has rows (leave-one-out).
+        Number of stratified folds of the training part, at least 2; None for leave-one-out.
     """
 
     name: ClassVar[str] = "permutations"
@@ -261,27 +258,27 @@ class Permutations:
     folds: int | None = None
 
     def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
+        """Return an error for each parameter out of range."""
         faults = []
         if self.n_train is None:
             faults.append(
-                "protocol=permutations needs a data set with a training size of its own, which this one has not: say "
-                "one, as in protocol.n_train=100, or use protocol=cv."
+                "protocol=permutations requires a dataset with a predefined training size; this one has none: set "
+                "protocol.n_train=100, or use protocol=cv"
             )
         elif not is_whole(self.n_train, 4):
-            faults.append(f"protocol.n_train is {self.n_train!r}: it must be a whole number, 4 or more.")
+            faults.append(f"protocol.n_train is {self.n_train!r}: expected an integer of 4 or more")
         if self.folds is not None and not is_whole(self.folds, 2):
             faults.append(
-                f"protocol.folds is {self.folds!r}: it must be a whole number, 2 or more, or null for leave-one-out."
+                f"protocol.folds is {self.folds!r}: expected an integer of 2 or more, or null for leave-one-out"
             )
         return faults
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Divide the rows of ``data``."""
+        """Split the rows of ``data``."""
         if data.groups is not None:
             raise RequestError(
-                "There are groups of rows that stay together, and protocol=permutations takes a fixed number of single "
-                "rows: use protocol=cv or protocol=holdout."
+                "protocol=permutations draws a fixed number of single rows, but this dataset has groups that stay "
+                "together: use protocol=cv or protocol=holdout"
             )
         y, random = data.y, random_state(seed, repeat)
         published = data.published is not None and data.published.shape[1] == self.n_train
@@ -296,16 +293,16 @@ class Permutations:
         assert data.published is not None
         if repeat >= len(data.published):
             raise RequestError(
-                f"There are {len(data.published)} published divisions, numbered from 0, and no repeat {repeat}: use "
-                f"repeats={len(data.published)} or fewer, or a protocol that draws, as protocol=cv."
+                f"no published split {repeat}: there are {len(data.published)}, counted from 0. Use "
+                f"repeats={len(data.published)} or fewer, or a protocol that draws, such as protocol=cv"
             )
         return data.published[repeat]
 
     def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:
-        assert self.n_train is not None  # a fault, so that no such protocol gets here
+        assert self.n_train is not None  # see faults()
         if self.n_train >= data.n_samples:
             raise RequestError(
-                f"There are {data.n_samples} rows, but protocol.n_train is {self.n_train}: leave some to test on."
+                f"protocol.n_train is {self.n_train}, but there are {data.n_samples} rows: leave some for testing"
             )
         return np.sort(random.permutation(data.n_samples)[: self.n_train])
 
@@ -325,7 +322,7 @@ PROTOCOLS: dict[str, type[SplitProtocol]] = {
 
 def _share_faults(**shares: Any) -> list[str]:
     return [
-        f"protocol.{name} is {value!r}: it must be a share strictly between 0 and 1."
+        f"protocol.{name} is {value!r}: expected a number between 0 and 1, both excluded"
         for name, value in shares.items()
         if not (isinstance(value, float) and 0 < value < 1)
     ]

@@ -38,6 +38,9 @@ class Request:
         Metrics on the test part.
     seed, repeats : int
         The jobs are repeats 0, ..., repeats - 1 under this seed.
+    validate : bool
+        Whether to measure the validation loss even where nothing is selected. It changes no answer, so it is not part
+        of a job's identity.
     """
 
     solver: Solver
@@ -51,6 +54,7 @@ class Request:
     features: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
     seed: int = 0
     repeats: int = 1
+    validate: bool = False
 
     def columns(self) -> dict[str, Any]:
         """Return the record's columns that say what was asked."""

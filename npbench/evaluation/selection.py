@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ def grid_search(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters by fitting every candidate on every fold: the first with the smallest problem loss.
+    """Fit every candidate on every fold and choose the first with the smallest problem loss.
 
     Parameters
     ----------
     make : callable
-        ``make(**params)`` returns an unfitted estimator with the fixed parameters already in place.
+        ``make(**params)`` returns an unfitted estimator that already has the fixed parameters.
     X : {array, CSR matrix} of shape (n_samples, n_features)
         All rows that ``folds`` index.
     y : array of shape (n_samples,)
@@ -39,9 +40,9 @@ def grid_search(
     problem : Problem
         Gives the validation loss.
     search : mapping of str to sequence
-        Candidate values of each searched parameter. When empty, nothing is fitted.
+        Candidate values of each searched parameter. With a single candidate nothing is fitted.
     n_threads : int
-        Threads a solver's own search may use; this one uses none.
+        Threads that a search may use; this one uses none.
 
     Returns
     -------
@@ -52,14 +53,23 @@ def grid_search(
         return Selection(candidates[0], float("nan"))
     losses, unconverged = [], 0
     for params in candidates:
-        scored = []
-        for fit, validate in folds:
-            estimator = make(**params)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
-                estimator.fit(X[fit], y[fit])
-            unconverged += not getattr(estimator, "converged_", True)
-            scored.append((y[validate], estimator.decision_function(X[validate])))
-        losses.append(problem.loss(scored))
+        loss, missed = validation_loss(partial(make, **params), X, y, folds, problem)
+        losses.append(loss)
+        unconverged += missed
     best = int(np.argmin(losses))
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def validation_loss(
+    make: Callable[[], Any], X: Any, y: np.ndarray, folds: Sequence[Fold], problem: Problem
+) -> tuple[float, int]:
+    """Fit on every fold; return the problem's loss over the validation parts, and the number of fits not converged."""
+    scored, unconverged = [], 0
+    for fit, validate in folds:
+        estimator = make()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
+            estimator.fit(X[fit], y[fit])
+        unconverged += not getattr(estimator, "converged_", True)
+        scored.append((y[validate], estimator.decision_function(X[validate])))
+    return problem.loss(scored), unconverged

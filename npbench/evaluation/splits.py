@@ -1,4 +1,4 @@
-"""What a split is, and the draws and checks that protocols share."""
+"""Splits of a data set, and the draws and checks that protocols share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Fold = tuple[np.ndarray, np.ndarray]
 
-FINEST = 20  # a share of whole groups is a multiple of one part in so many, or fewer
+MAX_DENOMINATOR = 20  # the share of whole groups to set aside is rounded to a fraction with at most this denominator
 FEWER_PARTS = (
     "Use fewer folds (protocol.folds=...), a larger share (protocol.test_size=...), another seed, or data with more "
     "groups."
@@ -34,14 +34,14 @@ class Split:
     Parameters
     ----------
     train : int array
-        What the final classifier is fitted on.
+        Rows for the final fit.
     test : int array
-        What it is measured on.
+        Rows for the metrics.
     folds : sequence of (int array, int array)
-        Rows to fit and to validate on, for each fold of the model selection; none is in ``test``.
+        Rows to fit and to validate on, for each fold of the model selection; disjoint from ``test``.
     test_part : {"drawn", "fixed", "published"}
-        Where the test part comes from: drawn from the seed, named by the protocol for all repeats, or the one of this
-        repeat that was published with the data.
+        Origin of the test part: drawn from the seed, fixed by the protocol for all repeats, or published with the data
+        for this repeat.
     """
 
     train: np.ndarray
@@ -51,7 +51,7 @@ class Split:
 
     @property
     def sha256(self) -> str:
-        """Hash of the rows trained on, tested on, and validated on in each fold, in their order.
+        """Hash of the training rows, the test rows, and the validation rows of each fold, in order.
 
         In every protocol a fold is fitted on the training rows that it does not validate on.
         """
@@ -63,7 +63,7 @@ class Split:
 
 
 class Need(NamedTuple):
-    """How many samples of a class some part of a split has at worst, and needs."""
+    """Fewest samples of a class that a part of a split may get, and the number it needs."""
 
     part: str
     has: int
@@ -72,24 +72,24 @@ class Need(NamedTuple):
 
 
 def require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None:
-    """Refuse labels of which a part of the split would be left with too few of a class.
+    """Refuse labels that leave a part of the split with too few samples of a class.
 
     Parameters
     ----------
     y : array
-        Labels of the rows to be divided.
+        Labels of the rows to split.
     needs : callable
-        ``needs(count, n_samples)`` yields what the parts have and need of a class with ``count`` of ``n_samples``.
+        ``needs(count, n_samples)`` yields the needs of the parts for a class with ``count`` of ``n_samples``.
 
     Raises
     ------
     RequestError
-        With a sentence for each class and part.
+        For each class and part.
     """
     counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
     faults = [
-        f"There are too few {name} samples, {count} of {len(y)}: {need.part} may be left with {need.has} of them and "
-        f"must have at least {need.at_least}. {need.remedy}"
+        f"too few {name} samples, {count} of {len(y)}: {need.part} may get {need.has} of them and needs at least "
+        f"{need.at_least}. {need.remedy}"
         for name, count in counts.items()
         for need in needs(count, len(y))
         if need.has < need.at_least
@@ -99,18 +99,18 @@ def require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None:
 
 
 def random_state(seed: int, repeat: int) -> np.random.RandomState:
-    """Return the stream that everything random in one repeat is drawn from."""
-    # scikit-learn's splitters take no Generator; MT19937 seeded by a SeedSequence is as independent per repeat.
+    """Return the random stream of one repeat."""
+    # scikit-learn's splitters accept no Generator; MT19937 seeded by a SeedSequence is as independent per repeat.
     return np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
 
 
 def stratified(
     rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Set ``share`` of the rows of ``data`` aside, in proportion to the classes; return what is left and what is aside.
+    """Set ``share`` of the rows aside, stratified by class; return the rows left and the rows set aside.
 
-    Where the data have groups, those set aside are whole, and the share and proportions are met as well as that allows;
-    the share is first rounded to a fraction with a denominator of at most 20.
+    Groups stay together if the data have groups; share and class proportions are then approximate. The share is first
+    rounded to a fraction with a denominator of at most 20.
     """
     if data.groups is not None:
         return _grouped(rows, data, share, random)
@@ -120,7 +120,7 @@ def stratified(
 
 
 def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[Fold]:
-    """Divide the rows of ``data`` into stratified folds, of whole groups where there are groups."""
+    """Split the rows into stratified folds; groups stay together if the data have groups."""
     if data.groups is not None:
         folds = _group_folds(rows, data, n_folds, random)
         return [_apart(rows, data, validate, "a fold") for validate in folds]
@@ -131,10 +131,10 @@ def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.R
 def _grouped(
     rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    part = Fraction(share).limit_denominator(FINEST)
-    part = min(max(part, Fraction(1, FINEST)), 1 - Fraction(1, FINEST))
+    part = Fraction(share).limit_denominator(MAX_DENOMINATOR)
+    part = min(max(part, Fraction(1, MAX_DENOMINATOR)), 1 - Fraction(1, MAX_DENOMINATOR))
     folds = _group_folds(rows, data, part.denominator, random)
-    # Folds are filled from the largest group on: taken in order, it would be set aside in every repeat.
+    # Folds are filled from the largest group on: in that order it would be set aside in every repeat.
     drawn = random.permutation(len(folds))[: part.numerator]
     return _apart(rows, data, np.sort(np.concatenate([folds[number] for number in drawn])), "the part set aside")
 
@@ -145,28 +145,25 @@ def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.ra
     n_groups, n_most = len(np.unique(groups)), max(np.sum(y > 0), np.sum(y < 0))
     if min(n_groups, n_most) < n_folds:
         raise RequestError(
-            f"There are {len(rows)} rows in {n_groups} groups, too few for {n_folds} parts of whole groups. "
-            f"{FEWER_PARTS}"
+            f"too few groups: {n_groups} groups of {len(rows)} rows cannot be split into {n_folds} parts. {FEWER_PARTS}"
         )
     kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of few members of a class: see _apart
+        warnings.simplefilter("ignore", UserWarning)  # few members of a class: see _apart
         return [rows[validate] for _, validate in kfold.split(rows, y, groups)]
 
 
 def _apart(rows: np.ndarray, data: BinaryData, aside: np.ndarray, what: str) -> Fold:
-    """Return the rows that are left and those set aside; refuse it where either lacks a class."""
+    """Return the rows left and the rows set aside; refuse parts without samples of both classes."""
     left = np.setdiff1d(rows, aside)
-    for part, name in ((aside, what), (left, f"what {what} leaves")):
+    for part, name in ((aside, what), (left, f"the rest without {what}")):
         if len(np.unique(data.y[part])) < 2:
-            raise RequestError(
-                f"As rows of one group stay together, {name} has samples of one class only. {FEWER_PARTS}"
-            )
+            raise RequestError(f"{name} has samples of one class only, because groups stay together. {FEWER_PARTS}")
     return left, aside
 
 
 def leave_one_out(rows: np.ndarray) -> list[Fold]:
-    """Return a fold for each row that validates on it alone: views of one array of n (n - 1) rows."""
+    """Return a fold per row that validates on this row alone: views of one array of n (n - 1) rows."""
     n = len(rows)
     others = np.broadcast_to(rows, (n, n))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
     return list(zip(others, rows[:, None], strict=True))
@@ -175,8 +172,8 @@ def leave_one_out(rows: np.ndarray) -> list[Fold]:
 def fewest(count: int, n_samples: int, share: float) -> tuple[int, int]:
     """Return the fewest samples of a class, ``count`` of ``n_samples``, that may be left and be set aside.
 
-    The samples set aside are divided in proportion to the classes; where both are due a half more, the draw decides
-    which is rounded up. Taking the worse case, a request is refused for all its repeats or for none.
+    The samples set aside are stratified. If both classes are off by half a sample, the draw decides which is rounded
+    up. The worse case counts, so that a request is refused for all its repeats or for none.
     """
     n_samples = max(n_samples, 1)
     aside = math.ceil(share * n_samples)

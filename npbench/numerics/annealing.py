@@ -1,6 +1,6 @@
-"""The ramp-loss SVM under a bound on its surrogate rates: the search for the multiplier.
+"""Search for the multiplier of the ramp-loss SVM under a bound on its surrogate rates.
 
-It looks for a saddle point of
+The search seeks a saddle point of
 
     L(f, lambda) = 1/2 ||f_0||^2 + C P_nd(f) + lambda g(f)
 
@@ -26,20 +26,21 @@ Update = Literal["secant", "gradient"]
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
     "inactive": "the constraint holds with the multiplier at its floor",
-    "flat": "every positive is missed by so much that none pulls at the classifier any more",
+    "flat": "every positive is missed by so much that its loss has slope 0",
     "jump": "the constrained surrogate rate jumps across its bound at this multiplier",
     "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
     "max_iter": "max_iter convex steps did not suffice",
 }
 REACHED = ("converged", "inactive")
 
-LARGEST_FACTOR = 2.0  # of one update, or its inverse: a larger one can drive all positives to be flat, for good
+LARGEST_FACTOR = 2.0  # of one update, or its inverse; a larger one can make all positives flat permanently
 FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
-NARROW = 1e-3  # relative width at which the multiplier's interval counts as closed
-LARGE_FALL = 0.25  # of the rate across a closed interval that makes it final
-REOPENINGS = 2
-LOOSE, NEAR = 10.0, 4.0  # tolerance of convex steps while the rate is further than NEAR epsilon from its bound
-EDGE = 0.1  # least share of the interval, on a log scale, that an interpolation leaves at either end
+CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it counts as closed
+LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
+MAX_REOPENINGS = 2  # of a closed interval
+FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
+NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
+LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
 
 
 class RateBound(Protocol):
@@ -47,14 +48,14 @@ class RateBound(Protocol):
 
     @property
     def bound(self) -> float:
-        """Of the rate, in ]0, 1[."""
+        """Bound on the rate, in ]0, 1[."""
 
     @property
     def miss_weight(self) -> float:
-        """Derivative of the gradient by P_nd; by P_fa it is 1."""
+        """Derivative of the gradient with respect to P_nd; with respect to P_fa it is 1."""
 
     def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return what is bounded."""
+        """Return the bounded rate."""
 
     def gradient(self, p_fa: float, p_nd: float) -> float:
         """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``, or is 0."""
@@ -84,7 +85,7 @@ class FalseAlarmBound:
 
 @dataclass(frozen=True)
 class QValueBound:
-    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; nothing accepted is a q-value of 0.
+    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; it is 0 if nothing is accepted.
 
     Examples
     --------
@@ -98,7 +99,7 @@ class QValueBound:
 
     @property
     def miss_weight(self) -> float:
-        """Of P_nd in the gradient: q."""
+        """Weight of P_nd in the gradient: q."""
         return self.bound
 
     def rate(self, p_fa: float, p_nd: float) -> float:
@@ -111,7 +112,7 @@ class QValueBound:
 
 
 class Trace(NamedTuple):
-    """What an iteration reached: the Lagrangian L(f, lambda), and the surrogate rates."""
+    """One iteration: the Lagrangian L(f, lambda) as the objective, and the surrogate rates."""
 
     seconds: float
     objective: float
@@ -136,7 +137,7 @@ class Iterate:
     violation: float
 
     def better_than(self, other: Iterate, limit: float) -> bool:
-        """Return whether this is the one to keep: a lower objective among feasible points, else a lower rate."""
+        """Return whether this iterate is preferred: a lower objective if both are feasible, else a lower rate."""
         if self.rate <= limit and other.rate <= limit:
             return self.objective < other.objective
         return self.rate < other.rate
@@ -144,7 +145,7 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Found:
-    """What the search ends with: the iterate kept, why it ended, its iterations, and x and f_0 of the first."""
+    """Result of a search: the iterate kept, why it ended, its iterations, and x and f_0 of the first."""
 
     best: Iterate
     status: Status
@@ -155,11 +156,11 @@ class Found:
 class GradientMultiplier:
     """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
 
-    It stays within FLOOR and CAP of its start, and an update within LARGEST_FACTOR, since ``1 + nu gradient`` may be
-    negative. A small gain nu takes many updates; a large one may go back and forth for ever.
+    lambda stays between FLOOR and CAP times its start, and the factor of an update is at most LARGEST_FACTOR, since
+    ``1 + nu gradient`` may be negative. A small gain nu takes many updates; a large one may oscillate forever.
     """
 
-    closed = False  # whether no multiplier is believed to meet the constraint
+    closed = False  # whether no multiplier seems to meet the constraint
 
     def __init__(self, start: float, bound: float, nu: float) -> None:
         self.value, self._bound, self._nu = start, bound, nu
@@ -167,10 +168,10 @@ class GradientMultiplier:
         self._least, self._most = FLOOR * start, CAP * start
 
     def suspect(self, value: float) -> None:
-        """Hear where the rate is expected to jump."""
+        """Note a multiplier at which the rate is expected to jump."""
 
     def update(self, rate: float, gradient: float) -> None:
-        """Move on after an iteration that ended with this rate and gradient."""
+        """Update the multiplier after an iteration with this rate and gradient."""
         self.value = self._moved(self.value, gradient)
 
     def _moved(self, value: float, gradient: float) -> float:
@@ -178,54 +179,55 @@ class GradientMultiplier:
         return min(max(value * factor, self._least), self._most)
 
     def at_end(self, excess: float) -> Status | None:
-        """Return "inactive" or "capped" if the constraint asks for a multiplier beyond the floor or the cap."""
-        if excess < 0 and self.value <= (1.0 + NARROW) * self._least:
+        """Return "inactive" or "capped" if the constraint requires a multiplier below the floor or above the cap."""
+        if excess < 0 and self.value <= (1.0 + CLOSED_WIDTH) * self._least:
             return "inactive"
-        if excess > 0 and self.value >= self._most / (1.0 + NARROW):
+        if excess > 0 and self.value >= self._most / (1.0 + CLOSED_WIDTH):
             return "capped"
         return None
 
 
 class SecantMultiplier(GradientMultiplier):
-    """The multiplier lambda, its update, and the interval it is believed to lie in.
+    """The multiplier lambda, updated by secants within an interval.
 
-    The first updates are by ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. While the
-    flat samples stay the same the problem is convex and the rate falls as lambda grows (Theorem 3): values tried bound
-    lambda, and two of them give a secant of the rate in log(lambda), which is followed inside the bounds. A rate out
-    of order tells that the flat samples have changed the problem, and what was known before is forgotten. If the rate
-    falls by more than LARGE_FALL across bounds that have met, no multiplier meets the constraint; else the search opens
-    again, REOPENINGS times, each with the square root of the largest factor.
+    The first updates are ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. As long as the flat
+    samples stay the same, the problem is convex and the rate decreases as lambda grows (Theorem 3). Earlier values then
+    bound lambda, and two of them give a secant of the rate in log(lambda), which is followed within the bounds.
+
+    A rate out of order shows that the flat samples have changed the problem: the interval is reset. If the interval
+    closes and the rate drops by more than LARGE_DROP across it, no multiplier meets the constraint. Otherwise it is
+    opened again, MAX_REOPENINGS times, each with the square root of the largest factor.
     """
 
     def __init__(self, start: float, bound: float, nu: float) -> None:
         super().__init__(start, bound, nu)
-        self._openings = REOPENINGS
+        self._reopenings_left = MAX_REOPENINGS
         self._probes: list[float] = []
-        self._forget()
+        self._open()
 
-    def _forget(self) -> None:
+    def _open(self) -> None:
         self._low, self._rate_low = self._least, 1.0
         self._high, self._rate_high = self._most, 0.0
         self._before: tuple[float, float] | None = None
 
     def suspect(self, value: float) -> None:
-        """Try closely below and above ``value`` next, where the rate is expected to jump."""
-        self._probes = [value * (1.0 + 0.4 * NARROW), value * (1.0 - 0.4 * NARROW)]
+        """Try multipliers just below and just above ``value`` next, where the rate is expected to jump."""
+        self._probes = [value * (1.0 + 0.4 * CLOSED_WIDTH), value * (1.0 - 0.4 * CLOSED_WIDTH)]
 
     def update(self, rate: float, gradient: float) -> None:
-        """Move on after an iteration that ended with this rate."""
+        """Update the multiplier after an iteration with this rate."""
         in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
         if not in_order:
-            self._forget()
+            self._open()
         if rate > self._bound:
             self._low, self._rate_low = self.value, rate
         else:
             self._high, self._rate_high = self.value, rate
-        if self._high <= self._low * (1.0 + NARROW):
-            self._openings -= 1
-            self.closed = self._openings < 0 or self._rate_low - self._rate_high > LARGE_FALL
+        if self._high <= self._low * (1.0 + CLOSED_WIDTH):
+            self._reopenings_left -= 1
+            self.closed = self._reopenings_left < 0 or self._rate_low - self._rate_high > LARGE_DROP
             self._factor = math.sqrt(self._factor)
-            self._forget()
+            self._open()
         now = (self.value, rate)
         self.value, self._before = self._next(*now), now
 
@@ -240,12 +242,11 @@ class SecantMultiplier(GradientMultiplier):
         return self._between()
 
     def _inside(self, value: float) -> bool:
-        return self._low * (1.0 + 0.2 * NARROW) < value < self._high / (1.0 + 0.2 * NARROW)
+        return self._low * (1.0 + 0.2 * CLOSED_WIDTH) < value < self._high / (1.0 + 0.2 * CLOSED_WIDTH)
 
     def _secant(self, value: float, rate: float) -> float | None:
-        if (
-            self._before is None or min(rate, self._before[1]) < 0.1 * self._bound
-        ):  # where the rate is flat, it says nothing
+        # Where the rate is nearly constant, it has no useful slope.
+        if self._before is None or min(rate, self._before[1]) < 0.1 * self._bound:
             return None
         if (self._before[1] - rate) * (self._before[0] - value) >= 0:
             return None
@@ -254,15 +255,15 @@ class SecantMultiplier(GradientMultiplier):
         return value * math.exp(change) if abs(change) < math.log(self._factor) else None
 
     def _outward(self, value: float, rate: float) -> float | None:
-        """Return a step by the excess of the rate while there are no bounds on both sides."""
+        """Return a step in proportion to the excess of the rate, unless lambda is bounded on both sides."""
         known = self._low > self._least and self._high < self._most
         return None if known else self._moved(value, rate - self._bound)
 
     def _between(self) -> float:
-        """Return where the log-odds of the rate, linear in log(lambda) between its bounds, are those wanted."""
+        """Return where the log-odds of the rate, interpolated linearly in log(lambda), are those of the bound."""
         above, below = _log_odds(self._rate_low), _log_odds(self._rate_high)
         share = (above - _log_odds(self._bound)) / (above - below) if above > below else 0.5
-        share = min(max(share, EDGE), 1.0 - EDGE)
+        share = min(max(share, LEAST_MARGIN), 1.0 - LEAST_MARGIN)
         return self._low * (self._high / self._low) ** share
 
 
@@ -284,9 +285,9 @@ def anneal(
     Parameters
     ----------
     svm : RampSVM
-        Holds the data; a warm start of its first step may have been set.
+        Data and current point, which may be a warm start.
     constraint : RateBound
-        On the surrogate rates; its bound in ]0, 1[.
+        Constraint on the surrogate rates.
     C : float
         Weight of the surrogate miss rate; positive.
     nu : float
@@ -294,26 +295,27 @@ def anneal(
     epsilon : float
         Tolerance on the constraint; positive.
     max_iter : int
-        Most convex steps.
+        Maximum number of convex steps.
     update : {"secant", "gradient"}
-        How the multiplier moves: see :class:`SecantMultiplier` and :class:`GradientMultiplier`.
+        Update of the multiplier: see :class:`SecantMultiplier` and :class:`GradientMultiplier`.
     flat : bool array of shape (n,), optional
-        The flat samples of the first step (the paper's first beta). Default: none.
+        Flat samples of the first step (the paper's first beta). Default: none.
 
     Returns
     -------
     Found
-        With the last iterate if the tolerance was met and the flat samples repeat, or if the constraint is inactive;
-        else with the best one seen, and the reason.
+        With the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is inactive;
+        else with the best iterate and the reason.
     """
     search = Search(svm, C, constraint, epsilon)
     multiplier = search.multiplier(update, nu)
-    flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, LOOSE
+    flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, FAR_LOOSENESS
     for iteration in range(max_iter):
         now = search.step(multiplier.value, flat, looseness)
         excess = now.rate - constraint.bound
         if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
-            # Some b puts every margin on the slope of the ramp; L is linear in b there, and balanced costs free it.
+            # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
+            # an interval to the other at balanced costs.
             multiplier.suspect(C / (1.0 - constraint.miss_weight))
         before, flat = flat, svm.flat()
         ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
@@ -323,23 +325,23 @@ def anneal(
                 return search.end("jump")
         elif looseness == 1.0 and np.array_equal(flat, before):
             return search.end(ended)
-        looseness = 1.0 if ended or abs(excess) <= NEAR * epsilon else LOOSE
+        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * epsilon else FAR_LOOSENESS
     return search.end("max_iter")
 
 
 class Search:
-    """The convex steps of a search so far: their trace, the first, the last and the best of them.
+    """Convex steps of a search: their trace, and the first, last and best of them.
 
     Parameters
     ----------
     svm : RampSVM
-        Takes the steps.
+        Data and current point.
     C : float
         Weight of the surrogate miss rate; positive.
     constraint : RateBound
-        On the surrogate rates.
+        Constraint on the surrogate rates.
     epsilon : float
-        Tolerance on it.
+        Tolerance on the constraint.
     """
 
     def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float) -> None:
@@ -351,7 +353,7 @@ class Search:
 
     @property
     def n_iter(self) -> int:
-        """Convex steps taken."""
+        """Number of convex steps."""
         return len(self._trace)
 
     def multiplier(self, update: Update, nu: float) -> GradientMultiplier:
@@ -359,7 +361,7 @@ class Search:
         return MULTIPLIERS[update](self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
 
     def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
-        """Take a convex step and keep account of it."""
+        """Take and record a convex step."""
         cost_positive = self._C + multiplier * self._constraint.miss_weight
         self._svm.step(cost_positive / self.n_pos, multiplier / self.n_neg, flat, looseness)
         now = self._last = self._iterate(multiplier)
@@ -372,7 +374,7 @@ class Search:
         return now
 
     def end(self, status: Status) -> Found:
-        """Return what is kept at the end: the last iterate if it is an answer, else the best."""
+        """Return the result: with the last iterate if it meets the constraint, else with the best."""
         if status in REACHED and self._last.p_nd >= 1.0:
             status = "flat"
         return Found(self._last if status in REACHED else self._best, status, self._trace, self._first)

@@ -1,25 +1,25 @@
-"""Regularised risk minimisation for a convex risk that is known by its values and subgradients.
+"""Bundle method: regularised risk minimisation for a convex risk given by its values and subgradients.
 
-The problem, for a convex ``R >= 0`` of the scores Xw, such as the largest of very many linear functions,
+The problem, for a convex ``R >= 0`` of the scores Xw, such as the maximum of very many linear functions, is to
 
     minimise  F(w) = 1/2 ||w||^2 + C R(Xw).
 
-Planes ``R(w) >= e_j + g_j'w``, one for each subgradient met, and the plane 0 are a model of R from below. Shares x of
-the planes, with ``x >= 0`` and ``sum(x) = 1``, give by duality the bound
+Planes ``R(w) >= e_j + g_j'w``, one for each subgradient, and the plane 0 form a lower model of R. Shares x of the
+planes, with ``x >= 0`` and ``sum(x) = 1``, give by duality the bound
 
     F(w) >= C e'x - C^2/2 ||G'x||^2   for every w,
 
-computed as it stands here: it holds however well the shares have been optimised. Each iteration
+which is evaluated in this form: it holds for any shares, optimal or not. Each iteration
 
-1. raises the bound: shares that maximise it, whose w minimises the model;
-2. steps from the best point towards the minimiser of the model plus ``mu/2 ||w - best||^2``, which keeps close to where
-   the model can be trusted; mu is such that the model there has made a set part of the way from the best objective to
-   the bound (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995);
-3. searches that line, which costs no product with X (Franc and Sonnenburg 2008), and adds the plane of the first
-   point met at which F rises: no later model has its minimum here again.
+1. raises the bound: the shares that maximise it give the minimiser of the model;
+2. steps from the best point towards the minimiser of the model plus ``mu/2 ||w - best||^2``, near which the model is
+   accurate; mu is adapted so that the model there covers a given share of the way from the best objective to the bound
+   (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995);
+3. searches that line, without a product with X (Franc and Sonnenburg 2008), and adds the plane of the first point where
+   F increases: no later model has its minimum here again.
 
-Plain cutting planes (Joachims, Finley and Yu 2009) add the plane of the model's minimiser in place of 2 and 3, and
-zigzag. They are there to compare with.
+Cutting planes alone (``method="plain"``; Joachims, Finley and Yu 2009) add the plane of the model's minimiser instead
+of 2 and 3, and zigzag. They serve for comparison.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ Watch = Callable[[np.ndarray, np.ndarray], None]
 Status = Literal["converged", "stalled", "max_iter"]
 Method = Literal["level", "plain"]
 
-LEVELS = (0.5, 0.75)  # part of the way from the bound to the best objective at which the model is minimised
-MU_FACTOR = 4.0  # by which mu changes when the model is outside
-LINE_POINTS = 3  # most evaluations of the risk on a line
-LINE_ACCURACY = 0.1  # of the decrease that the model promises
-QP_ACCURACY = 1e-3  # of the gap
-IDLE = 30  # iterations without a share after which a plane may be replaced
-PATIENCE = 200  # iterations without a smaller gap after which rounding is taken to be the reason
+LEVELS = (0.5, 0.75)  # wanted value of the model, as a share of the way from the bound to the best objective
+MU_FACTOR = 4.0  # change of mu if the model's value is outside
+MAX_LINE_POINTS = 3  # evaluations of the risk on a line
+LINE_ACCURACY = 0.1  # share of the decrease that the model promises
+QP_ACCURACY = 1e-3  # share of the gap
+IDLE_ITERATIONS = 30  # without a share, after which a plane may be replaced
+MAX_STALLED_ITERATIONS = 200  # without a smaller gap, which rounding then prevents
 
 
 class Trace(NamedTuple):
-    """What an iteration reached: the best objective so far and the best bound."""
+    """One iteration: the best objective so far and the best bound."""
 
     iteration: int
     seconds: float
@@ -58,7 +58,7 @@ class Trace(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point with its scores, the risk and a gradient of it in the scores, and the objective."""
+    """A point with its scores, the risk and its gradient with respect to the scores, and the objective."""
 
     w: np.ndarray
     scores: np.ndarray
@@ -68,15 +68,15 @@ class Point(NamedTuple):
 
 
 class Planes:
-    """Planes ``e_j + g_j'w`` below the risk, their Gram matrix GG', and how long each has been of no use.
+    """Planes ``e_j + g_j'w`` below the risk, their Gram matrix GG', and the number of iterations each has been idle.
 
-    Plane 0 is the zero. The others are replaced, the longest idle first, once they are idle for IDLE iterations: about
-    as many are kept as are active, twice or three times over. Memory is O(planes (d + planes)).
+    Plane 0 is zero. The others may be replaced, the longest idle first, after IDLE_ITERATIONS iterations without a
+    share. Two or three times the number of active planes are kept. Memory is O(planes (d + planes)).
 
     Parameters
     ----------
     n_features : int
-        The d of w.
+        Length d of w.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -97,15 +97,16 @@ class Planes:
         return self._offsets[: self.count]
 
     def add(self, slope: np.ndarray, offset: float) -> None:
-        """Take up a plane. O(planes n_features)."""
+        """Add a plane. O(planes n_features)."""
         slot = int(np.argmax(self._idle[: self.count]))
-        if self._idle[slot] <= IDLE:
+        if self._idle[slot] <= IDLE_ITERATIONS:
             slot = self.count
             self._grow()
         self._slopes[slot], self._offsets[slot], self._idle[slot], self._shares[slot] = slope, offset, 0, 0.0
         self._gram[slot, : self.count] = self._gram[: self.count, slot] = self.slopes @ slope
 
     def _grow(self) -> None:
+        """Increase the number of planes by one, and the capacity if necessary."""
         if self.count == len(self._offsets):
             more = len(self._offsets)
             self._slopes = np.concatenate([self._slopes, np.zeros_like(self._slopes)])
@@ -116,7 +117,7 @@ class Planes:
         self.count += 1
 
     def tilt(self, slope: np.ndarray, offset: float) -> None:
-        """Add ``offset + slope'w`` to the risk, hence to all planes but 0: the sum must be nowhere negative either.
+        """Add ``offset + slope'w`` to the risk, hence to all planes except 0; the new risk must be nonnegative too.
 
         O(planes^2 n_features).
         """
@@ -125,13 +126,13 @@ class Planes:
         self._gram[: self.count, : self.count] = self.slopes @ self.slopes.T
 
     def model(self, w: np.ndarray) -> float:
-        """Return the largest of the planes at w."""
+        """Return the maximum of the planes at w."""
         return float(np.max(self.offsets + self.slopes @ w))
 
     def minimiser(self, C: float, accuracy: float) -> tuple[np.ndarray, float]:
-        """Return the w that minimises ``1/2 ||w||^2 + C model(w)``, and a bound on that below.
+        """Return the w that minimises ``1/2 ||w||^2 + C model(w)``, and a lower bound on the minimum.
 
-        The bound is of the dual; the other value is larger by less than ``accuracy`` when the QP has converged.
+        The bound is the dual value. The primal value exceeds it by less than ``accuracy`` if the QP has converged.
         """
         self._shares[: self.count] = shares = self._maximise(C, self.offsets, accuracy / C)
         self._idle[: self.count] += 1
@@ -159,20 +160,20 @@ class Planes:
 
 @dataclass(frozen=True)
 class Solution:
-    """What :func:`minimise` returns.
+    """Result of :func:`minimise`.
 
     Parameters
     ----------
     w : array of shape (n_features,)
-        The best point found.
+        Best point found.
     objective, bound : float
-        F there, and a bound below F everywhere.
+        F at w, and a lower bound on F.
     status : {"converged", "stalled", "max_iter"}
         Whether the gap meets the tolerance; if not, whether rounding or ``max_iter`` stopped the search.
     trace : list of Trace
         One entry for each iteration.
     planes : Planes
-        The model of the risk; it does not depend on C.
+        Model of the risk, which does not depend on C.
     """
 
     w: np.ndarray
@@ -184,11 +185,11 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """The objective less the bound: how far F(w) can be from the least F."""
+        """Objective minus bound, which bounds the distance of F(w) from the minimum."""
         return max(self.objective - self.bound, 0.0)
 
 
-@one_blas_thread()  # the answer must not depend on how many there are, not in its last digit
+@one_blas_thread()  # the last digit of the result must not depend on the number of threads
 def minimise(
     X: Any,
     risk: Risk,
@@ -206,23 +207,24 @@ def minimise(
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples. The identity makes w itself the scores.
+        Samples. With the identity, w itself is the scores.
     risk : callable
-        ``risk(scores)`` returns R and a subgradient of shape (n_samples,); R is convex and nowhere negative.
+        ``risk(scores)`` returns R and a subgradient of shape (n_samples,); R is convex and nonnegative.
     C : float
         Weight of the risk; positive.
     tol, atol : float
         The search ends when the gap is at most ``max(tol * objective, atol)``.
     max_iter : int
-        Most iterations: each takes one product with X and one with its transpose, and up to three calls of ``risk``.
+        Maximum number of iterations. Each takes one product with X, one with its transpose, and up to three calls of
+        ``risk``.
     method : {"level", "plain"}
-        How the next plane is found: by the level bundle method with a line search, or by plain cutting planes.
+        Level bundle method with a line search, or cutting planes alone.
     start : Solution or array of shape (n_features,), optional
-        The first w, which is 0 otherwise; or a solution for the same X and risk and another C: its w is the first, and
-        its planes, which hold for every C, are taken over (and added to).
+        First w, 0 by default; or a solution for the same X and risk and another C. Its w is the first, and its planes,
+        which are valid for every C, are reused and extended.
     watch : callable, optional
-        ``watch(w, scores)`` is shown what the search tries as long as w = 0 is the best point, for what else such w
-        may be good for: of w and its multiples one.
+        ``watch(w, scores)`` is called for each trial direction as long as w = 0 is the best point: such a w may rank
+        the samples well even if it does not lower F. Of w and its multiples, one is passed.
 
     Returns
     -------
@@ -231,7 +233,7 @@ def minimise(
     Notes
     -----
     An iteration takes O(nnz(X) + planes n_features + planes^2) besides the calls of ``risk``; memory is that of X
-    and of the planes. How many iterations are needed grows with C and with the condition of X, hardly with n_samples.
+    and of the planes. The number of iterations grows with C and the condition of X, hardly with n_samples.
 
     References
     ----------
@@ -241,7 +243,7 @@ def minimise(
 
     Examples
     --------
-    The hinge loss on two samples, of which ``w = 0.5`` is the larger margin's:
+    The hinge loss on two samples, where ``w = 0.5`` gives the smaller sample a margin of 1:
 
     >>> def hinge(scores):
     ...     short = np.maximum(1 - scores, 0)
@@ -251,29 +253,29 @@ def minimise(
     (array([0.5]), 'converged')
     """
     search = _Search(X, risk, C, start, watch)
-    started, trace, least, waited = time.perf_counter(), [], np.inf, 0
+    started, trace, least, stalled = time.perf_counter(), [], np.inf, 0
     status: Status = "max_iter"
     for iteration in range(1, max_iter + 1):
         target = max(tol * search.best.objective, atol)
         search.raise_bound(target)
         trace.append(Trace(iteration, time.perf_counter() - started, search.best.objective, search.bound))
-        waited = waited + 1 if search.gap >= least else 0
+        stalled = stalled + 1 if search.gap >= least else 0
         least = min(least, search.gap)
         if search.gap <= target:
             status = "converged"
             break
-        if waited >= PATIENCE:
+        if stalled >= MAX_STALLED_ITERATIONS:
             status = "stalled"
             break
         if method == "level":
             search.step(target)
         else:
-            search.plain_step()
+            search.cutting_plane_step()
     return search.solution(status, trace, tol, atol)
 
 
 class _Search:
-    """The best point, the bound and mu, and how an iteration changes them."""
+    """Best point, bound and mu of a search, and the steps that change them."""
 
     def __init__(self, X: Any, risk: Risk, C: float, start: Solution | np.ndarray | None, watch: Watch | None) -> None:
         self._X, self._risk, self._C, self._watch = X, risk, C, watch
@@ -281,7 +283,7 @@ class _Search:
         first = start.w if isinstance(start, Solution) else start
         self.best = self._at(np.zeros(X.shape[1]) if first is None else first)
         self.bound, self._mu = 0.0, 1.0
-        self._of_bound = self.best.w
+        self._model_minimiser = self.best.w
         self._cut(self.best)
 
     @property
@@ -299,7 +301,7 @@ class _Search:
             offset = point.risk - float(point.gradient @ point.scores)
             finite = np.isfinite(self._C * float(slope @ slope) + offset)
         if not finite:
-            raise ValueError("the risk or its gradient is NaN or too large. Scale the features to unit variance.")
+            raise ValueError("the risk or its gradient is NaN or too large: scale the features to unit variance.")
         self._planes.add(slope, offset)
 
     def _show(self, w: np.ndarray, scores: np.ndarray) -> None:
@@ -310,7 +312,7 @@ class _Search:
         return QP_ACCURACY * max(self.gap, target)
 
     def raise_bound(self, target: float) -> None:
-        self._of_bound, bound = self._planes.minimiser(self._C, self._accuracy(target))
+        self._model_minimiser, bound = self._planes.minimiser(self._C, self._accuracy(target))
         self.bound = max(self.bound, bound)
 
     def step(self, target: float) -> None:
@@ -324,14 +326,14 @@ class _Search:
         self.best, cut = self._search_line(w, LINE_ACCURACY * (self.best.objective - promised))
         self._cut(cut)
 
-    def plain_step(self) -> None:
-        point = self._at(self._of_bound)
+    def cutting_plane_step(self) -> None:
+        point = self._at(self._model_minimiser)
         self._show(point.w, point.scores)
         self.best = min(self.best, point, key=lambda point: point.objective)
         self._cut(point)
 
     def _search_line(self, w: np.ndarray, accuracy: float) -> tuple[Point, Point]:
-        """Search from the best point through w; return the lowest point met and the one to cut at."""
+        """Search the line from the best point through w; return its lowest known point and the point to cut at."""
         origin, dw, ds = self.best, w - self.best.w, self._X @ w - self.best.scores
         curvature = float(dw @ dw)
         self._show(dw, ds)
@@ -342,7 +344,7 @@ class _Search:
 
         left = lowest = _LinePoint(0.0, float(dw @ origin.w) + self._C * float(origin.gradient @ ds), origin)
         right, t = None, 1.0
-        for _ in range(LINE_POINTS):
+        for _ in range(MAX_LINE_POINTS):
             here = at(t)
             lowest = min(lowest, here, key=lambda place: place.point.objective)
             if here.slope <= 0.0:
@@ -358,15 +360,15 @@ class _Search:
         return lowest.point, (right or left).point
 
     def solution(self, status: Status, trace: list[Trace], tol: float, atol: float) -> Solution:
-        # Anew, since line searches add up scores; the minimiser of the model has often not been tried.
-        lowest = min(self._at(self.best.w), self._at(self._of_bound), key=lambda point: point.objective)
+        # Recompute the scores, since line searches accumulate rounding errors, and try the model's minimiser too.
+        lowest = min(self._at(self.best.w), self._at(self._model_minimiser), key=lambda point: point.objective)
         if status == "converged" and lowest.objective - self.bound > 1.001 * max(tol * lowest.objective, atol):
             status = "stalled"
         return Solution(lowest.w, lowest.objective, self.bound, status, trace, self._planes)
 
 
 class _LinePoint(NamedTuple):
-    """The point at t on a line, with the slope of F along it."""
+    """Point at t on a line, with the slope of F along it."""
 
     t: float
     slope: float
@@ -374,17 +376,17 @@ class _LinePoint(NamedTuple):
 
 
 def _lowest_between(left: _LinePoint, right: _LinePoint, curvature: float) -> tuple[float, float]:
-    """Return where the larger of two parabolas below F, from its values and slopes, is least, and its value there."""
+    """Return the minimiser and the minimum of the larger of two parabolas below F, from its values and slopes."""
     f_left, f_right = left.point.objective, right.point.objective
     width = right.t - left.t
-    # u = t - left.t; the parabolas have the same curvature, so that their difference is linear.
+    # With u = t - left.t, the parabolas have the same curvature, so that their difference is linear.
     at_left = f_right - right.slope * width + 0.5 * curvature * width**2
     slope_at_left = right.slope - curvature * width
     steeper = slope_at_left - left.slope
     u = (f_left - at_left) / steeper if steeper > 0.0 else 0.5 * width
-    if slope_at_left + curvature * u < 0.0 < curvature:  # the right one still falls where they meet
+    if slope_at_left + curvature * u < 0.0 < curvature:  # the right one decreases where they meet
         u = -slope_at_left / curvature
-    elif left.slope + curvature * u > 0.0 < curvature:  # the left one rises already
+    elif left.slope + curvature * u > 0.0 < curvature:  # the left one increases where they meet
         u = -left.slope / curvature
     u = min(max(u, 0.05 * width), 0.95 * width)
     return left.t + u, max(f_left + left.slope * u, at_left + slope_at_left * u) + 0.5 * curvature * u**2

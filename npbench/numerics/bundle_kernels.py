@@ -1,24 +1,44 @@
-"""Kernels of :mod:`npbench.numerics.bundle`: a concave quadratic over the unit simplex, by an active set."""
+"""Kernels of :mod:`npbench.numerics.bundle`: maximum of a concave quadratic over the unit simplex by an active set."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-RIDGE = 1e-12  # of the curvature, added so that planes may be dependent; the proximal point takes it out again
-REFINEMENTS = 30  # most moves of the proximal point
+RIDGE = 1e-12  # relative to the curvature, for dependent planes; the proximal point removes its effect
+MAX_PROXIMAL_POINTS = 30
 
 
 @njit(cache=True, nogil=True)
 def maximise_on_simplex(H, p, c, x, tol, max_steps):
-    """Maximise ``p'x - c/2 x'Hx`` subject to ``x >= 0, sum(x) = 1``, from and into a feasible x; return the steps.
+    """Maximise ``p'x - c/2 x'Hx`` subject to ``x >= 0, sum(x) = 1``, changing a feasible x in place.
 
-    H is symmetric positive semi-definite, of any rank; only its first len(p) rows and columns are read. Steps end when
-    no gradient exceeds that of a positive x by more than ``tol``, so that the value is within ``tol`` of its maximum,
-    or after ``max_steps``; x is feasible in any case. Each is a step of the active set method on the positive x, in
-    O(len(x)^2), for ``p'x - c/2 x'Hx - r/2 ||x - y||^2``; y moves to its solution until the ridge r does no harm.
+    Active set steps on the positive x maximise ``p'x - c/2 x'Hx - r/2 ||x - y||^2`` with a small ridge r. The proximal
+    point y then moves to the solution, until the ridge has no effect.
+
+    Parameters
+    ----------
+    H : array of shape (>= m, >= m)
+        Symmetric positive semi-definite matrix, of any rank; its first m rows and columns are used.
+    p : array of shape (m,)
+        Linear term.
+    c : float
+        Factor of H; positive.
+    x : array of shape (m,)
+        Feasible starting point; changed in place and feasible in the end.
+    tol : float
+        Steps end when no gradient exceeds that of a positive x by more than this. The value is then within ``tol`` of
+        the maximum.
+    max_steps : int
+        Maximum number of steps, of O(m^2) each.
+
+    Returns
+    -------
+    int
+        Number of steps.
     """
     m = len(p)
+    # positive variables, and the scale of the ridge
     L, free, gradient = np.empty((m, m)), np.empty(m, np.int64), np.empty(m)
     n_free, curvature, spread = 0, 1e-100, 0.0
     for j in range(m):
@@ -29,26 +49,33 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
             n_free += 1
     ridge = RIDGE * max(curvature, spread)
     factored = steps = 0
-    for _ in range(REFINEMENTS):
+    for _ in range(MAX_PROXIMAL_POINTS):
         y = x.copy()
         while steps < max_steps:
+            # move the free variables to their optimum, or to the first bound
             steps += 1
             factor(H, c, ridge, free, factored, n_free, L)
             slopes(H, p, c, x, free, n_free, gradient)
             blocking = move(gradient, ridge, y, free, n_free, L, x)
             factored = n_free
+
+            # a variable that reached 0 leaves; the factor stays valid up to its row
             if blocking >= 0:
                 factored = blocking
                 n_free -= 1
                 for i in range(blocking, n_free):
                     free[i] = free[i + 1]
                 continue
+
+            # at the optimum, the zero variable with the largest gradient enters
             slopes(H, p, c, x, free, n_free, gradient)
-            entering = most_wanted(gradient, ridge, x, y, tol)
+            entering = entering_variable(gradient, ridge, x, y, tol)
             if entering < 0:
                 break
             free[n_free] = entering
             n_free += 1
+
+        # stop if the conditions hold without the ridge
         slopes(H, p, c, x, free, n_free, gradient)
         if steps >= max_steps or violation(gradient, x) <= tol:
             break
@@ -66,12 +93,12 @@ def factor(H, c, ridge, free, start, stop, L):
                 value -= L[i, j] * L[k, j]
             L[i, k] = value / L[k, k]
             rest -= L[i, k] ** 2
-        L[i, i] = np.sqrt(max(rest, 0.1 * ridge))  # rounding can take more than the ridge away
+        L[i, i] = np.sqrt(max(rest, 0.1 * ridge))  # rounding errors can exceed the ridge
 
 
 @njit(cache=True, nogil=True)
 def solve_factored(L, n, z):
-    """Solve ``LL'z = z`` in place."""
+    """Replace z by the solution of ``LL'u = z``."""
     for i in range(n):
         for k in range(i):
             z[i] -= L[i, k] * z[k]
@@ -84,12 +111,12 @@ def solve_factored(L, n, z):
 
 @njit(cache=True, nogil=True)
 def move(gradient, ridge, y, free, n_free, L, x):
-    """Move the free x to their optimum with sum 1, or up to the first bound; return which one meets it, or -1.
+    """Move the free x to their optimum with sum 1, or up to the first bound; return the one that reaches it, or -1.
 
-    The system is solved for the change: where planes are dependent both solutions below are large, and what they lose
-    to rounding is in proportion to the right-hand side, which falls as x approaches the optimum. The sum is restored at
-    once: later steps mend what that costs.
+    The system is solved for the change of x. With dependent planes both solutions below are large, and their rounding
+    errors are proportional to the right-hand side, which vanishes as x approaches the optimum.
     """
+    # solve for the change of x, and for the effect of the multiplier of the sum
     z, ones, level = np.empty(n_free), np.ones(n_free), 0.0
     for i in range(n_free):
         z[i] = gradient[free[i]] + ridge * (y[free[i]] - x[free[i]])
@@ -98,12 +125,16 @@ def move(gradient, ridge, y, free, n_free, L, x):
         z[i] -= level
     solve_factored(L, n_free, z)
     solve_factored(L, n_free, ones)
+
+    # target with sum 1
     change = weight = 0.0
     for i in range(n_free):
         change += z[i]
         weight += ones[i]
     for i in range(n_free):
         z[i] += x[free[i]] - change / weight * ones[i]
+
+    # longest step that keeps x nonnegative
     step, blocking = 1.0, -1
     for i in range(n_free):
         if z[i] <= 0.0:
@@ -114,6 +145,8 @@ def move(gradient, ridge, y, free, n_free, L, x):
         x[free[i]] = max(x[free[i]] + step * (z[i] - x[free[i]]), 0.0)
     if blocking >= 0:
         x[free[blocking]] = 0.0
+
+    # restore the sum; later steps correct the effect on the value
     total = 0.0
     for i in range(n_free):
         total += x[free[i]]
@@ -124,7 +157,7 @@ def move(gradient, ridge, y, free, n_free, L, x):
 
 @njit(cache=True, nogil=True)
 def slopes(H, p, c, x, free, n_free, gradient):
-    """Set ``gradient = p - cHx`` for an x that is 0 but for the free variables."""
+    """Set ``gradient = p - cHx`` for an x that is 0 except for the free variables."""
     for j in range(len(p)):
         value = 0.0
         for i in range(n_free):
@@ -133,8 +166,8 @@ def slopes(H, p, c, x, free, n_free, gradient):
 
 
 @njit(cache=True, nogil=True)
-def most_wanted(gradient, ridge, x, y, tol):
-    """Return the zero x with the largest gradient, the ridge included, or -1 if none exceeds those of positive x."""
+def entering_variable(gradient, ridge, x, y, tol):
+    """Return the zero x with the largest gradient, including the ridge, or -1 if none exceeds those of positive x."""
     entering, most, level = -1, -np.inf, -np.inf
     for j in range(len(x)):
         slope = gradient[j] + ridge * (y[j] - x[j])
@@ -147,7 +180,7 @@ def most_wanted(gradient, ridge, x, y, tol):
 
 @njit(cache=True, nogil=True)
 def violation(gradient, x):
-    """Return by how much the largest gradient exceeds the smallest one of a positive x."""
+    """Return the largest gradient minus the smallest one of a positive x."""
     least, most = np.inf, -np.inf
     for j in range(len(x)):
         most = max(most, gradient[j])

@@ -1,9 +1,9 @@
 """Kernels and their Gram matrices.
 
-The Gram matrix of n samples is kept whole when its 8 n^2 bytes fit the budget, and otherwise served row by row from
-a cache that drops the rows longest unused. The products x'z are BLAS's, by one thread, since their last digit could
-depend on the number of threads; what follows (distances, exponentials, checks) is done block by block, each block
-while it is in cache, by several threads if asked for.
+The Gram matrix of n samples is stored as a whole if its 8 n^2 bytes fit the budget. Otherwise its rows are computed on
+demand and kept in a least-recently-used cache. BLAS computes the products x'z with one thread, since their last digit
+could depend on the number of threads. Distances, exponentials and checks follow block by block, while a block is in
+the processor's cache, optionally with several threads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scipy.sparse import issparse
 
 from npbench.numerics.threads import one_blas_thread
 
-BLOCK_BYTES = 1 << 20  # a block of rows that stays in a core's second-level cache
-LEAST_EXPONENT = -300.0  # exp is far slower where it underflows, and 5e-131 is as good as 0
+BLOCK_BYTES = 1 << 20  # fits into a core's second-level cache
+LEAST_EXPONENT = -300.0  # exp is much slower where it underflows; exp(-300) = 5e-131 is negligible
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Kernel:
         ``x'z``, ``exp(-gamma ||x - z||^2)``, ``(gamma x'z + coef0)^degree``; ``precomputed`` takes X as the matrix
         itself; a callable takes (X, Z) and returns the matrix of shape (len(X), len(Z)).
     gamma : float
-        Positive; ``1 / (2 sigma^2)`` for a bandwidth sigma.
+        Scale, positive; ``1 / (2 sigma^2)`` for a bandwidth sigma.
     degree, coef0 : float
-        Of the polynomial.
+        Parameters of the polynomial kernel.
     """
 
     name: str | Callable[[Any, Any], np.ndarray]
@@ -49,14 +49,14 @@ class Kernel:
         Raises
         ------
         ValueError
-            If a value is NaN or infinite, or a callable returns another shape.
+            If a value is NaN or infinite, or a callable returns an array of the wrong shape.
         """
         if callable(self.name):
             values = np.ascontiguousarray(self.name(X, Z), dtype=float)
             if values.shape != (X.shape[0], Z.shape[0]):
                 raise ValueError(
-                    f"The kernel function returned an array of shape {values.shape} for samples of "
-                    f"{X.shape[0]} and {Z.shape[0]} rows; it must return {(X.shape[0], Z.shape[0])}."
+                    f"The kernel function returned an array of shape {values.shape}, expected "
+                    f"{(X.shape[0], Z.shape[0])} for samples with {X.shape[0]} and {Z.shape[0]} rows."
                 )
             return _finite(values)
         if self.name == "precomputed":
@@ -76,7 +76,7 @@ class Kernel:
         return _by_blocks(_products(X, Z), finish, n_threads)
 
     def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Return ``exp(-gamma squared)``, for several gamma on one sample."""
+        """Return ``exp(-gamma squared)`` from squared distances, which several gamma can share."""
 
         def finish(block: np.ndarray, rows: slice) -> None:
             block[:] = squared[rows]
@@ -116,29 +116,30 @@ def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
 def _by_blocks(matrix: np.ndarray, finish: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:
     """Apply ``finish`` to the matrix, in place, a block of rows at a time."""
     rows = max(1, BLOCK_BYTES // (8 * max(matrix.shape[1], 1)))
-    parts = [slice(start, start + rows) for start in range(0, matrix.shape[0], rows)]
+    blocks = [slice(start, start + rows) for start in range(0, matrix.shape[0], rows)]
 
-    def work(part: slice) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):  # _finite tells it in a sentence
-            finish(matrix[part], part)
-        _finite(matrix[part])
+    def work(block: slice) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # _finite raises instead
+            finish(matrix[block], block)
+        _finite(matrix[block])
 
-    if n_threads == 1 or len(parts) < n_threads:
-        for part in parts:
-            work(part)
+    if n_threads == 1 or len(blocks) < n_threads:
+        for block in blocks:
+            work(block)
     else:
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(work, parts))
+            list(pool.map(work, blocks))
     return matrix
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
+    """Return the values, or raise ValueError if some are NaN or infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
     if not np.isfinite(total):
         raise ValueError(
-            "The kernel has values that are NaN or too large. Scale the features to a moderate range; with "
-            "kernel='poly', take a whole degree, or a coef0 that keeps gamma x'z + coef0 positive."
+            "The kernel has values that are NaN or too large: scale the features to a moderate range. With "
+            "kernel='poly', use an integer degree or a coef0 that keeps gamma x'z + coef0 positive."
         )
     return values
 
@@ -167,23 +168,23 @@ def _squared_norms(X: Any) -> np.ndarray:
 
 
 class Gram:
-    """The Gram matrix of a sample, whole or row by row.
+    """Gram matrix of a sample, stored as a whole or computed row by row.
 
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        The sample.
+        Samples.
     kernel : Kernel
-        The kernel.
+        Kernel of the matrix.
     budget : int
-        Bytes the matrix, or the cached rows, may take.
+        Memory limit in bytes, of the whole matrix or of the cached rows.
     n_threads : int
-        Threads that fill the whole matrix.
+        Number of threads that compute the whole matrix.
 
     Attributes
     ----------
     whole : array of shape (n_samples, n_samples) or None
-        The matrix, C-contiguous, if it fits.
+        The matrix, C-contiguous, if it fits the budget.
     """
 
     def __init__(self, X: Any, kernel: Kernel, budget: int = 1 << 30, n_threads: int = 1) -> None:
@@ -193,12 +194,12 @@ class Gram:
             self.whole = kernel.between(X, X, n_threads)
             if kernel.name == "rbf":
                 np.fill_diagonal(self.whole, 1.0)
-        self._room = max(2, budget // (8 * self.n))
+        self._capacity = max(2, budget // (8 * self.n))
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
 
     @classmethod
     def of(cls, whole: np.ndarray) -> Gram:
-        """Wrap a Gram matrix that is there already."""
+        """Wrap a precomputed Gram matrix."""
         return cls(whole, Kernel("precomputed"))
 
     def diagonal(self) -> np.ndarray:
@@ -206,7 +207,7 @@ class Gram:
         return self.kernel.diagonal(self.X) if self.whole is None else self.whole.diagonal().copy()
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the rows ``index`` of the matrix, of shape (len(index), n), computing those not cached."""
+        """Return the rows ``index`` of the matrix, of shape (len(index), n), from the cache where possible."""
         if self.whole is not None:
             return self.whole[index]
         found = np.empty((len(index), self.n))
@@ -221,8 +222,8 @@ class Gram:
             found[absent] = self.kernel.between(self.X[index[absent]], self.X)
             if self.kernel.name == "rbf":
                 found[absent, index[absent]] = 1.0
-            for place in absent[-self._room :]:
-                self._rows[int(index[place])] = found[place].copy()  # a view would keep all of ``found`` alive
-            while len(self._rows) > self._room:
+            for place in absent[-self._capacity :]:
+                self._rows[int(index[place])] = found[place].copy()  # a view would keep all of ``found`` in memory
+            while len(self._rows) > self._capacity:
                 self._rows.popitem(last=False)
         return found

@@ -1,7 +1,7 @@
 """Margin losses l(z), z = y f(x), that approach the 0-1 loss, with their derivatives.
 
-Gasso, Pappaioannou, Spivak and Bottou (2011), equations (4) and (5). Each takes an array of margins and the positive
-parameter eta, and returns an array of the same shape.
+Gasso, Pappaioannou, Spivak and Bottou (2011), equations (4) and (5). Each function takes an array of margins and the
+positive parameter eta, and returns an array of the same shape.
 """
 
 from __future__ import annotations

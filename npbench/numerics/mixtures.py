@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians, their moments, projections, tails and samples; and two classes that are such."""
+"""Mixtures of Gaussians: moments, projections, tails and samples; and populations of two such classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logit, logsumexp, ndtr
 
 Array = np.ndarray
-SAME = 1e-9  # relative: a sum of weights to 1, a covariance to its transpose
+ROUNDING = 1e-9  # accepted difference of the sum of weights from 1, and of a covariance from its transpose
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,15 +20,16 @@ class GaussianMixture:
     Parameters
     ----------
     weights : array of shape (k,)
-        Positive, of sum 1.
+        Weights of the components; positive, with sum 1.
     means : array of shape (k, d)
+        Means of the components.
     covariances : array of shape (k, d, d)
-        Each symmetric and positive definite.
+        Covariances of the components; symmetric and positive definite.
 
     Raises
     ------
     ValueError
-        With a sentence, if shapes do not fit together or values are out of range.
+        If the shapes are inconsistent or values are out of range.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class GaussianMixture:
 
     @classmethod
     def single(cls, mean: ArrayLike, covariance: ArrayLike) -> GaussianMixture:
-        """Return one Gaussian: the mixture with one component.
+        """Return the mixture with one component.
 
         Examples
         --------
@@ -71,7 +72,7 @@ class GaussianMixture:
 
     @property
     def covariance(self) -> Array:
-        """Covariance of the mixture, of shape (d, d): that within components and that of their means."""
+        """Covariance of the mixture, of shape (d, d): within components plus between their means."""
         between = self.means - self.mean
         return np.tensordot(self.weights, self.covariances, axes=1) + (self.weights * between.T) @ between
 
@@ -87,7 +88,9 @@ class GaussianMixture:
         Parameters
         ----------
         w : array of shape (n, d)
+            Weights.
         b : array of shape (n,)
+            Intercepts.
 
         Returns
         -------
@@ -107,11 +110,11 @@ class GaussianMixture:
         return ndtr(self.standard_scores(w, b)) @ self.weights
 
     def log_tail(self, w: Array, b: Array) -> Array:
-        """Return ``log P(w'x + b >= 0)``, right also where the probability is too small for a float."""
+        """Return ``log P(w'x + b >= 0)``, accurate even where the probability underflows."""
         return logsumexp(log_ndtr(self.standard_scores(w, b)), b=self.weights, axis=1)
 
     def standard_scores(self, w: Array, b: Array) -> Array:
-        """Return how many standard deviations the mean of ``w'x + b`` lies above 0, by component: shape (n, k).
+        """Return the mean of ``w'x + b`` over its standard deviation in each component, of shape (n, k).
 
         Where w = 0, it is infinite, with the sign of b and positive for b = 0: ties count as positive here.
         """
@@ -120,7 +123,7 @@ class GaussianMixture:
         return np.divide(means, np.sqrt(variances), out=limit, where=variances > 0)
 
     def draw(self, random: np.random.Generator, n: int) -> Array:
-        """Return n points, of shape (n, d), which round the same on every machine."""
+        """Return n random points, of shape (n, d), bit for bit the same on every machine."""
         k = len(self.weights)
         if k == 1:
             return self._draw_component(0, random, n)
@@ -131,7 +134,7 @@ class GaussianMixture:
     def _draw_component(self, i: int, random: np.random.Generator, n: int) -> Array:
         noise = random.standard_normal((self.n_features, n))
         points = np.tile(self.means[i], (n, 1))
-        # Term by term: the order in which a matrix product sums depends on the machine.
+        # Add term by term: the order of summation in a matrix product depends on the machine.
         for row, entries in enumerate(_cholesky(self.covariances[i])):
             for entry, axis in zip(entries[: row + 1], noise, strict=False):
                 points[:, row] += entry * axis
@@ -141,32 +144,34 @@ class GaussianMixture:
         k, d = self.weights.size, self.means.shape[-1] if self.means.ndim else 0
         shapes = self.weights.shape, self.means.shape, self.covariances.shape
         if shapes != ((k,), (k, d), (k, d, d)) or not k * d:
-            raise ValueError(f"weights, means and covariances need shapes (k,), (k, d), (k, d, d); they have {shapes}.")
+            raise ValueError(f"weights, means and covariances have shapes {shapes}, expected (k,), (k, d), (k, d, d).")
         if not all(np.isfinite(array).all() for array in (self.weights, self.means, self.covariances)):
-            raise ValueError("weights, means and covariances must be finite: some are infinite or not a number.")
-        if self.weights.min() <= 0.0 or abs(self.weights.sum() - 1.0) > SAME:
-            raise ValueError(f"weights must be positive and have the sum 1; they are {self.weights.tolist()}.")
+            raise ValueError("weights, means and covariances must be finite: some are NaN or infinite.")
+        if self.weights.min() <= 0.0 or abs(self.weights.sum() - 1.0) > ROUNDING:
+            raise ValueError(f"weights are {self.weights.tolist()}: they must be positive with sum 1.")
         for number, covariance in enumerate(self.covariances):
-            symmetric = np.allclose(covariance, covariance.T, rtol=0.0, atol=SAME * np.abs(covariance).max())
+            symmetric = np.allclose(covariance, covariance.T, rtol=0.0, atol=ROUNDING * np.abs(covariance).max())
             if not symmetric or np.linalg.eigvalsh(covariance)[0] <= 0.0:
-                raise ValueError(f"covariance {number} must be symmetric and positive definite: {covariance.tolist()}.")
+                raise ValueError(
+                    f"covariance {number} is {covariance.tolist()}: it must be symmetric and positive definite."
+                )
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Two classes by their densities, and how common the positive one is.
+    """Densities of two classes, and the probability of the positive one.
 
     Parameters
     ----------
     positive, negative : GaussianMixture
-        Of the same dimension.
+        Densities, of the same dimension.
     p_positive : float
         P(y = 1), in ]0, 1[.
 
     Raises
     ------
     ValueError
-        With a sentence, if the dimensions differ or ``p_positive`` is out of range.
+        If the dimensions differ or ``p_positive`` is out of range.
     """
 
     positive: GaussianMixture
@@ -176,17 +181,17 @@ class Population:
     def __post_init__(self) -> None:
         d_pos, d_neg = self.positive.n_features, self.negative.n_features
         if d_pos != d_neg:
-            raise ValueError(f"positives have {d_pos} features and negatives {d_neg}: both need the same number.")
+            raise ValueError(f"positives have {d_pos} features but negatives have {d_neg}.")
         if not 0.0 < self.p_positive < 1.0:
-            raise ValueError(f"p_positive must be a probability in ]0, 1[; it is {self.p_positive}.")
+            raise ValueError(f"p_positive is {self.p_positive}: it must be in ]0, 1[.")
 
     @property
     def difference(self) -> Array:
-        """Mean of the positives less that of the negatives, of shape (d,)."""
+        """Mean of the positives minus mean of the negatives, of shape (d,)."""
         return self.positive.mean - self.negative.mean
 
     def swapped(self) -> Population:
-        """Return the classes exchanged: what is trained at gamma there is -w and -b trained at 1 - gamma here."""
+        """Return the population with exchanged classes: (w, b) trained at gamma here is (-w, -b) at 1 - gamma there."""
         return Population(self.negative, self.positive, 1.0 - self.p_positive)
 
     def log_cost_ratio(self, gamma: Array) -> Array:
@@ -194,20 +199,20 @@ class Population:
         return logit(gamma) + logit(self.p_positive)
 
     def standardised(self) -> tuple[Population, Array, Array]:
-        """Return the population of ``matrix (x - centre)``, of mean 0 and covariance I, and matrix and centre."""
-        parts = self.positive, self.negative
+        """Return the population of ``matrix (x - centre)`` with mean 0 and covariance I, the matrix and the centre."""
+        classes = self.positive, self.negative
         both = GaussianMixture(
-            np.concatenate([part.weights / 2 for part in parts]),
-            np.concatenate([part.means for part in parts]),
-            np.concatenate([part.covariances for part in parts]),
+            np.concatenate([density.weights / 2 for density in classes]),
+            np.concatenate([density.means for density in classes]),
+            np.concatenate([density.covariances for density in classes]),
         )
         matrix, centre = np.linalg.inv(np.linalg.cholesky(both.covariance)), both.mean
-        positive, negative = (part.affine(matrix, centre) for part in parts)
+        positive, negative = (density.affine(matrix, centre) for density in classes)
         return Population(positive, negative, self.p_positive), matrix, centre
 
 
 def _cholesky(covariance: Array) -> Array:
-    """Return the lower triangular root, each entry rounded once: LAPACK's differs in the last digit by machine."""
+    """Return the lower Cholesky factor with exact sums; the last digit of LAPACK depends on the machine."""
     root = np.zeros_like(covariance)
     for row in range(len(root)):
         for column in range(row):

@@ -1,19 +1,18 @@
 """Stochastic Neyman-Pearson and q-value search for networks with one hidden layer (Gasso et al. 2011, 3.3 and 4).
 
-For ``f(x) = v'tanh(W x + c) + b`` and a margin loss l with class means P_nd and P_fa they seek a saddle point of
+For ``f(x) = v'tanh(W x + c) + b`` and a margin loss l with class means P_nd and P_fa, they seek a saddle point of
 
     lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - rho)                         Neyman-Pearson
     lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - q (1 - P_nd))                q-value, (13) over C
 
-in all parameters and lambda. A step takes one sample, or one positive and one negative, evaluates f there once, and
-moves against the gradient restricted to them, by back-propagation, and lambda along its own:
+in all parameters and lambda. A step takes one sample, or one positive and one negative, evaluates f once, moves the
+parameters against their gradient by back-propagation, and updates lambda:
 
     lambda <- lambda (1 + nu (l(-f(x)) - rho))                              x negative    (12)
     lambda <- lambda (1 + nu (l(-f(x_neg)) - q (1 - l(f(x_pos)))))                        section 4
 
-The step size is ``gamma_t = gamma_0 / (1 + lambda_c t)``. No step moves the score of its own sample by more than about
-the width of the loss, 1 / max |l'|, and lambda has bounds: neither high costs nor long rows throw the network where all
-its units are flat.
+The step size is ``gamma_t = gamma_0 / (1 + lambda_c t)``. No step moves the score of its own sample by much more than
+the width of the loss, 1 / max |l'|, and lambda has bounds, so that high costs and long rows do not saturate all units.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 
 
 class Fit(NamedTuple):
-    """How a network does on a sample.
+    """Quality of a network on a sample.
 
     Parameters
     ----------
@@ -41,8 +40,8 @@ class Fit(NamedTuple):
     p_nd, p_fa : float
         Class means of the loss.
     imbalance : float
-        How far the gradient is from zero, by the parts that must cancel, the penalty's, the positives' and the
-        negatives': the norm of their sum over the sum of their norms.
+        Size of the gradient relative to its three terms, those of the penalty, the positives and the negatives: the
+        norm of their sum over the sum of their norms.
     any_accepted : bool
         Whether a sample has a positive score.
     """
@@ -55,11 +54,11 @@ class Fit(NamedTuple):
 
 
 def initial(n_features: int, hidden: int, squared_norm: float, random: np.random.Generator) -> Network:
-    """Return a network to start from.
+    """Return an initial network.
 
-    W is normal with variance 1 / ``squared_norm``, so that units start with inputs of variance 1: on standardised
+    W is normal with variance 1 / ``squared_norm``, so that the inputs of the units have variance 1. On standardised
     features, where the mean of ||x||^2 is the fan-in, this is the usual scaling by the fan-in. v is normal with
-    variance 1 / hidden; intercepts are 0, and a linear f starts at 0.
+    variance 1 / hidden. Intercepts are 0, and a linear f starts at 0.
     """
     if hidden == 0:
         return Network(np.zeros((1, n_features)), np.zeros(1), np.empty(0), np.zeros(1))
@@ -81,16 +80,17 @@ def squared_weights(network: Network) -> float:
 
 
 class Pairs:
-    """The order in which an epoch takes one positive and one negative at a time.
+    """Random order in which each epoch takes one positive and one negative at a time.
 
-    Each row of the larger class comes once, those of the smaller as often as each other, give or take one.
+    Each row of the larger class occurs once. The numbers of occurrences of two rows of the smaller class differ by at
+    most one.
 
     Parameters
     ----------
     is_positive : bool array of shape (n,)
-        The classes.
+        Class of each row.
     random : numpy.random.Generator
-        Where the orders come from.
+        Source of the orders.
     """
 
     def __init__(self, is_positive: np.ndarray, random: np.random.Generator) -> None:
@@ -109,9 +109,9 @@ class Pairs:
 
 
 def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws) -> Pass:
-    """Return a pass of Algorithm 4: ``(network, multiplier, t, rule) -> (multiplier, P_nd, P_fa)``.
+    """Return a pass of Algorithm 4, a function ``(network, multiplier, t, rule) -> (multiplier, P_nd, P_fa)``.
 
-    The network is changed; the rates are means over the pass.
+    It changes the network in place; the rates are means over the pass.
     """
     squared_norms = np.einsum("ij,ij->i", X, X)
 
@@ -125,7 +125,7 @@ def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws) ->
 
 
 def q_value_pass(X: np.ndarray, pairs: Pairs) -> Pass:
-    """Return a pass of the q-value search, otherwise as :func:`neyman_pearson_pass` does."""
+    """Return a pass of the q-value search, a function as in :func:`neyman_pearson_pass`."""
     squared_norms = np.einsum("ij,ij->i", X, X)
 
     def one_pass(network: Network, multiplier: float, t: int, rule: Rule) -> tuple[float, float, float]:
@@ -138,40 +138,40 @@ def q_value_pass(X: np.ndarray, pairs: Pairs) -> Pass:
 def search(
     network: Network, one_pass: Pass, rule: Rule, steps: int, n_epochs: int, warm_up: int, averages: bool
 ) -> tuple[Network, float, list[Trace]]:
-    """Run epochs from a network, which is changed, and lambda = 1.
+    """Run epochs from a network, which is changed in place, and lambda = 1.
 
     Parameters
     ----------
     network : Network
-        The start.
+        Initial network.
     one_pass : callable
         From :func:`neyman_pearson_pass` or :func:`q_value_pass`.
     rule : Rule
-        Of the descent.
+        Constants of the search.
     steps : int
-        How many steps a pass takes.
+        Number of steps in a pass.
     n_epochs : int
-        How many passes.
+        Number of passes.
     warm_up : int
-        How many of them, the first, take the logistic loss and leave lambda as it is. It pulls at samples far on the
-        wrong side, where the other losses are flat: a group of positives that is missed at first would stay so.
+        Number of initial passes with the logistic loss and constant lambda. Samples far on the wrong side, where the
+        other losses are flat, have a gradient there; otherwise a group of positives missed at first would stay missed.
     averages : bool
-        Whether to return the average of the networks, and of lambda, at the ends of all epochs, epoch e = 1, 2, ...
-        weighted by ``e^3``: the noise of single samples averages out, and the beginning hardly counts.
+        Whether to return the average of the networks, and of lambda, at the ends of the epochs e = 1, 2, ... with
+        weights ``e^3``. This averages out the noise of single samples and gives the beginning little weight.
 
     Returns
     -------
     network : Network
-        The average or the last one.
+        Average or last network.
     multiplier : float
-        Its lambda.
+        Average or last lambda.
     trace : list of Trace
-        An entry for each epoch.
+        One entry for each epoch.
 
     Raises
     ------
     FloatingPointError
-        If numbers overflowed.
+        If numbers overflow.
     """
     start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
     average = (*map(np.zeros_like, network), np.zeros(1))
@@ -184,21 +184,31 @@ def search(
             raise FloatingPointError("The scores overflowed.")
         trace.append(Trace(epoch, time.perf_counter() - start, objective, p_fa, p_nd, multiplier))
         weight += (epoch + 1.0) ** 3
-        for part, latest in zip(average, (*network, multiplier), strict=True):
-            part += (latest - part) * ((epoch + 1.0) ** 3 / weight)  # noqa: PLW2901 - in place
+        for mean, latest in zip(average, (*network, multiplier), strict=True):
+            mean += (latest - mean) * ((epoch + 1.0) ** 3 / weight)  # noqa: PLW2901 - in place
     if averages:
-        *parts, multipliers = average
-        return Network(*parts), float(multipliers[0]), trace
+        *parameters, multipliers = average
+        return Network(*parameters), float(multipliers[0]), trace
     return network, multiplier, trace
 
 
 def assess(
     network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule, pull_pos: float, pull_neg: float
 ) -> Fit:
-    """Return how a network does on a sample with both classes.
+    """Return the quality of a network on a sample with both classes.
 
-    ``pull_pos`` and ``pull_neg`` are the weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and
-    lambda.
+    Parameters
+    ----------
+    network : Network
+        The f.
+    X : array of shape (n_samples, n_features)
+        Samples.
+    is_positive : bool array of shape (n_samples,)
+        Their classes.
+    rule : Rule
+        Constants of the search.
+    pull_pos, pull_neg : float
+        Weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and lambda.
     """
     f = scores(network, X)
     signs = np.where(is_positive, 1.0, -1.0)
@@ -206,22 +216,22 @@ def assess(
         (losses.ramp, losses.ramp_derivative) if rule.loss == RAMP else (losses.sigmoid, losses.sigmoid_derivative)
     )
     values, slopes = loss(signs * f, rule.eta), signs * derivative(signs * f, rule.eta)
-    parts = [_penalty_gradient(network, rule.lambda_c)]
+    terms = [_penalty_gradient(network, rule.lambda_c)]
     for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
-        parts.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
-    size = sum(float(np.linalg.norm(part)) for part in parts)
+        terms.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
+    size = sum(float(np.linalg.norm(term)) for term in terms)
     p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
     return Fit(
         objective=0.5 * rule.lambda_c * squared_weights(network) + p_nd,
         p_nd=p_nd,
         p_fa=p_fa,
-        imbalance=float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0,
+        imbalance=float(np.linalg.norm(np.sum(terms, axis=0))) / size if size else 1.0,
         any_accepted=bool(np.any(f > 0)),
     )
 
 
 def gradient(network: Network, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the gradient of ``sum_i weights_i f(x_i)`` in W, c, v and b, one after the other."""
+    """Return the gradient of ``sum_i weights_i f(x_i)`` with respect to W, c, v and b, concatenated."""
     W, c, v, _ = network
     if not len(v):
         return np.concatenate([weights @ X, np.zeros(1), [weights.sum()]])

@@ -1,14 +1,14 @@
-"""Areas under the ROC curve over a range of false-positive rates, by three definitions, and a rate at one of them.
+"""Partial areas under the ROC curve, by three definitions, and the true-positive rate at a false-positive rate.
 
-Each is a mean of the true-positive rate over the range. They differ in how a range that does not begin and end between
-two of the n negatives is cut, and what a block of ties at its ends is worth:
+Each area is a mean of the true-positive rate over a range of false-positive rates. The definitions differ if an end of
+the range is not between two of the n negatives, or cuts a block of ties:
 
-- :func:`pairwise`: over whole ranks of negatives (Narasimhan and Agarwal 2013), what solvers optimise;
-- :func:`fractional`: the ranks at the ends count by the part of them that is inside, so that the range is exact;
-- :func:`interpolated`: the trapezoids under the ROC curve, which :func:`mcclish` standardises.
+- :func:`pairwise`: over whole ranks of negatives (Narasimhan and Agarwal 2013), which solvers optimise;
+- :func:`fractional`: ranks at the ends count by the share of them within the range, so that the range is exact;
+- :func:`interpolated`: by trapezoids under the ROC curve, which :func:`mcclish` standardises.
 
 They agree where the ends fall between ranks and cut no block of ties. All take O(n log n). Labels are in {-1, +1};
-scores may be infinite, and NaN ranks its sample as badly as can be.
+scores may be infinite, and NaN ranks its sample as the worst of its class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scipy.stats import binom, bootstrap
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
 
-IMPROBABLE = 1e-9  # tails of counts that no limit can depend on
+NEGLIGIBLE_PROBABILITY = 1e-9  # of tails of counts, which do not affect the limits
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Area:
     value : float
         The mean.
     error : float
-        Its standard error; NaN where a class has a single sample.
+        Standard error; NaN if a class has a single sample.
     n_disjoint : int
-        How many pairs of a positive and a negative in the range have no sample in common.
+        Largest number of pairs of a positive and a negative in the range without a common sample.
     """
 
     value: float
@@ -48,13 +48,13 @@ class Area:
     n_disjoint: int
 
     def limits(self, confidence: float = 0.95, scale: Literal["logit", "identity"] = "logit") -> tuple[float, float]:
-        """Return limits that cover the population's value with about this probability, half of the rest on either side.
+        """Return confidence limits of the population's value, with equal tails.
 
-        They are ``value -+ z error`` cut to [0, 1] on the scale "identity", and the same of
-        ``log(value / (1 - value))`` on the scale "logit", which covers better near 0 and 1 and with few samples. Where
-        every pair is in order, or none, the error says nothing: the disjoint pairs are then as many independent
-        trials that came out alike, which bounds the chance of one as Clopper and Pearson do. A class with a single
-        sample leaves all open.
+        They are ``value -+ z error`` clipped to [0, 1] on the scale "identity", and the same for
+        ``log(value / (1 - value))`` on the scale "logit", which has better coverage near 0 and 1 and for small samples.
+        If all pairs are in order, or none, the error is uninformative. The disjoint pairs are then independent trials
+        with the same outcome, and the limits are those of Clopper and Pearson. If a class has a single sample, the
+        limits are 0 and 1.
         """
         tail = (1.0 - confidence) / 2.0
         if math.isnan(self.error):
@@ -104,8 +104,8 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     first, last = rank_range(n, lo, hi)
     if last <= first:
         raise ValueError(
-            f"No negative is ranked in the false-positive range [{lo:g}, {hi:g}]: of {n} negatives, the ranks above "
-            f"{n * lo:g} and up to {n * hi:g} are asked for. Widen the range, or use more negatives."
+            f"No negative is ranked in the false-positive range [{lo:g}, {hi:g}], which needs ranks above {n * lo:g} "
+            f"and up to {n * hi:g} of {n} negatives: widen the range, or use more negatives."
         )
     return _over_ranks(y, scores, first, last)
 
@@ -113,16 +113,16 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
 def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) -> float:
     """Return the share of pairs with s_i > s_(j) among positives i and negatives ranked first < j <= last.
 
-    It is :func:`pairwise` with ties counted as errors, for searches: ties as one half would prefer constant scores to
-    most where the range is narrow. Only the negatives in the range are sorted: O(n + (k + m) log k) for k of them and
-    m positives.
+    This is :func:`pairwise` with ties counted as errors. In a search over a narrow range, ties counted as one half
+    would favour constant scores. Only the negatives in the range are sorted: O(n + (k + m) log k) for k of them and m
+    positives.
 
     Parameters
     ----------
     positives, negatives : arrays of shapes (m,) and (n,)
         Scores of either class, without NaN.
     first, last : int
-        As :func:`rank_range` gives them, ``first < last``.
+        From :func:`rank_range`, ``first < last``.
 
     Examples
     --------
@@ -148,8 +148,9 @@ def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
 def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return the mean over positives i and ranks of 1[s_i > s_(j)], ties one half, with the range cut exactly.
 
-    The negative ranked j has for weight the length of ``[j-1, j]`` that is in ``[n lo, n hi]``, out of ``n (hi - lo)``:
-    any range has a value, however narrow. For [0, 1] it is the AUC, and its standard error that of DeLong et al.
+    The weight of the negative ranked j is the length of ``[j-1, j]`` within ``[n lo, n hi]``, divided by
+    ``n (hi - lo)``, so that any range has a value, however narrow. For [0, 1] it is the AUC, and its standard error is
+    that of DeLong et al.
 
     Parameters
     ----------
@@ -162,10 +163,10 @@ def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
 
         var_i(v_i) / n_pos + n_neg var_j(w_j) / (n hi - n lo)^2,
 
-    v_i the weight of the negatives below positive i, w_j the share of positives above negative j, where negatives
-    ranked before or after the range have the w of the last before it and of the first after it. These are the influence
-    functions of ``1/(hi - lo) int_lo^hi ROC(u) du`` with respect to either class: a negative outside of the range
-    shifts the scores at which it begins and ends, and no more.
+    with v_i the weight of the negatives below positive i and w_j the share of positives above negative j. Negatives
+    ranked before the range have the w of the last of them, those after the range the w of the first of them. These are
+    the influence functions of ``1/(hi - lo) int_lo^hi ROC(u) du`` with respect to each class: a negative outside the
+    range only shifts the scores at which the range begins and ends.
 
     References
     ----------
@@ -194,8 +195,8 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
 
     Notes
     -----
-    It differs from :func:`fractional` where an end cuts a block of tied samples of both classes: the line through the
-    block is sampled there, not its mean. The standard error is taken from there.
+    It differs from :func:`fractional` if an end cuts a block of tied samples of both classes: it takes the line through
+    the block, not its mean. The standard error is that of :func:`fractional`.
 
     The mean true-negative rate over true-positive rates from 1 - hi to 1 - lo is that of ``-y`` and ``-scores``.
 
@@ -220,8 +221,8 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
 def mcclish(mean: float, lo: float, hi: float) -> float:
     """Return the standardised area for a mean true-positive rate over the range: 1/2 by chance, 1 at best.
 
-    With A = (hi - lo) mean it is ``1/2 (1 + (A - least) / (most - least))``, least = (hi^2 - lo^2) / 2 the area under
-    the diagonal, most = hi - lo. Below the diagonal it is less than 1/2.
+    With the area A = (hi - lo) mean, it is ``1/2 (1 + (A - least) / (most - least))`` with least = (hi^2 - lo^2) / 2,
+    the area under the diagonal, and most = hi - lo. Below the diagonal it is less than 1/2.
 
     References
     ----------
@@ -237,7 +238,7 @@ def mcclish(mean: float, lo: float, hi: float) -> float:
 
 
 def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
-    """Return the largest share of positives above a threshold that at most a share ``fpr`` of negatives is above.
+    """Return the largest true-positive rate of a threshold with a false-positive rate of at most ``fpr``.
 
     The threshold is the score of the negative ranked ``floor(n fpr) + 1``; a positive tied with it is not above
     (Narasimhan and Agarwal 2016, section 8.3).
@@ -253,13 +254,12 @@ def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
 
 
 def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return limits of the population's true-positive rate at a false-positive rate, half of the rest on either side.
+    """Return limits of the population's true-positive rate at a false-positive rate, with equal tails.
 
-    With the scores of the population's ROC curve continuous, the number K of negatives above the threshold sought is
-    binomial, of n trials with probability ``fpr``. Given K, c positives are above it, and the rate has Jeffreys'
-    posterior Beta(c + 1/2, n_pos - c + 1/2). The limits are quantiles of the mixture over K: they hold the
-    uncertainty of the threshold and of the rate, without a draw. They do not collapse where all positives, or none,
-    are above.
+    For continuous scores, the number K of negatives above the population's threshold is binomial, with n trials of
+    probability ``fpr``. Given K, c positives are above the threshold, and the rate has Jeffreys' posterior
+    Beta(c + 1/2, n_pos - c + 1/2). The limits are quantiles of the mixture over K. They include the uncertainty of both
+    the threshold and the rate, without random draws, and do not collapse if all positives are above, or none.
 
     Examples
     --------
@@ -270,14 +270,15 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     """
     n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
     tail = (1.0 - confidence) / 2.0
-    among = binom(n_neg, fpr)
-    alarms = np.arange(int(among.ppf(IMPROBABLE)), int(among.ppf(1.0 - IMPROBABLE)) + 1)
+    distribution = binom(n_neg, fpr)
+    fewest, most = distribution.ppf(NEGLIGIBLE_PROBABILITY), distribution.ppf(1.0 - NEGLIGIBLE_PROBABILITY)
+    alarms = np.arange(int(fewest), int(most) + 1)
     counts, which = np.unique(_detected(y, scores, alarms), return_inverse=True)
-    chances = np.bincount(which, weights=among.pmf(alarms))
-    chances = chances / chances.sum()
+    probabilities = np.bincount(which, weights=distribution.pmf(alarms))
+    probabilities = probabilities / probabilities.sum()
 
     def excess(rate: float, share: float) -> float:
-        return float(chances @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
+        return float(probabilities @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
 
     return float(brentq(excess, 0.0, 1.0, (tail,))), float(brentq(excess, 0.0, 1.0, (1.0 - tail,)))
 
@@ -293,8 +294,8 @@ def bootstrap_limits(
 ) -> tuple[float, float]:
     """Return percentile limits of a statistic of scored samples, resampled with replacement within each class.
 
-    For what has no standard error of its own, as differences of areas; :meth:`Area.limits` is faster for the areas and
-    covers better where nearly all pairs are in order, of which a resample shows no more than the sample.
+    This serves statistics without a standard error, such as differences of areas. For a single area
+    :meth:`Area.limits` is faster, and has better coverage if nearly all pairs are in order.
 
     Parameters
     ----------
@@ -303,13 +304,13 @@ def bootstrap_limits(
     scores : array of shape (n_samples,)
         Larger for more positive samples; finite.
     statistic : callable
-        ``statistic(y, scores)`` returns a number, as ``lambda y, scores: pairwise(y, scores, 0, 0.1).value`` does.
+        ``statistic(y, scores)`` returns a number, such as ``lambda y, scores: pairwise(y, scores, 0, 0.1).value``.
     confidence : float
-        Probability to cover, in ]0, 1[.
+        Coverage probability, in ]0, 1[.
     n_resamples : int
-        How many resamples; the time is that of as many calls.
+        Number of resamples, hence of calls of ``statistic``.
     random_state : int or numpy.random.Generator
-        What they are drawn with.
+        Seed or generator of the resamples.
 
     References
     ----------
@@ -340,7 +341,7 @@ def bootstrap_limits(
 
 
 def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
-    """Return how many positives are above the negative that ``alarms`` others precede; all, after the last."""
+    """Return the number of positives above the negative that ``alarms`` others precede; all, after the last."""
     positives, negatives = _sorted(y, scores)
     above = len(positives) - np.searchsorted(positives, negatives, side="right")
     return np.append(above, len(positives))[alarms]
@@ -351,7 +352,7 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     m, n = len(positives), len(negatives)
     rank = np.arange(n)
     weight = np.maximum(np.minimum(rank + 1.0, end) - np.maximum(rank, begin), 0.0)
-    # Twice the wins, a tie counting one: whole numbers, so that equal areas are equal to the last bit.
+    # Twice the number of wins, with ties counted as one: integers, so that equal areas are equal to the last bit.
     wins = 2 * m - np.searchsorted(positives, negatives, "left") - np.searchsorted(positives, negatives, "right")
     value = float(weight @ wins) / (2 * m * (end - begin))
     passed = np.concatenate([[0.0], np.cumsum(weight)]) / (end - begin)

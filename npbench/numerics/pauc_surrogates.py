@@ -1,19 +1,20 @@
-"""Convex surrogates of one less the partial AUC, as functions of the scores, with their subgradients.
+"""Convex surrogates of 1 - partial AUC, as functions of the scores, with their subgradients.
 
-For m positives and n negatives, ranked by descending score ``s_(1) >= s_(2) >= ...``, a ranking that puts the r_i best
-negatives above the positive i has the structural surrogate (Narasimhan and Agarwal 2016)
+With m positives, and n negatives ranked by descending score ``s_(1) >= s_(2) >= ...``, the structural surrogate
+(Narasimhan and Agarwal 2016) is
 
-    R(s) = 1/(m k) sum_i max_r [ margin clip(r - first, 0, last - first) + sum_{j<=r} (s_(j) - s_i) ]
+    R(s) = 1/(m k) sum_i max_r [ margin clip(r - first, 0, last - first) + sum_{j<=r} (s_(j) - s_i) ],
 
-where ``first < j <= last`` are the ranks in the range of false-positive rates. Of negatives ranked up to ``first``, a
-misranked one costs what it is above the positive; of those in the range, that and the margin.
+where r is the number of negatives placed above positive i, and ``first < j <= last`` are the ranks in the range of
+false-positive rates. A misranked negative of rank up to ``first`` costs its distance above the positive; one in the
+range costs the margin in addition.
 
 - tight: r goes up to ``last``, with k = last - first and margin 1: negatives below the range do not count (equations 14
   and 18). For first = 0 it is the mean over pairs in the range of the hinge loss ``(1 - s_i + s_(j))_+``.
 - naive: r goes up to n, with k = n and margin n / (last - first) (equation 11).
 
-The bracket is concave in r up to ``first``, from there to ``last``, and from there on, so that its maximum is at one of
-three counts, each found by a binary search in the ranked negatives.
+The bracket is concave in r on each of the intervals up to ``first``, from there to ``last``, and beyond. Its maximum is
+at one of three counts, which binary searches in the ranked negatives find.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ Surrogate = Literal["tight", "naive"]
 
 
 def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
-    """Return ``first`` and ``last``: the ranks of the negatives in a range of false-positive rates are those between.
+    """Return ``first`` and ``last``: the negatives in a range of false-positive rates have ranks first < j <= last.
 
     Parameters
     ----------
     n_negative : int
-        Negatives there are.
+        Number of negatives.
     lo, hi : float
         Ends of the range, ``0 <= lo < hi <= 1``.
 
     Raises
     ------
     ValueError
-        If there is no rank in the range.
+        If no rank is in the range.
 
     Examples
     --------
@@ -52,28 +53,28 @@ def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
     first, last = rank_range(n_negative, lo, hi)
     if last <= first:
         raise ValueError(
-            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}): with {n_negative} negatives in the training sample "
-            f"the ranks from {n_negative * lo:g} to {n_negative * hi:g} were asked for. Widen fpr_range, or train on "
-            "more negatives."
+            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}), which needs ranks from {n_negative * lo:g} to "
+            f"{n_negative * hi:g} of {n_negative} negatives in the training sample: widen fpr_range, or train on more "
+            "negatives."
         )
     return first, last
 
 
 class StructuralRisk:
-    """The structural surrogate and a subgradient of it in the scores.
+    """The structural surrogate and a subgradient with respect to the scores.
 
-    Convex, nowhere negative, 1 where all scores are equal, and at least one less the partial AUC of the ranks. A call
-    takes O(n_samples log n_samples), for a narrow range little more than a pass through the scores; nothing of size
-    m n is formed.
+    It is convex, nonnegative, 1 where all scores are equal, and at least 1 - partial AUC of the ranks. A call takes
+    O(n_samples log n_samples), for a narrow range little more than one pass through the scores, and no array of size
+    m n.
 
     Parameters
     ----------
     y : array of shape (n_samples,)
-        Labels; positives are those above 0. Both are present.
+        Labels; positives are those above 0. Both classes are present.
     first, last : int
-        The ranks ``first < j <= last`` of the negatives are in the range; ``0 <= first < last <= n``.
+        Negatives of ranks ``first < j <= last`` are in the range; ``0 <= first < last <= n``.
     surrogate : {"tight", "naive"}
-        As above.
+        Surrogate of the module docstring.
 
     References
     ----------
@@ -100,7 +101,7 @@ class StructuralRisk:
     def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the risk at these scores and a subgradient."""
         best = self._ranked_best(scores)
-        # Neighbours in the search are neighbours in memory if the positives are in order too.
+        # Sorted positives make successive binary searches read neighbouring memory.
         positive = self._positive[np.argsort(scores[self._positive])]
         counts = self._counts_above(scores[positive], scores[best])
         gradient = np.zeros(len(scores))
@@ -110,14 +111,14 @@ class StructuralRisk:
         return self._scale * self._margin * int(in_range.sum()) + float(gradient @ scores), gradient
 
     def _ranked_best(self, scores: np.ndarray) -> np.ndarray:
-        """Return the indices of the negatives that can count, by ascending score."""
+        """Return the indices of the negatives up to the largest rank that counts, by ascending score."""
         n, best = len(self._negative), self._negative
         if self._most < n:
             best = best[np.argpartition(scores[best], n - self._most)[n - self._most :]]
         return best[np.argsort(scores[best])]
 
     def _counts_above(self, positives: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-        """Return, for each positive, how many of the ranked negatives are put above it where the bracket is largest."""
+        """Return, for each positive, the r that maximises its bracket."""
         above = self._most - np.searchsorted(ascending, positives, side="right")
         within = self._most - np.searchsorted(ascending, positives - self._margin, side="right")
         candidates = [np.clip(within, self._first, self._last)]
@@ -127,7 +128,7 @@ class StructuralRisk:
             candidates.append(np.maximum(above, self._last))
         if len(candidates) == 1:
             return candidates[0]
-        # Of scores near those compared, so that sums of many lose no digits to what is common to all.
+        # Subtracting a score near all of these first keeps the digits of sums of many.
         origin = ascending[-1]
         sums = np.concatenate([[0.0], np.cumsum(ascending[::-1] - origin)])
         in_range = [np.clip(r - self._first, 0, self._last - self._first) for r in candidates]
@@ -139,17 +140,17 @@ class StructuralRisk:
 
 
 def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
-    """Return the threshold with the largest TPR - FPR of those whose false-positive rate is from lo to hi, O(n log n).
+    """Return the threshold with the largest TPR - FPR among those with a false-positive rate in [lo, hi], O(n log n).
 
-    It is half-way between two scores, or beyond all. Where ties leave no threshold with a rate in the range, it is the
-    one with the largest rate below.
+    It is half-way between two scores, or beyond all. If ties leave no threshold with a rate in the range, it is the one
+    with the largest rate below.
 
     Parameters
     ----------
     y : array of shape (n_samples,)
         Labels, both present.
     scores : array of shape (n_samples,)
-        Finite.
+        Scores; finite.
     lo, hi : float
         Ends of the range, ``0 <= lo < hi <= 1``.
 
@@ -165,7 +166,7 @@ def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) ->
     ends = levels[0] + max(1.0, largest), levels[-1] - max(1.0, largest)
     bordered = np.concatenate([ends[:1], levels, ends[1:]])
     cuts = 0.5 * (bordered[1:] + bordered[:-1])
-    apart = bordered[:-1] - bordered[1:] > SAME_SCORE * largest  # scores equal but for rounding stay together
+    apart = bordered[:-1] - bordered[1:] > SAME_SCORE * largest  # scores that are equal up to rounding stay together
     allowed = np.flatnonzero(apart & (fpr <= hi + SAME_RATE))
     inside = allowed[fpr[allowed] >= min(lo, fpr[allowed[-1]]) - SAME_RATE]
     return float(cuts[inside[np.argmax(tpr[inside] - fpr[inside])]])

@@ -1,11 +1,11 @@
-"""The SVM with the ramp loss: convex steps of its DC (difference of convex functions) algorithm.
+"""SVM with the ramp loss: convex steps of its DC (difference of convex functions) algorithm.
 
 For f = f_0 + b, margins z_i = y_i f(x_i) and a cost c_i for every sample, the objective is
 
     L(f) = 1/2 ||f_0||^2 + sum_i c_i ramp(z_i) = J_1(f) - J_2(f),
 
-J_1 with the hinges max(0, eta - z)/(2 eta), J_2 with the hinges max(0, -eta - z)/(2 eta). A step linearises J_2
-at the present f: samples with z_i < -eta are "flat" (beta_i = 1 in the paper), and it solves
+J_1 with the hinges max(0, eta - z)/(2 eta), J_2 with the hinges max(0, -eta - z)/(2 eta). A step linearises J_2 around
+the current f: samples with z_i < -eta are "flat" (beta_i = 1 in the paper), and it solves
 
     minimise  J_1(f) + sum_i beta_i c_i z_i / (2 eta),
 
@@ -22,18 +22,18 @@ from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 from npbench.numerics.smo_kernels import ramp_box, ramp_measures, ramp_step
 
-FARTHEST = 2.0  # how far a start is extrapolated, in units of the last change of costs
+MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 
 
 class RampSVM:
-    """The present point of the DC algorithm, and the step from it.
+    """Current point of the DC algorithm.
 
     Parameters
     ----------
     gram : Gram
-        Of the training sample.
+        Gram matrix of the training sample.
     y : array of shape (n,)
-        Labels in {-1, +1}, both of them there.
+        Labels in {-1, +1}, both present.
     eta : float
         Half-width of the ramp, positive.
     tol : float
@@ -52,9 +52,9 @@ class RampSVM:
     squared_norm : float
         ``||f_0||^2 = x'Kx``.
     violation, duality_gap : float
-        Of the last convex step: of its optimality conditions, and primal less dual value.
+        Violation of the optimality conditions and duality gap of the last convex step.
     n_steps : int
-        SMO steps taken so far.
+        Total number of SMO steps.
     """
 
     def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:
@@ -80,20 +80,27 @@ class RampSVM:
         return self.eta * self.y - self._g
 
     def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray, looseness: float = 1.0) -> None:
-        """Solve the convex problem for these costs per sample and flat samples, from the present point.
+        """Solve the convex problem from the current point.
 
-        ``looseness`` multiplies the tolerance, for a point that will not be kept.
+        Parameters
+        ----------
+        cost_positive, cost_negative : float
+            Costs c_i of each class.
+        flat : bool array of shape (n,)
+            Flat samples, beta_i = 1.
+        looseness : float
+            Factor of the tolerance, for points that are not kept.
         """
         self._flat, self._slack = flat, looseness * self.tol
         costs = float(cost_positive), float(cost_negative)
         self._predict(costs)
-        K, patience, spent = self.gram.whole, smo.RESCUES[0][0] * len(self.x), 0
+        K, budget, spent = self.gram.whole, smo.INTERIOR_POINT_CALLS[0][0] * len(self.x), 0
         if K is not None:
             spent, self.violation, measures = ramp_step(
-                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self._slack, patience
+                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self._slack, budget
             )
             self.n_steps += spent
-        if K is None or self.violation > self._slack:  # beyond the budget, or SMO alone creeps
+        if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly
             lower, upper = ramp_box(self.y, *costs, flat, self.eta)
             steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent)
             self.n_steps += steps
@@ -102,9 +109,9 @@ class RampSVM:
         self._solved = [*self._solved[-1:], (costs, self.x.copy(), self._g.copy())]
 
     def _predict(self, costs: tuple[float, float]) -> None:
-        """Start on the line through the last two solutions: between breakpoints x is affine in the cost, and so is g.
+        """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.
 
-        It carries the samples at a bound along with it, which would else take a pair update each.
+        This moves the samples at a bound, each of which would take a pair update otherwise.
         """
         if len(self._solved) < 2:
             return
@@ -112,13 +119,14 @@ class RampSVM:
         if before[0] != now[0] or now[0] != costs[0] or before[1] == now[1]:
             return
         share = (costs[1] - now[1]) / (now[1] - before[1])
-        if abs(share) <= FARTHEST:
+        if abs(share) <= MAX_EXTRAPOLATION:
             self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
 
     def flat(self) -> np.ndarray:
-        """Return which samples lie below -eta, those that were not flat in the last step by more than the tolerance.
+        """Return which samples have a margin below -eta.
 
-        Many lie at exactly -eta (the duplicate of a free sample in the other class; a whole class where f_0 = 0), and
-        rounding must not decide about them, nor may a sample within the tolerance change for ever.
+        A sample that was not flat in the last step must be below by more than the tolerance. Margins of exactly -eta
+        are common (the duplicate of a free sample in the other class; a whole class where f_0 = 0). Rounding must not
+        decide about these, and samples within the tolerance must not change back and forth forever.
         """
         return self.z < -self.eta - np.where(self._flat, 0.0, 2.0 * self._slack)

@@ -1,7 +1,7 @@
 """Error rates of scores, by their definitions.
 
 Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error for both classes. Scores may be
-infinite. A score that is not a number ranks its sample as badly as can be, so that a solver never gains by it.
+infinite. A NaN ranks its sample as the worst of its class, so that no solver gains by it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def misclassified(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.nda
     >>> misclassified(np.array([1, 1, -1, -1]), np.array([0.5, 0.0, np.nan, -2.0]))
     (array([False,  True]), array([ True, False]))
     """
-    # Stated as "not right" rather than as "wrong", which NaN never is.
+    # "not correct" instead of "wrong": comparisons with NaN are False.
     return ~(scores[y > 0] > 0), ~(scores[y < 0] < 0)
 
 
 def pooled_rates(folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
-    """Return ``(P_nd, P_fa)`` over the samples of all ``(y, scores)`` folds together."""
+    """Return ``(P_nd, P_fa)`` of the pooled samples of all ``(y, scores)`` folds."""
     return rates(np.concatenate([y for y, _ in folds]), np.concatenate([scores for _, scores in folds]))
 
 
@@ -99,7 +99,7 @@ def within_q(share_pos: np.ndarray, share_neg: np.ndarray, q: float) -> np.ndarr
 
 
 def ranked(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the scores with those that are not a number replaced by the worst of their class.
+    """Return the scores with NaN replaced by the worst score of its class.
 
     Examples
     --------

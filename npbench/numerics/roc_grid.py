@@ -1,4 +1,4 @@
-"""ROC curves at fixed false-positive rates, few numbers each, so that curves of several test parts can be averaged."""
+"""ROC curves at fixed false-positive rates, so that curves of several test sets can be averaged."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import numpy as np
 
 from npbench.numerics.rates import acceptance, ranked
 
-# 20 numbers a decade, as ISO 3 prefers them: even on a logarithmic scale, and round.
+# The 20 preferred numbers of a decade (ISO 3): round, and even on a logarithmic scale.
 PREFERRED = np.array(
     [100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900]
 )
-# Where curves are kept: 0, 0.001 to 0.1, where Neyman-Pearson bounds and partial AUC lie, then each 0.025. Quotients of
-# integers, so that a share such as 3 of 100 negatives is the same number on the grid and in a curve.
+# 0, preferred numbers from 0.001 to 0.1, the range of most Neyman-Pearson bounds and partial AUCs, then steps of 0.025.
+# Quotients of integers, so that a rate such as 3 of 100 negatives is the same float on the grid and in a curve.
 FPR_GRID = np.concatenate([[0.0], PREFERRED / 100_000, PREFERRED / 10_000, np.arange(100, 1001, 25) / 1000])
 
 
 def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_GRID) -> np.ndarray:
     """Return the height of the ROC curve at false-positive rates, in O(n log n).
 
-    The curve joins its points by straight lines, as chance among two neighbours does, also across samples of either
-    class that are tied. Where it rises vertically its upper end counts.
+    The curve joins its points by straight lines, which a random choice between two neighbours attains; also across
+    ties. Where it rises vertically, its upper end counts.
 
     Parameters
     ----------
     y : array of shape (n_samples,)
         Labels in {-1, +1}, both present.
     scores : array of shape (n_samples,)
-        Larger for more positive samples; NaN ranks its sample as badly as can be.
+        Larger for more positive samples; NaN ranks its sample as the worst of its class.
     at : array of shape (n_rates,)
         False-positive rates in [0, 1].
 
@@ -36,8 +36,8 @@ def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_
 
     References
     ----------
-    T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), 861-874: algorithm 3, whose
-    means over test parts at fixed false-positive rates are vertical averages.
+    T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), 861-874: algorithm 3,
+    vertical averaging over test sets.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_
     [0.667, 0.833, 1.0, 1.0]
     """
     tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
-    before = np.searchsorted(fpr, at, side="right") - 1  # the last point that is not beyond
+    before = np.searchsorted(fpr, at, side="right") - 1  # the last point with at most this rate
     after = np.minimum(before + 1, len(fpr) - 1)
     width = fpr[after] - fpr[before]
     share = np.divide(at - fpr[before], width, out=np.zeros_like(width), where=width > 0)

@@ -7,15 +7,15 @@ import functools
 import numpy as np
 from scipy.stats import rankdata
 
-DIGITS = 12  # differences of rates that are equal but for rounding are ties
+DIGITS = 12  # differences that are equal up to rounding are ties
 
 
 def greater(differences: np.ndarray) -> np.ndarray:
-    """Return the one-sided p-value of each row: that its differences are symmetric about 0, and not larger.
+    """Return the one-sided p-value of each row, against larger differences than those symmetric about 0.
 
-    Zeros are left out, as Wilcoxon did, and equal sizes share their mean rank. Given these ranks, every sign is equally
-    likely: the distribution of the sum of positive ranks is exact. A row of zeros has the p-value 1. O(n^3) for each
-    pattern of ties.
+    Zeros are omitted, as by Wilcoxon, and equal absolute values share their mean rank. Given these ranks, all signs are
+    equally likely: the distribution of the sum of positive ranks is exact. A row of zeros has the p-value 1. O(n^3) for
+    each pattern of ties.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)
     n_zeros = np.sum(sizes == 0, axis=1, keepdims=True)
-    # Twice the ranks, which are whole even where a tie shares a mean rank; a zero has rank 0 and changes no sum.
+    # Doubled ranks are integers even for the mean ranks of ties. Zeros get rank 0, which changes no sum.
     doubled = np.where(sizes > 0, 2 * (rankdata(sizes, axis=1) - n_zeros), 0).astype(int)
     observed = np.sum(doubled, axis=1, where=rounded > 0)
     patterns, pattern_of = np.unique(np.sort(doubled, axis=1), axis=0, return_inverse=True)
@@ -67,12 +67,12 @@ def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def distribution(n: int) -> np.ndarray:
-    """Return the chance that the ranks 1, ..., n with a plus sign sum to 0, 1, ..., n (n + 1) / 2. O(n^3).
+    """Return the probability that the positive ranks among 1, ..., n sum to 0, 1, ..., n (n + 1) / 2. O(n^3).
 
     Parameters
     ----------
     n : int
-        Number of pairs, none of them equal.
+        Number of pairs with a nonzero difference.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def distribution(n: int) -> np.ndarray:
 
 
 def _chances(ranks: np.ndarray) -> np.ndarray:
-    """Return, for each row of whole ranks, the chance that a random part of them sums to 0, 1, 2, ..."""
+    """Return, for each row of integer ranks, the probability that a random subset sums to 0, 1, 2, ..."""
     n_rows, n = ranks.shape
     sums = np.arange(n * (n + 1) + 1)
     chances = np.zeros((n_rows, len(sums)))

@@ -10,8 +10,8 @@ whose primal is, with f_0 = Kx and h_i(t) = max(lower_i t, upper_i t),
 
 With ``g = p - Kx`` the Karush-Kuhn-Tucker conditions read ``g_i <= b`` where x_i < upper_i and ``g_i >= b`` where
 x_i > lower_i; the violation is the largest g of the former less the smallest g of the latter. Each step moves the
-pair chosen by the second-order rule of Fan, Chen and Lin (2005, WSS 2) to its optimum. On badly conditioned problems
-SMO creeps; past a budget :mod:`npbench.numerics.interior` takes over. The kernels are in
+pair chosen by the second-order rule of Fan, Chen and Lin (2005, WSS 2) to its optimum. SMO converges slowly on badly
+conditioned problems; after a number of steps :mod:`npbench.numerics.interior_point` helps. The kernels are in
 :mod:`npbench.numerics.smo_kernels`.
 """
 
@@ -19,19 +19,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics import interior
+from npbench.numerics import interior_point
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram
 from npbench.numerics.threads import one_blas_thread
 
-# SMO steps per sample before each call of the interior point method, and whether that call takes every sample.
-RESCUES = ((50, False), (5, False), (5, False), (5, True), (10, True))
-ROUND = 50  # SMO steps per sample, once it is alone, before g is computed anew: its rounding errors add up
-PATIENCE = 20  # rounds without a smaller violation after which rounding is taken to be the reason
-BLOCK = 2000  # samples worked on at a time when the Gram matrix is beyond its budget
+# SMO steps per sample before each call of the interior point method, and whether that call includes settled samples.
+INTERIOR_POINT_CALLS = ((50, False), (5, False), (5, False), (5, True), (10, True))
+STEPS_PER_ROUND = 50  # per sample; then g is recomputed, since its rounding errors accumulate
+MAX_STALLED_ROUNDS = 20  # rounds without a smaller violation, which rounding then prevents
+BLOCK_SIZE = 2000  # samples in the working set when the Gram matrix exceeds its budget
 
 
-@one_blas_thread()  # the answer must not depend on how many there are, not in its last digit
+@one_blas_thread()  # the last digit of the result must not depend on the number of threads
 def solve(
     gram: Gram,
     lower: np.ndarray,
@@ -47,37 +47,37 @@ def solve(
     Parameters
     ----------
     gram : Gram
-        Of n samples, symmetric positive semi-definite.
+        Gram matrix of n samples, symmetric positive semi-definite.
     lower, upper : arrays of shape (n,)
         Bounds, ``lower <= upper``, with ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable.
     x : array of shape (n,)
-        Where to start; it need not be feasible for these bounds. Zeros are a cold start.
+        Starting point, not necessarily feasible for these bounds. Zeros are a cold start.
     g : array of shape (n,)
         ``p - K x`` for that x; for a cold start, a copy of p.
     tol : float
         Largest violation of the optimality conditions, in units of g; positive.
     max_iter : int
-        Most steps to take.
+        Maximum number of steps.
     spent : int
-        Steps that led to this x already; they count against the patience before the first rescue.
+        Steps that were already taken to reach this x; they count towards the first interior point call.
 
     Returns
     -------
     n_iter : int
-        SMO steps taken.
+        Number of SMO steps.
     violation : float
-        The violation reached; larger than ``tol`` only if ``max_iter`` or rounding stopped the method.
+        Violation reached; larger than ``tol`` only if ``max_iter`` or rounding stopped the method.
 
     Raises
     ------
     ValueError
-        If the box holds no point with sum 0, or an input is not finite.
+        If the box contains no point with sum 0, or an input is not finite.
 
     Notes
     -----
-    A step costs O(m) for m unsettled samples. When 50 steps per sample have not sufficed, the interior point method
-    is called, first on the unsettled samples, then on all, and SMO finishes from its answer. A Gram matrix beyond its
-    budget is worked through in blocks of samples (Joachims 1999), without the interior point method.
+    A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point method is
+    called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix exceeds
+    its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method.
     """
     _check(lower, upper, x, g)
     if gram.whole is None:
@@ -85,19 +85,19 @@ def solve(
     K, diagonal = gram.whole, gram.whole.diagonal().copy()
     kernels.fit_into_box(K, lower, upper, x, g)
     n_iter = 0
-    for patience, whole in RESCUES:
-        budget = min(max(patience * len(x) - spent, 0), max_iter - n_iter)
+    for steps_per_sample, whole in INTERIOR_POINT_CALLS:
+        budget = min(max(steps_per_sample * len(x) - spent, 0), max_iter - n_iter)
         spent = 0
         steps, violation = kernels.optimise(K, diagonal, lower, upper, x, g, tol, budget)
         n_iter += steps
         if violation <= tol or n_iter >= max_iter:
             return n_iter, violation
         _interior_step(K, lower, upper, x, g, whole)
-    steps, violation = _creep(K, diagonal, lower, upper, x, g, tol, max_iter - n_iter)
+    steps, violation = _finish(K, diagonal, lower, upper, x, g, tol, max_iter - n_iter)
     return n_iter + steps, violation
 
 
-def _creep(
+def _finish(
     K: np.ndarray,
     diagonal: np.ndarray,
     lower: np.ndarray,
@@ -107,18 +107,19 @@ def _creep(
     tol: float,
     max_iter: int,
 ) -> tuple[int, float]:
-    """Take SMO steps to the end, or until PATIENCE rounds bring nothing; g is computed anew after each round."""
+    """Take SMO steps until convergence or MAX_STALLED_ROUNDS rounds without progress; recompute g after each round."""
     p, best, least = g + K @ x, x.copy(), np.inf
-    n_iter = waited = 0
+    n_iter = stalled_rounds = 0
     while True:
-        steps, _ = kernels.optimise(K, diagonal, lower, upper, x, g, tol, min(ROUND * len(x), max_iter - n_iter))
+        budget = min(STEPS_PER_ROUND * len(x), max_iter - n_iter)
+        steps, _ = kernels.optimise(K, diagonal, lower, upper, x, g, tol, budget)
         n_iter += steps
         g[:] = p - K @ x
         high, low = kernels.ends(x, g, lower, upper)
-        waited += 1
+        stalled_rounds += 1
         if high - low < least:
-            best, least, waited = x.copy(), high - low, 0
-        if least <= tol or n_iter >= max_iter or waited >= PATIENCE:
+            best, least, stalled_rounds = x.copy(), high - low, 0
+        if least <= tol or n_iter >= max_iter or stalled_rounds >= MAX_STALLED_ROUNDS:
             x[:] = best
             g[:] = p - K @ x
             return n_iter, least
@@ -127,7 +128,7 @@ def _creep(
 def _check(lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
     fault = kernels.fault(lower, upper, x, g)
     if fault == kernels.NOT_FINITE:
-        raise ValueError("the bounds, x and g must be finite: a NaN or infinity was passed in.")
+        raise ValueError("the bounds, x and g must be finite: some values are NaN or infinite.")
     if fault == kernels.INFEASIBLE:
         raise ValueError("the box is infeasible: it needs lower <= upper and sum(lower) <= 0 <= sum(upper).")
 
@@ -135,11 +136,11 @@ def _check(lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray) -
 def _interior_step(
     K: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray, whole: bool
 ) -> None:
-    """Replace x, or its unsettled part alone, by the answer of the interior point method."""
+    """Replace x, or only its unsettled part, by the result of the interior point method."""
     keep = np.arange(len(x)) if whole else kernels.unsettled(x, g, lower, upper, *kernels.ends(x, g, lower, upper))
     keep = keep[lower[keep] < upper[keep]]
     block = K if len(keep) == len(x) else K[np.ix_(keep, keep)]
-    answer = interior.solve(block, g[keep] + block @ x[keep], lower[keep], upper[keep], x[keep])
+    answer = interior_point.solve(block, g[keep] + block @ x[keep], lower[keep], upper[keep], x[keep])
     change = np.zeros_like(x)
     change[keep] = answer - x[keep]
     x += change
@@ -150,6 +151,7 @@ def _interior_step(
 def _solve_in_blocks(
     gram: Gram, lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray, tol: float, max_iter: int
 ) -> tuple[int, float]:
+    """Maximise D in blocks of the samples that violate the conditions most (Joachims 1999)."""
     _move_to(gram, kernels.feasible(lower, upper, x, g), x, g)
     n_iter = 0
     while True:
@@ -158,7 +160,7 @@ def _solve_in_blocks(
             return n_iter, high - low
         rising = np.where(x < upper, g, -np.inf)
         falling = np.where(x > lower, g, np.inf)
-        half = min(BLOCK // 2, len(x) // 2)
+        half = min(BLOCK_SIZE // 2, len(x) // 2)
         keep = np.union1d(np.argpartition(rising, -half)[-half:], np.argpartition(falling, half - 1)[:half])
         block = np.ascontiguousarray(gram.rows(keep)[:, keep])
         part, g_part = x[keep], g[keep]
@@ -172,9 +174,10 @@ def _solve_in_blocks(
 
 
 def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
+    """Set x to ``target`` in place, and update g."""
     changed = np.flatnonzero(target != x)
-    for start in range(0, len(changed), BLOCK):
-        some = changed[start : start + BLOCK]
+    for start in range(0, len(changed), BLOCK_SIZE):
+        some = changed[start : start + BLOCK_SIZE]
         g -= (target[some] - x[some]) @ gram.rows(some)
     x[changed] = target[changed]
 
@@ -182,12 +185,12 @@ def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> No
 def bias(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
     """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly.
 
-    Where an interval of b is optimal its middle is returned (its finite end if it has only one), and 0 where every
-    b is. O(n), and a sort of the few g inside the violation of the optimality conditions.
+    If an interval of b is optimal, its middle is returned (its finite end if it has only one), and 0 if every b is.
+    O(n), plus a sort of the few g within the violation of the optimality conditions.
     """
     return float(kernels.bias(x, g, lower, upper))
 
 
 def duality_gap(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> float:
-    """Return P - D at feasible x and at b: ``sum_i max((upper_i - x_i)(g_i - b), (lower_i - x_i)(g_i - b))``. O(n)."""
+    """Return P - D for a feasible x and b: ``sum_i max((upper_i - x_i)(g_i - b), (lower_i - x_i)(g_i - b))``. O(n)."""
     return float(kernels.gap(x, g, lower, upper, b))

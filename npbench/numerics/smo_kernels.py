@@ -1,12 +1,12 @@
 """Kernels of :mod:`npbench.numerics.smo` and :mod:`npbench.numerics.ramp_svm`.
 
-All stand in this one file: Numba's cache does not notice when a kernel in another file, which one calls, changes.
-Arrays are float64 and C-contiguous; x and g are changed in place, and g = p - Kx is kept throughout.
+They share one file because Numba's cache does not notice changes in a kernel of another file. Arrays are float64 and
+C-contiguous; x and g are changed in place, with g = p - Kx throughout.
 
-What bounds a pair update is memory: the rows of two samples and the vectors g, diagonal and bounds, once each. So
-updates run on a compact copy of the Gram matrix of the samples that are not settled at a bound (after Joachims 1999),
-and both passes are written so that they vectorise: a maximum is kept in each of LANES lanes, and its place is looked
-up afterwards.
+Memory limits the speed of a pair update: it reads the rows of two samples and the vectors g, diagonal and bounds once
+each. Updates therefore run on a compact copy of the Gram matrix of the samples that are not settled at a bound (after
+Joachims 1999). Both passes are written to be vectorised: each of LANES lanes keeps its own maximum, and the position of
+the overall maximum is looked up afterwards.
 """
 
 from __future__ import annotations
@@ -15,16 +15,31 @@ import numpy as np
 from numba import njit
 
 LANES = 64
-FAR = 1e300  # stands for infinity: fastmath forbids the real one
-FLOOR = 1e-12  # least curvature of a pair, relative to the largest diagonal entry
-SOUND, NOT_FINITE, INFEASIBLE = range(3)
-FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # not ninf; NaN is refused at the door
+INFINITE = 1e300  # finite, since fastmath does not allow infinities
+LEAST_CURVATURE = 1e-12  # of a pair, relative to the largest diagonal entry
+VALID, NOT_FINITE, INFEASIBLE = range(3)
+FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
-    """Return the j that gains most from the pair (i, j): largest (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)."""
+    """Return the j with the largest gain of the pair (i, j), (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij); -1 if none gains.
+
+    Parameters
+    ----------
+    g, low, diagonal : arrays of shape (n,)
+        Gradient, INFINITE where x_j cannot decrease and else 0, and K_jj.
+    row : array of shape (n,)
+        Row i of K.
+    g_i, d_i : float
+        g and K_ii of sample i.
+    floor : float
+        Least curvature of a pair.
+    best : array of shape (LANES,)
+        Buffer.
+    """
     n = g.shape[0]
+    # largest gain in each lane
     best[:] = 0.0
     for start in range(0, n, LANES):
         g_s, low_s, diagonal_s, row_s = (
@@ -40,6 +55,7 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
             curvature = curvature if curvature > floor else floor
             gain = drop * drop / curvature
             best[k] = gain if gain > best[k] else best[k]
+    # position of the largest gain within its lane
     lane = np.argmax(best)
     j, most = -1, 0.0
     for t in range(lane, n, LANES):
@@ -53,10 +69,25 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def _move(g, row_i, row_j, step, up, low, most, least):
-    """Set g -= step (K_i - K_j); return the next i, its g and the smallest g that may decrease."""
+    """Set g -= step (K_i - K_j); return the next i, its g and the smallest g of an x that can decrease.
+
+    Parameters
+    ----------
+    g : array of shape (n,)
+        Gradient; changed in place.
+    row_i, row_j : arrays of shape (n,)
+        Rows of K.
+    step : float
+        Change of x_i, and minus that of x_j.
+    up, low : arrays of shape (n,)
+        -INFINITE where x cannot increase, INFINITE where x cannot decrease, else 0.
+    most, least : arrays of shape (LANES,)
+        Buffers.
+    """
     n = g.shape[0]
-    most[:] = -FAR
-    least[:] = FAR
+    # update the gradient, with its extremes in each lane
+    most[:] = -INFINITE
+    least[:] = INFINITE
     for start in range(0, n, LANES):
         g_s, up_s, low_s, i_s, j_s = (
             g[start : start + LANES],
@@ -71,8 +102,9 @@ def _move(g, row_i, row_j, step, up, low, most, least):
             rising, falling = value + up_s[k], value + low_s[k]
             most[k] = rising if rising > most[k] else most[k]
             least[k] = falling if falling < least[k] else least[k]
+    # position of the largest g within its lane
     lane = np.argmax(most)
-    i, g_i = 0, -FAR
+    i, g_i = 0, -INFINITE
     for t in range(lane, n, LANES):
         if g[t] + up[t] > g_i:
             i, g_i = t, g[t] + up[t]
@@ -81,33 +113,39 @@ def _move(g, row_i, row_j, step, up, low, most, least):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _steps(K, diagonal, lower, upper, x, g, tol, max_iter):
-    """Run SMO steps on x and g in place until the violation is at most ``tol``; return their number."""
-    up = np.where(x < upper, 0.0, -FAR)  # added to g, it bars those that cannot rise
-    low = np.where(x > lower, 0.0, FAR)  # and those that cannot fall
+    """Run SMO steps on x and g in place until the violation is at most ``tol``; return their number. O(n) each."""
+    up = np.where(x < upper, 0.0, -INFINITE)  # added to g, excludes samples that cannot increase
+    low = np.where(x > lower, 0.0, INFINITE)  # added to g, excludes samples that cannot decrease
     lanes = np.empty((2, LANES))
-    floor = FLOOR * max(diagonal.max(), 1e-300)
+    floor = LEAST_CURVATURE * max(diagonal.max(), 1e-300)
     i, g_i, g_low = _move(g, K[0], K[0], 0.0, up, low, lanes[0], lanes[1])
     for iteration in range(max_iter):
         if g_i - g_low <= tol:
             return iteration
+
+        # select the second index
         j = _partner(g, low, diagonal, K[i], g_i, diagonal[i], floor, lanes[0])
         if j < 0:
             return iteration
+
+        # take the optimal step of the pair, within its bounds
         room_i, room_j = upper[i] - x[i], x[j] - lower[j]
         step = min((g_i - g[j]) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], floor), room_i, room_j)
-        # A bound that is reached is reached exactly, or rounding would leave a hair of room for ever.
+        # A bound is reached exactly: rounding could otherwise leave a tiny distance to it forever.
         x[i] = upper[i] if step >= room_i else x[i] + step
         x[j] = lower[j] if step >= room_j else x[j] - step
-        up[i], low[i] = (0.0 if x[i] < upper[i] else -FAR), 0.0
-        low[j], up[j] = (0.0 if x[j] > lower[j] else FAR), 0.0
+        up[i], low[i] = (0.0 if x[i] < upper[i] else -INFINITE), 0.0
+        low[j], up[j] = (0.0 if x[j] > lower[j] else INFINITE), 0.0
+
+        # update the gradient and select the next first index
         i, g_i, g_low = _move(g, K[i], K[j], step, up, low, lanes[0], lanes[1])
     return max_iter
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ends(x, g, lower, upper):
-    """Return the largest g of the samples that may rise and the smallest g of those that may fall."""
-    high, low = -FAR, FAR
+    """Return the largest g of the samples that can increase and the smallest g of those that can decrease."""
+    high, low = -INFINITE, INFINITE
     for i in range(x.shape[0]):
         if x[i] < upper[i] and g[i] > high:
             high = g[i]
@@ -118,7 +156,7 @@ def ends(x, g, lower, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def unsettled(x, g, lower, upper, high, low):
-    """Return the samples that are not held at a bound by their gradient."""
+    """Return the samples that their gradient does not hold at a bound."""
     keep = np.empty(x.shape[0], np.int64)
     count = 0
     for i in range(x.shape[0]):
@@ -131,7 +169,8 @@ def unsettled(x, g, lower, upper, high, low):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
-    """Run :func:`_steps` on the samples ``keep`` alone, then bring g up to date."""
+    """Run :func:`_steps` on the samples ``keep``, then update g of all samples."""
+    # copy their part of the Gram matrix
     m = keep.shape[0]
     block = np.empty((m, m))
     for r in range(m):
@@ -140,6 +179,7 @@ def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
             block[r, c] = row[keep[c]]
     before, x_keep = x[keep], x[keep]
     done = _steps(block, diagonal[keep], lower[keep], upper[keep], x_keep, g[keep], tol, max_iter)
+    # copy x back, and update g
     for r in range(m):
         if x_keep[r] != before[r]:
             x[keep[r]] = x_keep[r]
@@ -155,7 +195,7 @@ def _subtract(g, row, step):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
-    """Take SMO steps, on the unsettled samples alone once they are few; return (steps, violation)."""
+    """Take SMO steps, only on the unsettled samples once they are few; return (number of steps, violation)."""
     n = x.shape[0]
     done = 0
     while True:
@@ -164,18 +204,18 @@ def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
             return done, high - low
         keep = unsettled(x, g, lower, upper, high, low)
         m = keep.shape[0]
-        price = m * m // n  # of the compact copy, in steps on all samples
-        if 2 * m <= n and done >= price:
+        copy_cost = m * m // n  # in steps on all samples
+        if 2 * m <= n and done >= copy_cost:
             budget = min(max(1000, 10 * m), max_iter - done)
             done += max(_compact_steps(K, diagonal, lower, upper, x, g, tol, budget, keep), 1)
         else:
-            budget = min(max(price if 2 * m <= n else n // 2, 50), max_iter - done)
+            budget = min(max(copy_cost if 2 * m <= n else n // 2, 50), max_iter - done)
             done += max(_steps(K, diagonal, lower, upper, x, g, tol, budget), 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fault(lower, upper, x, g):
-    """Return SOUND, NOT_FINITE or INFEASIBLE."""
+    """Return VALID, NOT_FINITE or INFEASIBLE."""
     total, least, most, ordered = 0.0, 0.0, 0.0, True
     for i in range(x.shape[0]):
         total += x[i] + g[i]
@@ -185,27 +225,27 @@ def fault(lower, upper, x, g):
     if not np.isfinite(total + least + most):
         return NOT_FINITE
     slack = 1e-9 * (most - least)
-    return SOUND if ordered and least <= slack and most >= -slack else INFEASIBLE
+    return VALID if ordered and least <= slack and most >= -slack else INFEASIBLE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def feasible(lower, upper, x, g):
-    """Return x clipped into the box, with sum(x) = 0 restored where that costs least."""
+    """Return x clipped to the box, with sum(x) = 0 restored where this lowers the objective least."""
     x = np.minimum(np.maximum(x, lower), upper)
     total, width = x.sum(), upper.sum() - lower.sum()
-    if abs(total) <= 1e-12 * width:  # rounding: any sample with room will do
+    if abs(total) <= 1e-12 * width:  # a rounding error, which any sample with room can take
         for i in range(x.shape[0]):
             if lower[i] <= x[i] - total <= upper[i]:
                 x[i] -= total
                 return x
-    # Falling costs g (so smallest first), rising earns it (so largest first).
+    # Decreasing x_i costs g_i (smallest first), increasing it gains g_i (largest first).
     for i in np.argsort(g if total > 0.0 else -g):
         bound = lower[i] if total > 0.0 else upper[i]
         room = x[i] - bound
         if abs(room) > abs(total):
             x[i] -= total
             break
-        x[i] = bound  # x - room can miss it by a rounding
+        x[i] = bound  # x - room may differ from it by rounding
         total -= room
     return x
 
@@ -222,20 +262,25 @@ def fit_into_box(K, lower, upper, x, g):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def bias(x, g, lower, upper):
-    """Return the minimiser b of sum_i h_i(g_i - b): a minimum lies between the two ends, so only those g are sorted."""
+    """Return the minimiser b of sum_i h_i(g_i - b), the middle of an interval of minimisers.
+
+    A minimum lies between the two ends of the g, so that only the g between them are sorted.
+    """
     high, low = ends(x, g, lower, upper)
-    if high == -FAR or low == FAR:  # nothing may rise, or nothing may fall: b has one finite end, or none
-        return low if low < FAR else (high if high > -FAR else 0.0)
+    if high == -INFINITE or low == INFINITE:  # the interval of b has only one finite end, or none
+        return low if low < INFINITE else (high if high > -INFINITE else 0.0)
+    # collect the g between the ends, and the slope of the sum just below b = first
     first, last = min(high, low), max(high, low)
     inside = np.empty(x.shape[0], np.int64)
     count = 0
-    slope, scale = 0.0, 0.0  # slope of sum_i h_i(g_i - b) just below b = first
+    slope, scale = 0.0, 0.0
     for i in range(x.shape[0]):
         slope -= upper[i] if g[i] >= first else lower[i]
         scale += upper[i] - lower[i]
         if first <= g[i] <= last:
             inside[count] = i
             count += 1
+    # the minimisers are where the slope changes its sign
     inside = inside[:count][np.argsort(g[inside[:count]])]
     begin, found = last, False
     for r in range(count):
@@ -250,7 +295,7 @@ def bias(x, g, lower, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gap(x, g, lower, upper, b):
-    """Return the primal less the dual value, a sum of nonnegative terms."""
+    """Return primal minus dual value, a sum of nonnegative terms."""
     total = 0.0
     for i in range(x.shape[0]):
         slack = g[i] - b
@@ -290,9 +335,9 @@ def ramp_measures(y, eta, x, g, z, lower, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, tol, max_iter):
-    """Take a DC step of the ramp-loss SVM and measure where it ends: (steps, violation, measures).
+    """Take a DC step of the ramp-loss SVM; return (number of steps, violation, measures of the new point).
 
-    One call for all of it, because threads that share an interpreter wait for each other between calls.
+    All parts are in one call, because threads of one interpreter wait for each other between calls.
     """
     lower, upper = ramp_box(y, cost_positive, cost_negative, flat, eta)
     fit_into_box(K, lower, upper, x, g)

@@ -1,4 +1,4 @@
-"""Threads of BLAS: how many there are, and doing with one where more only wait for each other."""
+"""Number of threads that BLAS uses."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def _controller() -> ThreadpoolController:
 
 
 def blas_threads() -> int:
-    """Return how many threads BLAS uses now, which is how many a sensible caller takes for the rest."""
+    """Return the current number of BLAS threads, a sensible number for other work too."""
     return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread inside.
+    """Limit BLAS to one thread in the context.
 
-    The setting is the whole process's: of several threads inside, the first to enter sets it, the last to leave resets
-    it.
+    The limit applies to the whole process. If several threads are in the context, the first to enter sets the limit and
+    the last to leave resets it.
     """
-    global _inside, _limiter  # noqa: PLW0603 - so is the setting
+    global _inside, _limiter  # noqa: PLW0603 - the limit is global too
     with _lock:
         if _inside == 0:
             _limiter = _controller().limit(limits=1, user_api="blas")

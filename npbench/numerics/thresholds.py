@@ -1,7 +1,7 @@
-"""Thresholds for scores, set on samples that the scores were not fitted to.
+"""Thresholds for scores, chosen on held-out samples.
 
-A rule returns the t of ``f = score - t``. All accept strictly above some score of the sample, since a tie f = 0 counts
-as an error, and place t just above it. Scores are finite. A rule that bounds false alarms needs negatives only.
+A rule returns the t of ``f = score - t``. All rules accept strictly above some score of the sample, since a tie f = 0
+counts as an error, and place t just above that score. Scores are finite. A bound on false alarms needs only negatives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from npbench.numerics.rates import acceptance, within_q
 
-# Equal up to rounding: of rates that are ratios of counts, and of scores (against the largest).
+# Differences up to rounding: of rates, which are ratios of counts, and of scores relative to the largest.
 SAME_RATE = 1e-9
 SAME_SCORE = 1e-12
 
@@ -23,7 +23,7 @@ SAME_SCORE = 1e-12
 def empirical(negatives: np.ndarray, rho: float) -> float:
     """Return the lowest threshold with a false-alarm rate of at most rho on the sample, in O(n).
 
-    The rate on new samples then exceeds rho about every other time.
+    The rate on new samples then exceeds rho with a probability of about one half.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def empirical(negatives: np.ndarray, rho: float) -> float:
 
 
 def empirical_rank(n: int, rho: float) -> int:
-    """Return the k of the score that :func:`empirical` lies above: as many as rho allows of n are larger.
+    """Return the k of :func:`empirical`: its threshold is just above the k-th smallest of n scores.
 
     Examples
     --------
@@ -53,17 +53,17 @@ def empirical_rank(n: int, rho: float) -> int:
 
 
 def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
-    """Return the threshold whose false-alarm rate on new samples exceeds rho with probability delta at most, in O(n).
+    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
     It lies just above the k-th smallest score, k as in :func:`umbrella_rank`. The samples must be independent of each
-    other and of what the scores were fitted to; the distribution of the scores may be any, with ties too.
+    other and of the training sample. The scores may have any distribution, including ties.
 
     Parameters
     ----------
     negatives : array of shape (n,)
         Scores of negatives, finite.
     rho, delta : float
-        Bound on the false-alarm rate, and on the probability that it is exceeded; in ]0, 1[.
+        Bound on the false-alarm rate, and on the probability of exceeding it; in ]0, 1[.
 
     Raises
     ------
@@ -88,33 +88,33 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
 
     The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
-    scores. It is the probability of at most n - k successes out of n, each with probability rho, and is searched by
-    bisection, in O(log n) evaluations.
+    scores. It is the probability of at most n - k successes in n trials with probability rho. Bisection finds k in
+    O(log n) evaluations.
 
     Raises
     ------
     ValueError
-        If there is no such k: n is below :func:`fewest_negatives`.
+        If there is no such k, because n is below :func:`fewest_negatives`.
 
     Examples
     --------
     >>> umbrella_rank(59, 0.05, 0.05), umbrella_rank(1000, 0.05, 0.05)
     (59, 962)
     """
-    # How many numbers of false alarms, from 0 upwards, are improbable enough.
+    # Number of false-alarm counts m = 0, 1, ... for which the bound on the probability holds.
     few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: violation(n, n - m, rho))
     if few == 0:
         raise ValueError(
             f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g} with probability "
-            f"{1 - delta:g}: that needs {fewest_negatives(rho, delta)} of them."
+            f"{1 - delta:g}: at least {fewest_negatives(rho, delta)} are needed."
         )
     return n - few + 1
 
 
 def violation(n: int, k: int, rho: float) -> float:
-    """Return the sum of :func:`umbrella_rank`, the probability that more than rho lies above the k-th smallest score.
+    """Return a bound on the probability that more than rho lies above the k-th smallest score.
 
-    It is that probability itself where scores have no ties, and bounds it otherwise.
+    This is the sum of :func:`umbrella_rank`. Without ties it is the probability itself.
 
     Examples
     --------
@@ -138,8 +138,8 @@ def fewest_negatives(rho: float, delta: float) -> int:
 def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     """Return the lowest threshold whose q-value on the sample is at most q, in O(n log n).
 
-    The positives accepted are those that :func:`npbench.numerics.rates.share_accepted` counts; where no threshold has
-    such a q-value, none is.
+    It accepts the positives that :func:`npbench.numerics.rates.share_accepted` counts, and none if no threshold has
+    such a q-value.
 
     Parameters
     ----------
@@ -157,16 +157,16 @@ def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     [True, True, False, False, False]
     """
     levels, share_pos, share_neg = acceptance(y, scores)
-    # The lowest level accepts every sample, at a q-value of 1, hence there is always one below a good one.
+    # The lowest level accepts all samples, with a q-value of 1, so that some level is below each good one.
     good = np.flatnonzero(within_q(share_pos, share_neg, q)[:-1])
     return just_above(levels[good[-1] + 1 if len(good) else 0], scores)
 
 
 def just_above(score: float, scores: np.ndarray) -> float:
-    """Return a threshold above ``score``, by more than rounding where there is room, and not above any larger score.
+    """Return a threshold above ``score``, by more than rounding if possible, and not above any larger score.
 
-    The margin keeps samples rejected whose scores differ from ``score`` by the order of summation only. Between two
-    neighbouring floating-point numbers there is no room: then it is the larger one, whose sample is a tie.
+    The margin rejects samples whose scores differ from ``score`` only by the order of summation. If the next larger
+    score is the next floating-point number, the threshold equals it, and its sample is a tie.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def just_above(score: float, scores: np.ndarray) -> float:
 
 
 def above_each(scores: np.ndarray) -> np.ndarray:
-    """Return for each of some scores in ascending order what :func:`just_above` gives, in O(n).
+    """Return :func:`just_above` for each of the scores, which are in ascending order, in O(n).
 
     Examples
     --------
@@ -190,7 +190,7 @@ def above_each(scores: np.ndarray) -> np.ndarray:
 
 
 def _between(score: Any, larger: Any, largest: float) -> Any:
-    """Return a threshold above a score and not above the next larger one, given the largest absolute value of all."""
+    """Return a threshold above a score and not above the next larger one; ``largest`` is the largest absolute score."""
     middle = score + (larger - score) / 2
     margin = SAME_SCORE * largest
     return np.maximum(np.nextafter(score, np.inf), np.minimum(score + margin, middle))

@@ -1,7 +1,6 @@
-"""What a result depends on and where it was made: source hashes, package versions, the machine.
+"""Source hashes, package versions, and facts of the machine.
 
-The facts of a run are gathered once and stored with every record. Source hashes and versions enter the identity of
-a job; the machine does not.
+Source hashes and versions are part of a job's identity. Facts are gathered once per run and stored with every record.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from npbench.records.schema import Primitive
 
 ROOT = Path(__file__).parents[1]  # of npbench
 
-# What can change an answer in every job.
+# Packages that can change the answer of every job.
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
-# Where the parts of npbench are that can change an answer, besides what they import from the shared rooms.
+# Parts of npbench that can change every answer, and rooms of which a job uses a part.
 ANSWERING = ("npbench.evaluation", "npbench.problem")
 SHARED = ("npbench.estimators", "npbench.numerics")
 
@@ -45,13 +44,13 @@ def version(distribution: str) -> str:
 
 
 def versions(distributions: Iterable[str]) -> dict[str, str]:
-    """Return the versions that the answer of a job depends on.
+    """Return the package versions that the answer of a job depends on.
 
     Parameters
     ----------
     distributions : iterable of str
-        Who ships the solver and the metrics. Their own versions count, those of the numerical libraries, and those
-        of their direct requirements; but npbench's further requirements only plan, store and print.
+        Distributions that ship the solver and the metrics. Their versions count, with those of the numerical
+        libraries and of their direct requirements, except those of npbench, which only plan, store and print.
 
     Returns
     -------
@@ -59,7 +58,7 @@ def versions(distributions: Iterable[str]) -> dict[str, str]:
         Version by distribution name.
     """
     shipped = set(distributions)
-    # A stranger requires npbench, whose sources are hashed: its version says nothing more.
+    # A third party requires npbench, and the sources of npbench are hashed.
     required = (_direct_requirements(distribution) - {"npbench"} for distribution in shipped - {"npbench"})
     names = shipped.union(NUMERICAL, *required)
     return {name: version(name) for name in sorted(names)}
@@ -72,7 +71,7 @@ def _direct_requirements(distribution: str) -> frozenset[str]:
     except metadata.PackageNotFoundError:
         return frozenset()
     wanted = (Requirement(line) for line in lines)
-    # Extras are not followed: what is imported only when an extra is asked for has no place in a solver.
+    # Extras are not followed: a solver does not depend on what only an extra installs.
     chosen = (r for r in wanted if r.marker is None or r.marker.evaluate({"extra": ""}))
     return frozenset(re.sub(r"[-_.]+", "-", r.name).lower() for r in chosen)
 
@@ -209,9 +208,9 @@ def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: M
 
 
 def facts() -> dict[str, Primitive]:
-    """Return what a run should remember of its machine and software, gathered now, as flat primitives.
+    """Return facts of this run, machine and software, as flat primitives.
 
-    Who ran it and the machine's name are left out.
+    The names of user and machine are left out.
     """
     return {
         "run_id": f"{_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
@@ -229,9 +228,9 @@ def facts() -> dict[str, Primitive]:
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use; a container, ``taskset`` or Slurm may grant fewer than there are."""
+    """Return the number of cores for this process; containers, ``taskset`` and Slurm may grant fewer than exist."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # not every cluster binds a job to its cores
+    granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # some clusters do not bind a job to its cores
     return min(cores, int(granted)) if granted.isdecimal() else cores
 
 
@@ -251,7 +250,7 @@ def _cpu_model() -> str:
 def _ram_gb() -> float | None:
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
+    except (AttributeError, ValueError, OSError):  # not on this system
         return None
 
 

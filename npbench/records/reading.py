@@ -1,6 +1,6 @@
-"""Reads records: every Parquet file of a folder or one of them, of this version of the schema or an older one.
+"""Read records from a folder of Parquet files or from one file, in this version of the schema or an older one.
 
-Nothing is written, so a folder may be read that belongs to someone else.
+Nothing is written, so a read-only folder works.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def parts(
     source : Path
         A folder of Parquet files, or one of them.
     on_fault : callable
-        Called with a sentence for each file that cannot be read, or holds no records; it is left out.
+        Called with a message for each file that cannot be read or holds no records; the file is left out.
     columns : sequence of str, optional
-        Only these, and of those beyond the schema only what there is; by default all.
+        Columns to read, by default all; columns beyond the schema only if they exist.
     seen : set of str, optional
-        Names of files to leave out; those of the files that are read are added.
+        Names of files to leave out; the names of files that are read are added.
     """
     seen = set() if seen is None else seen
     folder = source if source.is_dir() else source.parent
-    # Once more until nothing is new: a run may merge files between listing and reading.
+    # Repeat until no new files appear; another run may compact concurrently.
     while fresh := sorted(names(source, seen)):
         seen.update(fresh)
         for path in (folder / name for name in fresh):
@@ -50,10 +50,10 @@ def parts(
 
 
 def names(source: Path, seen: Container[str] = ()) -> set[str]:
-    """Return the names of the Parquet files of a folder, or of the one that ``source`` is, but for those ``seen``."""
+    """Return the names of the Parquet files in a folder, or of the file ``source``, except those ``seen``."""
     if not source.is_dir():
         return set() if source.name in seen else {source.name}
-    # A run that shares its work asks at every job; listing as paths takes ten times as long.
+    # Listing as paths takes ten times as long, and there may be thousands of files.
     return {name for name in os.listdir(source) if name not in seen and name.endswith(".parquet")}  # noqa: PTH208
 
 
@@ -72,25 +72,24 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
     records : iterable of DataFrame
         Of :func:`parts`.
     columns : sequence of str, optional
-        Those that were read, the essential ones among them.
+        Columns that were read, including the essential ones.
     """
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
     if frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
-        return frame  # as after a run that nothing disturbed, whose many records need not be copied
+        return frame  # the usual case; a million records are not copied
     stored = frame.select("key", "stored_at").with_row_index("place").sort("stored_at")
     return frame[stored.unique("key", keep="last", maintain_order=True)["place"]]
 
 
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the frame with every column of the schema, in its type and order; refuse what has no records.
+    """Return the frame with every column of the schema, in its type and order; refuse frames without records.
 
-    Columns that records of an older version lack get what :mod:`npbench.records.schema` says of them. With
-    ``columns``, only
-    these are made.
+    Columns that older records lack get the defaults of :mod:`npbench.records.schema`. With ``columns``, only these are
+    added.
     """
     schema = _schema(columns)
     if list(schema.items()) == list(frame.schema.items())[: len(schema)]:
-        return frame  # as most are, and a thousand files are read one after the other
+        return frame  # the usual case; a thousand files are read one after the other
     core = [
         pl.col(name).cast(dtype)
         if name in (*frame.columns, *ESSENTIAL)

@@ -9,20 +9,20 @@ import polars as pl
 from polars.datatypes import DataType
 
 # 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output.
-# What older records lack is null when they are read, or what was the only choice then.
+# Columns that older records lack are null when read, or have the value in FEATURES.
 SCHEMA_VERSION = 5
 
 # Options for the features, and the value they have in records written before the option existed.
 FEATURES: dict[str, str | None] = {"preprocess": None, "missing": "refuse", "categories": "one_hot"}
 
-# Every record has these columns; null where it does not apply. Metrics and the numbers of the problem (rho, ...) are
-# further Float64 columns. Columns marked JSON hold canonical JSON: equal values are equal texts.
+# Every record has these columns, null where they do not apply. Metrics and the numbers of the problem (rho, ...) are
+# additional Float64 columns. Columns marked JSON hold canonical JSON: equal values have equal texts.
 SCHEMA: dict[str, type[DataType]] = {
     "schema_version": pl.Int64,  # of this table
     "key": pl.String,  # identity of the job, SHA-256
     "status": pl.String,  # ok, failed, timeout, out_of_memory, crashed
-    "stored_at": pl.String,  # UTC, ISO 8601; of two records with one key the later counts
-    # What was asked
+    "stored_at": pl.String,  # UTC, ISO 8601; of two records with the same key the later counts
+    # Request
     "solver": pl.String,
     "params": pl.String,  # fixed parameters, JSON
     "search": pl.String,  # candidate values by parameter, JSON
@@ -36,7 +36,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "metrics": pl.String,  # names, JSON
     "seed": pl.Int64,
     "repeat": pl.Int64,
-    # What the answer depends on besides
+    # What else the answer depends on
     "distribution": pl.String,  # that ships the solver
     "distribution_version": pl.String,
     "code_sha256": pl.String,
@@ -46,33 +46,33 @@ SCHEMA: dict[str, type[DataType]] = {
     "n_samples": pl.Int64,
     "n_features": pl.Int64,
     "n_positive": pl.Int64,
-    "test_part": pl.String,  # drawn; fixed, by protocol.test_rows; published, the repeat's own that comes with the data
+    "test_part": pl.String,  # drawn, fixed (protocol.test_rows) or published (with the data)
     "split_sha256": pl.String,  # of the rows trained on, tested on, and validated on in each fold
     "n_test_positive": pl.Int64,
-    "n_test_duplicates": pl.Int64,  # test rows that equal, in features, one trained or validated on
-    # What was chosen, and how the final fit ended
+    "n_test_duplicates": pl.Int64,  # test rows with the features of a row trained or validated on
+    # Choice and final fit
     "chosen_params": pl.String,  # JSON
     "selection_loss": pl.Float64,  # validation loss of the choice
     "n_candidates": pl.Int64,
-    "n_unconverged": pl.Int64,  # fits of the selection that missed their tolerance
+    "n_unconverged": pl.Int64,  # fits of the selection that did not converge
     "n_iter": pl.Int64,
     "converged": pl.Boolean,
     "objective": pl.Float64,
     "duality_gap": pl.Float64,
-    "solver_status": pl.String,  # the solver's own words
+    "solver_status": pl.String,  # the solver's status_
     "roc": pl.String,  # true-positive rates on the test part at each of npbench.numerics.roc_grid.FPR_GRID, JSON
-    "trace": pl.String,  # figures of each step by name, JSON; null unless execution.trace asked for it
+    "trace": pl.String,  # values of each step by name, JSON; null without execution.trace
     "n_warnings": pl.Int64,
-    "warnings": pl.String,  # the first texts, a line each
-    "output": pl.String,  # the end of what the job printed
-    # What went wrong
+    "warnings": pl.String,  # the first texts, one per line
+    "output": pl.String,  # end of what the job printed
+    # Failure
     "error_type": pl.String,
     "error": pl.String,
     "traceback": pl.String,
-    "exit_code": pl.Int64,  # of a crashed worker; minus the signal's number if one killed it
-    # What it cost; wall clock unless it says cpu
+    "exit_code": pl.Int64,  # of a crashed worker; minus the number of the signal that killed it
+    # Cost; wall clock unless named cpu
     "seconds": pl.Float64,  # the whole job, without compilation
-    "compile_seconds": pl.Float64,  # warming up before the job, outside its clock
+    "compile_seconds": pl.Float64,  # warm-up before the job, outside its clock
     "select_seconds": pl.Float64,
     "select_cpu_seconds": pl.Float64,
     "fit_seconds": pl.Float64,
@@ -80,17 +80,17 @@ SCHEMA: dict[str, type[DataType]] = {
     "predict_seconds": pl.Float64,
     "predict_cpu_seconds": pl.Float64,
     "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
-    "memory_before_mb": pl.Float64,  # resident when the job began
-    "peak_memory_of": pl.String,  # job, or process where the system cannot tell
-    # Where and when
-    "n_jobs": pl.Int64,  # workers running side by side
+    "memory_before_mb": pl.Float64,  # resident when the job started
+    "peak_memory_of": pl.String,  # job, or process if the system cannot separate them
+    # Run and machine
+    "n_jobs": pl.Int64,  # workers running in parallel
     "n_threads": pl.Int64,  # of each worker
     "run_id": pl.String,
     "run_started": pl.String,
     "cpu": pl.String,
     "cores": pl.Int64,
     "ram_gb": pl.Float64,
-    "load_average": pl.Float64,  # when the run began
+    "load_average": pl.Float64,  # when the run started
     "os": pl.String,
     "python": pl.String,
     "numpy_version": pl.String,
@@ -101,11 +101,11 @@ SCHEMA: dict[str, type[DataType]] = {
     "npbench_version": pl.String,
     "blas": pl.String,
     "blas_version": pl.String,
-    "git_commit": pl.String,  # of npbench, when it runs from a checkout
+    "git_commit": pl.String,  # of npbench, if it runs from a checkout
     "git_dirty": pl.Boolean,
 }
 
-# Without these a file holds no records.
+# A file without these columns holds no records.
 ESSENTIAL = ["key", "status", "stored_at"]
 
 # What a user asked for, whatever code, library versions and data answered it.

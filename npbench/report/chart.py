@@ -1,28 +1,60 @@
-"""A figure as data: what is shown, without a word on how it is drawn. Matplotlib and Plotly draw the same charts."""
+"""Descriptions of figures, shared by the Matplotlib and Plotly renderers.
+
+Everything that decides how a figure reads is here or in :mod:`npbench.report.render.palette`: which points an axis can
+show, reference lines, ticks, colour ranges and the legend. A renderer only translates.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+MAX_MARKED_POINTS = 25  # longer lines have a band in place of error bars
+MAX_MEASURED_TICKS = 8
+MIN_TICK_DISTANCE = 0.12  # share of the axis
+MAX_TICK_LENGTH = 6  # characters
+# Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
+# of ten, and 1, 2, 5 of each decade between them.
+NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
+CURVE_POINTS = 61
+ROW_LABEL_WIDTH = 30  # characters
+
+
+class Points(NamedTuple):
+    """Points of a series that the axes can show; ``low`` and ``high`` are empty without limits."""
+
+    x: list[float]
+    y: list[float]
+    low: list[float]
+    high: list[float]
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there are too many points to mark each one."""
+        return len(self.x) > MAX_MARKED_POINTS
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one solver's setting, with a line through them.
+    """Points of one solver setting, with a line through them.
 
     Parameters
     ----------
     label : str
-        Of :func:`npbench.report.select.labels.labels`; decides on colour and marker, the same in every chart of a
-        report.
+        From :func:`npbench.report.select.labels.labels`; selects colour, marker and dash.
     x, y : sequence of float
         Coordinates.
     low, high : sequence of float, optional
         Limits of each y.
     steps : bool
-        Whether the line is a staircase, as a ROC curve is.
+        Draw the line as a staircase.
     joined : bool
-        Whether there is a line; points of different data sets have none.
+        Draw a line through the points.
     """
 
     label: str
@@ -35,21 +67,38 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A reference line, such as a bound.
+
+    Parameters
+    ----------
+    label : str
+        Entry of the legend.
+    x, y : sequence of float
+        Coordinates.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+@dataclass(frozen=True)
 class Surface:
-    """A figure over two parameters.
+    """A quantity over two parameters, drawn as a colour map.
 
     Parameters
     ----------
     x, y : sequence of float
         Values of the parameters.
     z : sequence of sequence of float or None
-        The figure: a row for each y, None where it was not looked at.
+        One row for each y; None where nothing was evaluated.
     chosen : tuple of float, optional
-        The x and y that were selected.
+        Selected x and y.
     title : str
-        Of z.
+        Title of the colour scale.
     border : (sequence of sequence of float, float), optional
-        A figure over the same points, without gaps, and the value at which a line follows it across the map.
+        Another quantity over the same points, without gaps, and the value at which a contour line is drawn.
     """
 
     x: Sequence[float]
@@ -67,21 +116,25 @@ class Panel:
     Parameters
     ----------
     title, x_title, y_title : str
-        Plain text; Greek letters as such.
+        Plain text, with Greek letters in Unicode.
     series : sequence of Series
-        What is drawn as lines.
+        Lines and points.
     surface : Surface, optional
-        What is drawn as a map of colours.
+        Colour map.
     x_log, y_log : bool
-        Whether an axis is logarithmic; what is not positive is then left out.
+        Use a logarithmic axis; points that are not positive are omitted.
     identity : str, optional
-        Label of the line y = x, as of the bound rho in a chart of P_fa against rho.
+        Label of the line y = x.
     window : tuple of float, optional
-        Range of x to mark, as the false-alarm rates that count for a partial AUC.
+        Range of x to shade, such as the false-positive rates of a partial AUC.
     level : (str, float), optional
-        Label and height of a horizontal line, as of a bound that is the same for all x.
-    x_labels : sequence of str
-        What stands at x = 0, 1, ... in place of numbers, as the names of data sets.
+        Label and height of a horizontal line.
+    x_labels, y_labels : sequence of str
+        Names shown at 0, 1, ... in place of numbers.
+    boxes : sequence of tuple of float
+        Areas to shade, as (x0, x1, y0, y1).
+    lines : sequence of Line
+        Further reference lines.
     """
 
     title: str
@@ -95,6 +148,76 @@ class Panel:
     window: tuple[float, float] | None = None
     level: tuple[str, float] | None = None
     x_labels: Sequence[str] = ()
+    y_labels: Sequence[str] = ()
+    boxes: Sequence[tuple[float, float, float, float]] = ()
+    lines: Sequence[Line] = ()
+
+    def points(self, series: Series) -> Points:
+        """Return the points that the axes can show."""
+        columns = [series.x, series.y]
+        if series.low is not None and series.high is not None:
+            columns += [series.low, series.high]
+        rows = [
+            row
+            for row in zip(*columns, strict=True)
+            if all(map(math.isfinite, row)) and (row[0] > 0 or not self.x_log) and (row[1] > 0 or not self.y_log)
+        ]
+        shown = [list(column) for column in zip(*rows, strict=True)] if rows else []
+        return Points(*shown, *([] for _ in range(4 - len(shown))))
+
+    @property
+    def x_range(self) -> tuple[float, float] | None:
+        """Smallest and largest x that the axes can show."""
+        found = [x for series in self.series for x in series.x if x > 0 or not (self.x_log or self.y_log)]
+        return (min(found), max(found)) if found else None
+
+    @property
+    def y_range(self) -> tuple[float, float] | None:
+        """Smallest and largest y that the axes show, limits included."""
+        shown = [self.points(series) for series in self.series]
+        found = [y for points in shown for y in (*points.y, *points.low, *points.high) if y > 0 or not self.y_log]
+        return (min(found), max(found)) if found else None
+
+    @property
+    def reference_lines(self) -> list[Line]:
+        """All reference lines, with the points of each."""
+        found = list(self.lines)
+        if self.x_range is None:
+            return found
+        if self.identity:
+            # y = x is a curve if only one axis is logarithmic
+            curve = _between(*self.x_range, geometric=self.x_log or self.y_log)
+            found.append(Line(self.identity, curve, curve))
+        if self.level:
+            ends = (-0.5, len(self.x_labels) - 0.5) if self.x_labels else self.x_range
+            found.append(Line(self.level[0], ends, [self.level[1]] * 2))
+        return found
+
+    @property
+    def shaded_range(self) -> tuple[float, float] | None:
+        """The window as far as the x axis can show it."""
+        if self.window is None:
+            return None
+        low, high = self.window
+        if self.x_log and low <= 0:
+            low = self.x_range[0] if self.x_range else high
+        return low, high
+
+    @property
+    def measured_ticks(self) -> list[float]:
+        """The measured x values where few enough to label; empty if the axis should choose its own ticks."""
+        values = sorted({x for series in self.series if series.joined for x in self.points(series).x})
+        if self.x_labels or not 2 <= len(values) <= MAX_MEASURED_TICKS:
+            return []
+        if any(len(f"{value:g}") > MAX_TICK_LENGTH for value in values):
+            return []
+        scale = math.log if self.x_log else float
+        gap = MIN_TICK_DISTANCE * (scale(values[-1]) - scale(values[0]))
+        kept = [values[0]]
+        for value in values[1:]:
+            if scale(value) - scale(kept[-1]) >= gap:
+                kept.append(value)
+        return kept
 
 
 @dataclass(frozen=True)
@@ -104,13 +227,13 @@ class Chart:
     Parameters
     ----------
     name : str
-        File name without its ending.
+        File name without its extension.
     title : str
-        What it shows.
+        Title of the figure.
     rows : sequence of sequence of Panel
-        As they are laid out.
+        Panels as they are laid out.
     notes : sequence of str
-        Sentences below it.
+        Sentences below the figure.
     """
 
     name: str
@@ -118,10 +241,32 @@ class Chart:
     rows: Sequence[Sequence[Panel]]
     notes: Sequence[str] = ()
 
+    @property
+    def panels(self) -> list[Panel]:
+        """All panels, row by row."""
+        return [panel for row in self.rows for panel in row]
+
+    @property
+    def color_range(self) -> tuple[float, float]:
+        """Smallest and largest value of all colour maps, which share one scale."""
+        surfaces = [panel.surface for panel in self.panels if panel.surface is not None]
+        values = [z for surface in surfaces for row in surface.z for z in row if z is not None and math.isfinite(z)]
+        return (min(values), max(values)) if values else (0.0, 1.0)
+
+    def legend(self, order: Sequence[str]) -> Iterator[tuple[str, Series | Line]]:
+        """Yield each label of the legend once, series in the given order before reference lines.
+
+        Rows with names of their own need no legend.
+        """
+        named = [panel for panel in self.panels if not panel.y_labels]
+        series = {one.label: one for panel in named for one in panel.series}
+        yield from sorted(series.items(), key=lambda item: order.index(item[0]))
+        yield from {line.label: line for panel in named for line in panel.reference_lines}.items()
+
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of solvers over data sets with a critical difference, as Demsar (2006) draws them.
+    """Average ranks of solvers over data sets with a critical difference (Demsar 2006).
 
     Parameters
     ----------
@@ -130,9 +275,9 @@ class Ranking:
     ranks : sequence of (str, float)
         Labels with their average ranks, the best first.
     difference : float
-        Ranks that are nearer than this are not told apart.
+        Critical difference: smaller differences of ranks are not significant.
     groups : sequence of (float, float)
-        First and last rank of each largest set of solvers that are not told apart.
+        First and last rank of each largest set of solvers without a significant difference.
     """
 
     name: str
@@ -141,3 +286,82 @@ class Ranking:
     difference: float
     groups: Sequence[tuple[float, float]]
     notes: Sequence[str] = ()
+
+    @property
+    def chart(self) -> Chart:
+        """One row for each solver, the best on top, with a box around each group."""
+        rows = list(enumerate(reversed(self.ranks)))
+        short = short_names(label for label, _ in self.ranks)
+        series = [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows]
+        names = [f"{short[label]}  {rank:.2f}" for _, (label, rank) in rows]
+        wrapped = ["\n".join(textwrap.wrap(name, ROW_LABEL_WIDTH)) for name in names]
+        boxes = []
+        for first, last in self.groups:
+            inside = [row for row, (_, rank) in rows if first <= rank <= last]
+            if inside:
+                boxes.append((first - 0.05, last + 0.05, min(inside) - 0.35, max(inside) + 0.35))
+        scale = Line("critical difference", [1, 1 + self.difference], [len(rows)] * 2)
+        panel = Panel(
+            "",
+            "average rank (1 is best)",
+            "",
+            series,
+            y_labels=[*wrapped, f"{scale.label} {self.difference:.2f}"],
+            boxes=boxes,
+            lines=[scale],
+        )
+        return Chart(self.name, self.title, [[panel]], self.notes)
+
+
+def as_chart(chart: Chart | Ranking) -> Chart:
+    """Return the panels of a figure of either kind."""
+    return chart.chart if isinstance(chart, Ranking) else chart
+
+
+def row_title(panels: Sequence[Panel]) -> str | None:
+    """Return the title that all panels of a row share."""
+    titles = {panel.title for panel in panels}
+    return shortened(titles.pop()) if len(titles) == 1 else None
+
+
+def shortened(text: str) -> str:
+    """Return text with long lists reduced to their ends.
+
+    Examples
+    --------
+    >>> shortened("np_svm search.C=[0.01,0.1,1,10] fpr_range=[0, 0.1]")
+    'np_svm search.C=[0.01…10] fpr_range=[0, 0.1]'
+    """
+    return re.sub(r"\[([^][,]*),[^][]*,[^][]*,([^][,]*)\]", r"[\1…\2]", text)
+
+
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Return each label shortened, or in full if two of them would become equal.
+
+    Examples
+    --------
+    >>> short_names(["gen C=[1,2,3,4]", "gen C=[1,3,3,4]", "gen C=[1,2,3,9]"])["gen C=[1,2,3,9]"]
+    'gen C=[1…9]'
+    """
+    known = set(labels)
+    counts = Counter(map(shortened, known))
+    return {label: label if counts[shortened(label)] > 1 else shortened(label) for label in known}
+
+
+def log_digits(low: float, high: float) -> tuple[int, ...]:
+    """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
+
+    Examples
+    --------
+    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(12.5, 30)
+    ((1,), (1, 2, 5), ())
+    """
+    if high < NARROW_LOG_AXIS * low:
+        return ()
+    return (1, 2, 5) if high < WIDE_LOG_AXIS * low else (1,)
+
+
+def _between(low: float, high: float, geometric: bool) -> list[float]:
+    if not geometric:
+        return [low, high]
+    return [low * (high / low) ** (step / (CURVE_POINTS - 1)) for step in range(CURVE_POINTS)]

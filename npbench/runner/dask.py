@@ -1,7 +1,7 @@
 """Run jobs on a Dask cluster: one whose scheduler is given, or one started on this machine.
 
-Each thread of a Dask worker has a process of its own for its jobs, so that a solver that hangs or takes its process
-down costs its own job only, as on one machine; and where a whole worker is lost, its jobs are done by another.
+Each thread of a Dask worker runs its jobs in a process of its own, so that a solver that hangs or crashes affects its
+own job only. Another worker takes over the jobs of a lost one.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ from npbench.runner.worker import THREAD_VARIABLES, WORKER, Task, pin_threads, r
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECTING = 10.0  # seconds
+SECONDS_TO_CONNECT = 10.0
 JOBS_PER_THREAD = 2  # one that runs, and one that is there when it ends
 WORKER_LOST = (
-    "The Dask workers that had this job were lost, one after the other: it may take more memory than they have. "
-    "Their own logs say more."
+    "several Dask workers were lost while they ran this job: it may need more memory than they have; see their logs"
 )
 
 
@@ -65,7 +64,7 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext, *, address
 
 @contextmanager
 def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
-    """Connect to a cluster, or start one here, and end what was started."""
+    """Connect to a cluster, or start one on this machine for the length of the block."""
     try:
         import dask
         from distributed import Client, LocalCluster
@@ -73,17 +72,17 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
         raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
     if address is not None:
         try:
-            client = Client(address, timeout=CONNECTING)
+            client = Client(address, timeout=SECONDS_TO_CONNECT)
         except (OSError, ValueError) as error:
             raise RequestError(
-                f"No scheduler answers at execution.address={address}: {error}. Start one with `dask scheduler`, and "
-                "workers with `dask worker ADDRESS --no-nanny`."
+                f"no scheduler answers at execution.address={address} ({error}): start one with `dask scheduler`, and "
+                "workers with `dask worker ADDRESS --no-nanny`"
             ) from error
         with client:
             yield client
         return
     workers = provenance.available_cores() if n_jobs == -1 else n_jobs
-    # Daemonic processes may have no children; and memory is limited by job.
+    # Daemonic processes cannot have children; memory is limited per job.
     with (
         dask.config.set({"distributed.worker.daemon": False}),
         LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0") as cluster,
@@ -107,7 +106,7 @@ def _records(
     def fill() -> None:
         threads = max(1, sum(client.nthreads().values()))
         for job in islice(waiting, max(0, JOBS_PER_THREAD * threads - len(running))):
-            # Named by the job, so that a scheduler that has it from another run hands out the same result.
+            # Named by the job, so that a scheduler that knows it from another run returns the same result.
             name = f"npbench-{job.key}"
             running[name] = job
             ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, context.trace, key=name))
@@ -124,11 +123,11 @@ def _records(
 
 def _require_workers(client: Client, job: Job) -> None:
     try:
-        client.wait_for_workers(1, timeout=CONNECTING)
+        client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
     except TimeoutError:
         address = client.scheduler_info()["address"]
         raise RequestError(
-            f"The scheduler at {address} has no workers: start some with `dask worker {address} --no-nanny`."
+            f"the scheduler at {address} has no workers: start some with `dask worker {address} --no-nanny`"
         ) from None
     faults = {f"{fault} ({address})" for address, fault in client.run(_fault, job).items() if fault}
     if faults:
@@ -145,7 +144,7 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
     return {**job.columns, "status": "crashed", "error": f"{WORKER_LOST} ({type(error).__name__})"}
 
 
-# From here on: what runs on the workers.
+# The functions below run on the workers.
 
 _here = threading.local()
 _processes: list[Isolated] = []
@@ -185,16 +184,16 @@ _facts = functools.cache(provenance.facts)
 
 
 def _fault(job: Job) -> str | None:
-    """Return what is wrong with this worker, if anything: its answers must be those of the machine that asks."""
+    """Return what is wrong with this worker, if anything: its answers must be those of the command's machine."""
     if multiprocessing.current_process().daemon:
         return (
-            "A Dask worker is daemonic, and can give jobs no process of their own: start workers with --no-nanny, or "
-            "set DASK_DISTRIBUTED__WORKER__DAEMON=False where they are started."
+            "a Dask worker is daemonic and cannot start processes for jobs: start workers with --no-nanny, or set "
+            "DASK_DISTRIBUTED__WORKER__DAEMON=False"
         )
     try:
         other = provenance.differing(targets(job.request), job.code, job.versions)
     except RequestError as error:
         return str(error)
     return (
-        f"A Dask worker has another version of {', '.join(other)}: install the same on all machines." if other else None
+        f"a Dask worker has another version of {', '.join(other)}: install the same on all machines" if other else None
     )

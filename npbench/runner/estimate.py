@@ -17,16 +17,16 @@ def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
     Parameters
     ----------
     job : Job
-        What is planned.
+        Planned job.
     frame : DataFrame
-        Of :meth:`RecordStore.frame`.
+        Records (see :meth:`npbench.records.store.RecordStore.frame`).
     trace : bool
-        Whether a trace is asked for.
+        Whether a trace is required.
 
     Returns
     -------
     str
-        "done", "new", "failed before: ...", "no trace was kept", or what changed since: "the data changed", "the code
+        "done", "new", "failed before: ...", "no trace stored", or what changed since: "the data changed", "the code
         of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
     """
     same = frame.filter(key=job.key)
@@ -34,7 +34,7 @@ def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
         record = same.row(-1, named=True)
         if record["status"] != "ok":
             return f"failed before: {record['status']}: {record['error']}"
-        return "no trace was kept" if trace and record["trace"] is None else "done"
+        return "no trace stored" if trace and record["trace"] is None else "done"
     similar = frame.filter(**job.setting)
     return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
 
@@ -44,7 +44,7 @@ def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
     changes = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
     changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
     changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
-    changes += ["other metrics are asked for"] if record["metrics"] != now["metrics"] else []
+    changes += ["other metrics requested"] if record["metrics"] != now["metrics"] else []
     return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
 
 

@@ -1,4 +1,4 @@
-"""Many jobs, made when they are asked for: a sweep of a million has a few requests, and numbers."""
+"""Lazy sequence of jobs: a sweep of a million jobs holds a few requests and numbers of repeats."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Jobs(Sequence["Job"]):
-    """A job for each request, and the splits that it is wanted on.
+    """Jobs given by one job per request and its repeats.
 
-    All repeats of a request take no more memory than one of them, or eight bytes each where some are left out.
+    All repeats of a request take the memory of one, or eight bytes each if some are left out.
 
     Parameters
     ----------
     parts : iterable of (Job, sequence of int)
-        A job and numbers of repeats.
+        A job and the numbers of its repeats.
     """
 
     def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:
@@ -29,7 +29,7 @@ class Jobs(Sequence["Job"]):
 
     @classmethod
     def each_once(cls, lists: Iterable[Jobs]) -> Jobs:
-        """Join the jobs of several requests; of those that differ in the number of repeats only, the most count."""
+        """Join the jobs of several requests; of requests that differ only in repeats, the one with most counts."""
         distinct: dict[str, tuple[Job, Sequence[int]]] = {}
         for job, repeats in (part for jobs in lists for part in jobs.parts):
             same = job.key_of(0)
@@ -54,10 +54,10 @@ class Jobs(Sequence["Job"]):
             return [self[i] for i in place]
         part = bisect_right(self._ends, place)
         job, repeats = self.parts[part]
-        return job.at(repeats[place - self._ends[part]])  # counted from the end
+        return job.at(repeats[place - self._ends[part]])  # a negative index
 
     def keys(self) -> Iterator[str]:
-        """Yield the key of each job, without making the job."""
+        """Yield the key of each job without creating the job."""
         return (job.key_of(repeat) for job, repeats in self.parts for repeat in repeats)
 
     def without(self, done: Set[str]) -> Jobs:

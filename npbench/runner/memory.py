@@ -1,4 +1,4 @@
-"""How much memory a job takes, as the operating system counts it."""
+"""Peak memory of a job, and limits on what it allocates, as the operating system counts them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
-# Of a container; versions 2 and 1 of the kernel's control groups.
+# Limits of a container: versions 2 and 1 of control groups.
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 class PeakMemory:
-    """Measures the peak of this process's resident memory from now on.
+    """Peak resident memory of this process from now on.
 
-    On Linux the kernel's high-water mark is reset first. Elsewhere the mark covers the whole life of the process,
-    which may have run larger jobs before; ``peak_memory_of`` says which of the two it is.
+    On Linux the kernel's high-water mark is reset first. Elsewhere the mark covers the whole life of the process, which
+    may have run larger jobs before; ``peak_memory_of`` says which.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class PeakMemory:
             self.before_mb = None
 
     def columns(self) -> dict[str, float | str | None]:
-        """Return the peak since construction, what was resident then, and what the peak covers, in MB of 10^6 bytes."""
+        """Return the peak since construction, the memory resident then, and what the peak covers, in MB."""
         if self.before_mb is None:
             return {"peak_memory_mb": _process_peak_mb(), "memory_before_mb": None, "peak_memory_of": "process"}
         return {
@@ -96,7 +96,7 @@ def at_most(limit_mb: float | None) -> contextlib.AbstractContextManager[None]:
 
 
 def machine_mb() -> float | None:
-    """Return the memory that this process and its workers may use: the machine's, or less in a container or job."""
+    """Return the memory for this process and its workers: that of the machine, container or Slurm job."""
     try:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
     except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system

@@ -69,12 +69,20 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
     """
     data = _load(requests)
     with status("Listing the jobs"):
-        each([partial(check_split, request, data[_divided(request)]) for request in requests])
-        jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in requests]))
+        ordered = _grouped(requests)
+        each([partial(check_split, request, data[_divided(request)]) for request in ordered])
+        jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in ordered]))
         store = RecordStore(results / RECORDS)  # last, because it makes the folder
     with status("Looking for records"):
         todo = jobs if force else jobs.without(store.done(trace))
     return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)
+
+
+def _grouped(requests: Sequence[Request]) -> list[Request]:
+    """Order requests by data set, then by solver, because a worker is replaced when the solver changes."""
+    sources = {source: n for n, source in enumerate(dict.fromkeys(map(_source, requests)))}
+    solvers = {name: n for n, name in enumerate(dict.fromkeys(request.solver.name for request in requests))}
+    return sorted(requests, key=lambda request: (sources[_source(request)], solvers[request.solver.name]))
 
 
 def _source(request: Request) -> str:
@@ -157,13 +165,13 @@ def _distribution(kind: str, name: str) -> str:
 
 
 def check_split(request: Request, data: BinaryData) -> None:
-    """Refuse data that the protocol cannot divide in each of the repeats.
+    """Refuse data that the protocol cannot split in every repeat.
 
     Raises
     ------
     RequestError
-        If there are too few samples of a class, or too few rows, groups or published divisions, or a part whose
-        samples are too few for the problem's loss.
+        If there are too few samples of a class, rows, groups or published splits, or if a part is too small for the
+        problem's loss.
     """
     try:
         one_for_all = request.protocol.stratified and data.groups is None
@@ -172,13 +180,13 @@ def check_split(request: Request, data: BinaryData) -> None:
             if one_for_all and ample:
                 break
     except RequestError as error:
-        raise RequestError(*(f"Data set {data.name!r}: {fault}" for fault in error.faults)) from None
+        raise RequestError(*(f"dataset {data.name!r}: {fault}" for fault in error.faults)) from None
 
 
 def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
-    """Refuse a part without a loss; return whether those of other stratified repeats are certain to have one."""
-    is_selected = any(len(values) > 1 for values in request.search.values())
-    validated = [("a validation part", rows) for _, rows in split.folds] if is_selected else []
+    """Refuse parts without a loss; return whether all other stratified repeats are certain to have one."""
+    is_validated = request.validate or any(len(values) > 1 for values in request.search.values())
+    validated = [("a validation part", rows) for _, rows in split.folds] if is_validated else []
     ample = True
     for part, rows in [("the test part", split.test), *validated]:
         n_pos = int((y[rows] > 0).sum())
@@ -186,9 +194,9 @@ def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
         if not request.problem.measurable(n_pos, n_neg):
             asked = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
             raise RequestError(
-                f"problem={request.problem.name} with {asked} cannot be measured on {part}, which has {n_pos} "
-                f"positives and {n_neg} negatives: none of their pairs is in the range. Ask for a wider "
-                "range (problem.fpr_range=...), use fewer folds (protocol.folds=...) or protocol=holdout, or more data."
+                f"problem={request.problem.name} with {asked} is undefined on {part}, which has {n_pos} positives "
+                f"and {n_neg} negatives: set other values (problem.NAME=...), fewer folds (protocol.folds=...) or "
+                "protocol=holdout, or use more data"
             )
         nearby = range(max(n_neg - MAX_ROUNDING, 1), n_neg + MAX_ROUNDING + 1)
         ample = ample and all(request.problem.measurable(n_pos, count) for count in nearby)

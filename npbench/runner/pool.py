@@ -1,8 +1,8 @@
 """A pool of worker processes in which every task has exactly one outcome, however its worker ends.
 
-Executors of the standard library give up all tasks when one worker dies, and none of the pools that survive it
-notices a worker that leaves with exit code 0. Here each worker has a pipe of its own, and the pool waits on pipes and
-on processes, so that whatever happens to one worker is seen at once and concerns its task alone.
+Executors of the standard library give up all tasks when one worker dies, and other pools do not notice a worker that
+exits with code 0. Here each worker has its own pipe, and the pool waits on pipes and processes: the end of a worker is
+seen at once and affects its task only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import fcntl
 import functools
 import io
 import math
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
@@ -28,12 +30,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-# Imports and compilation come before the time limit starts to count; this is for a worker that never gets there. Where
-# jobs may take seconds only, nobody waits ten minutes for one that hangs before it begins.
+# Limits for imports and compilation, which come before the time limit counts: the smaller of START_LIMIT, and the time
+# limit plus START_BEYOND. A job limited to seconds must not wait ten minutes for a worker that hangs.
 START_LIMIT = 600.0
 START_BEYOND = 120.0
-CLOSING = 5.0
-OUTPUT_KEPT = 2000  # bytes
+SECONDS_TO_CLOSE = 5.0
+MAX_OUTPUT_BYTES = 2000
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Returned:
 
 @dataclass(frozen=True)
 class Died:
-    """The worker ended in the middle of a task; minus the signal's number if a signal killed it."""
+    """The worker ended during a task; the exit code is minus the number of the signal that killed it."""
 
     exit_code: int
     output: str = ""
@@ -55,7 +57,7 @@ class Died:
 
 @dataclass(frozen=True)
 class TimedOut:
-    """The task ran into its time limit and was killed."""
+    """The task reached its time limit and was killed."""
 
     seconds: float
     output: str = ""
@@ -123,9 +125,9 @@ class Pool:
         self._workers = [_Worker(context, function, initialize, time_limit, stuck) for _ in range(n_workers)]
 
     def outcomes(self, tasks: Iterable[Any]) -> Generator[tuple[Any, Outcome]]:
-        """Yield each task with its outcome as it ends; only the running ones are held.
+        """Yield each task with its outcome as it ends; only running tasks are held in memory.
 
-        Leaving the iteration early, by an exception or by closing it, kills the workers and what they started.
+        Leaving the iteration early, by an exception or by closing it, kills the workers and their child processes.
         """
         remaining = iter(tasks)
         try:
@@ -137,7 +139,7 @@ class Pool:
                     if outcome is None:
                         continue
                     ended = worker.task, outcome
-                    worker.next(remaining)  # before the outcome is dealt with, so that no worker waits for that
+                    worker.next(remaining)  # before the caller handles the outcome, so that no worker waits
                     yield ended
         finally:
             for worker in self._workers:
@@ -182,7 +184,7 @@ def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
 
 
 class _Worker:
-    """The place of one process and the task it has, seen from the pool; a process that ends is replaced."""
+    """One process and its task, seen from the pool; a process that ends is replaced."""
 
     def __init__(
         self,
@@ -205,12 +207,12 @@ class _Worker:
 
     @property
     def signals(self) -> tuple[Any, int]:
-        """What to wait on: the process alone would not tell of results, nor the pipe of every end."""
+        """Objects to wait on: the pipe for results, the process for its end."""
         assert self._process is not None
         return self._pipe, self._process.sentinel
 
     def next(self, tasks: Iterator[Any]) -> None:
-        """Begin the next task, or close the process when there is none."""
+        """Start the next task, or close the process if there is none."""
         try:
             self.task = next(tasks)
         except StopIteration:
@@ -229,7 +231,7 @@ class _Worker:
             self._pipe.send((self.task, attempt))
         except OSError:
             self._start()
-            with contextlib.suppress(OSError):  # a process that cannot even start is seen to have died
+            with contextlib.suppress(OSError):  # a process that fails to start counts as died
                 self._pipe.send((self.task, attempt))
 
     @property
@@ -241,13 +243,14 @@ class _Worker:
         self._owner = self._owner_of_task
         self._pipe, theirs = self._context.Pipe()
         self._output = _Output()
-        # Not daemonic: a solver may start processes of its own.
+        # Not daemonic: a solver may start child processes.
         self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        self._process.start()
+        with _without_main():
+            self._process.start()
         theirs.close()
 
     def outcome(self) -> Outcome | None:
-        """Return how the task ended, or None while it goes on."""
+        """Return how the task ended, or None while it runs."""
         ended = self._received()
         if ended is None:
             return None
@@ -273,12 +276,12 @@ class _Worker:
                     return message
                 self.ready, self.deadline = True, time.monotonic() + self._time_limit
             died = self._process.exitcode is not None
-        except (EOFError, OSError, pickle.UnpicklingError):  # it died, perhaps while sending
+        except (EOFError, OSError, pickle.UnpicklingError):  # it died, maybe while sending
             died = True
         if died:
-            self._process.join(CLOSING)  # the pipe may close a moment before the process ends
+            self._process.join(SECONDS_TO_CLOSE)  # the pipe may close just before the process ends
             code = self._process.exitcode
-            return Died(-9 if code is None else code)  # still there: it is killed next
+            return Died(-9 if code is None else code)  # still alive: it is killed next
         if time.monotonic() >= self.deadline:
             return TimedOut(self._time_limit if self.ready else self._start_limit)
         return None
@@ -287,36 +290,36 @@ class _Worker:
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._pipe.send(None)
-            self._process.join(CLOSING)
+            self._process.join(SECONDS_TO_CLOSE)
             self.kill()
 
     def kill(self) -> None:
-        """End the process and those it started, if there is one."""
+        """Kill the process, if there is one, and its children."""
         process = self._process
         if process is not None and process.pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # no such group: none yet, or all gone
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # no group yet, or all processes gone
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.join()
             self._pipe.close()
         if self._output is not None:
             self._output.close()
-        self._process = None  # last: an interruption before this must not lose sight of the process
+        self._process = None  # last, so that an interrupt before this does not lose the process
 
 
 class _Output:
-    """The file that a worker prints to, seen from the pool."""
+    """File with a worker's output, seen from the pool."""
 
     def __init__(self) -> None:
         self._descriptor, self.path = tempfile.mkstemp(prefix="npbench-output-")
 
     def taken(self) -> str:
-        """Return the end of what was printed since it was last taken."""
+        """Return the end of the output since the last call."""
         length = os.fstat(self._descriptor).st_size
         if not length:
             return ""
-        os.lseek(self._descriptor, max(0, length - OUTPUT_KEPT), os.SEEK_SET)
-        text = os.read(self._descriptor, OUTPUT_KEPT).decode("utf-8", errors="replace")
+        os.lseek(self._descriptor, max(0, length - MAX_OUTPUT_BYTES), os.SEEK_SET)
+        text = os.read(self._descriptor, MAX_OUTPUT_BYTES).decode("utf-8", errors="replace")
         os.ftruncate(self._descriptor, 0)
         return text
 
@@ -324,12 +327,12 @@ class _Output:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-            with contextlib.suppress(OSError):  # the worker has removed it, as a rule
+            with contextlib.suppress(OSError):  # usually the worker has removed it
                 Path(self.path).unlink()
 
 
 def _print_to(path: str) -> None:
-    """Let all that this process prints, libraries in C included, be appended to a file."""
+    """Append all output of this process, including that of C libraries, to a file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
     for printed in (sys.stdout, sys.stderr):
         if isinstance(printed, io.TextIOWrapper):
@@ -337,21 +340,31 @@ def _print_to(path: str) -> None:
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.close(descriptor)
-    with contextlib.suppress(OSError):  # so that none stays behind if the pool is killed; some systems keep open files
+    with contextlib.suppress(OSError):  # nothing is left if the pool is killed
         Path(path).unlink()
 
 
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep a process that starts from importing the script of the user: it may run jobs outside ``if __name__``."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def _flush() -> None:
-    """Write out what libraries in C have printed but keep in their buffers."""
+    """Flush the output buffers of C libraries."""
     ctypes.CDLL(None).fflush(None)
 
 
 def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, initialize: Callable[[], None]) -> None:
     """Run tasks until there are no more: the worker's side."""
     _print_to(path)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool decides, and kills
-    os.setsid()  # a group of its own, so that the solver's own processes can be killed with it
-    _end_with_starter()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool handles interrupts
+    os.setsid()  # its own process group, so that the solver's children can be killed with it
     threading.Thread(target=_end_with_parent, daemon=True).start()
     initialize()
     with contextlib.suppress(EOFError):
@@ -363,15 +376,16 @@ def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, ini
 
 
 def _end_with_parent() -> None:
-    """Wait for the pool's process to end, then kill this one and all that it started."""
+    """Wait for the pool's process to end, then kill this one and all that it started.
+
+    On Linux the kernel sends the signal, because a solver that hangs in C may let no Python thread run. Asking for the
+    death of the starter (PR_SET_PDEATHSIG) does not help: the fork server lives as long as its workers.
+    """
     parent = multiprocessing.parent_process()
     if parent is not None:
+        if sys.platform == "linux":
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpgrp())
+            fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
         parent.join()
     os.killpg(0, signal.SIGKILL)
-
-
-def _end_with_starter() -> None:
-    """Let Linux kill this process when its starter ends: a solver that hangs in C may let no Python thread run."""
-    if sys.platform == "linux":
-        PR_SET_PDEATHSIG = 1
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,7 +1,8 @@
-"""Tells on stderr what a run is doing: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run on stderr: a bar on a terminal or in a notebook, elsewhere a line every half minute."""
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -27,23 +28,23 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 def of_jobs(jobs: Sequence[Job]) -> JobProgress:
-    """Return the progress of jobs, at least one, that are about to run."""
+    """Return the progress display of at least one job."""
     return JobProgress(len(jobs), f"{jobs[0].request.solver.name} on {jobs[0].request.dataset.name}")
 
 
 class JobProgress:
-    """Progress of ``total`` jobs; call :meth:`record` as each ends.
+    """Progress of ``total`` jobs; call :meth:`record` when one ends.
 
     Parameters
     ----------
     total : int
-        How many jobs run.
+        Number of jobs.
     first : str
-        What runs first, to show until a job ends.
+        Description of the first job, shown until a job ends.
     console : Console, optional
-        Where to print; stderr by default.
+        Console to print to; stderr by default.
     clock : callable, optional
-        Seconds; for the lines printed where there is no terminal.
+        Clock in seconds, for the lines printed without a terminal.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class JobProgress:
         self._total = total
         self._done = self._failed = 0
         self._start = self._last_line = clock()
+        self._is_shown = self._console.is_terminal or (self._console.is_jupyter and _has_widgets())
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(bar_width=30),
@@ -64,7 +66,7 @@ class JobProgress:
             TextColumn("{task.description}"),
             console=self._console,
             transient=True,
-            disable=not self._console.is_terminal,
+            disable=not self._is_shown,
         )
         self._task = self._bar.add_task(f"{first} ...", total=total)
 
@@ -78,7 +80,7 @@ class JobProgress:
         self._bar.stop()
 
     def record(self, record: Mapping[str, Any]) -> None:
-        """Count a job that has ended."""
+        """Count a finished job."""
         self._done += 1
         self._failed += record["status"] != "ok"
         latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{self._failures}"
@@ -96,6 +98,11 @@ class JobProgress:
 
     def _maybe_line(self, text: str) -> None:
         now = self._clock()
-        if not self._console.is_terminal and now - self._last_line >= SECONDS_BETWEEN_LINES:
+        if not self._is_shown and now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
             self._console.print(text, highlight=False)
+
+
+def _has_widgets() -> bool:
+    """Return whether a notebook can show a bar; without widgets Rich warns and shows none."""
+    return importlib.util.find_spec("ipywidgets") is not None

@@ -1,4 +1,4 @@
-"""A job in a worker process: what it is sent, how it is carried out there, and the record of however it ended."""
+"""Run a job in a worker process, and make its record however it ends."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from npbench.runner.memory import Allowance, PeakMemory, at_most
 from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-DATA_HELD = 4
+MAX_DATA_HELD = 4  # data sets that a worker keeps open
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
 MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
 
 
 @dataclass(frozen=True)
 class Task:
-    """A job with what a worker process needs for it, small enough to be sent.
+    """A job with everything a worker process needs, small enough to send.
 
     Parameters
     ----------
     job : Job
-        What to run.
+        Job to run.
     data : SharedData
-        Where its data lie.
+        Its memory-mapped data.
     n_threads : int
-        Threads that the solver may use.
+        Number of threads for the solver.
     trace : bool
-        Whether the record keeps the course of the final fit.
+        Whether the record keeps a trace.
     memory_limit : float or None
-        MB that the job may allocate.
+        Memory that the job may allocate, in MB of 10^6 bytes.
     """
 
     job: Job
@@ -52,7 +52,7 @@ class Task:
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
-    """Return the record of a job, however its worker ended."""
+    """Return the columns of a job's record, however its worker ended."""
     return {**_ended(job, outcome), "output": outcome.output or None}
 
 
@@ -61,46 +61,46 @@ def _ended(job: Job, outcome: Outcome) -> dict[str, Any]:
         case Returned(record):
             if record["status"] != "out_of_memory":
                 return record
-            error = f"{record['error']}. The limit is execution.memory_limit, by default the worker's share of memory."
+            error = f"{record['error']}. Raise execution.memory_limit, by default the worker's share of memory."
             return {**record, "error": error}
         case TimedOut(seconds):
-            error = f"The job was stopped after {seconds:g} s: raise execution.time_limit, or make it smaller."
+            error = f"stopped after {seconds:g} s: raise execution.time_limit, or make the job smaller"
             return {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
         case Died(code):
-            return {**job.columns, "status": "crashed", "error": _obituary(code), "exit_code": code}
+            return {**job.columns, "status": "crashed", "error": _how_it_died(code), "exit_code": code}
 
 
-def _obituary(code: int) -> str:
+def _how_it_died(code: int) -> str:
     if code >= 0:
-        return f"The worker process ended with exit code {code} in the middle of the job."
+        return f"the worker process ended with exit code {code} during the job"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
     hints = {
-        "SIGKILL": ", as the system does when memory runs out",
-        "SIGABRT": ", as libraries do that are refused memory (execution.memory_limit)",
+        "SIGKILL": ", which the system sends when memory runs out",
+        "SIGABRT": ", which libraries raise when memory runs out (execution.memory_limit)",
     }
     hint = hints.get(name, "")
-    return f"The worker process was killed by {name} in the middle of the job{hint}."
+    return f"the worker process was killed by {name} during the job{hint}"
 
 
 def start_context() -> Any:
-    """Return how workers start: forked from a clean server that has the heavy modules loaded, where there is one.
+    """Return how workers start: forked from a clean server that has imported the heavy modules.
 
-    Forking the command itself would copy its threads' locks, and fresh interpreters take a second each.
+    Forking the command itself would copy the locks of its threads, and fresh interpreters take a second each.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    # Not Numba: it reads its number of threads once, when it is imported, which each worker leaves to its solver.
+    # Not Numba: it reads its number of threads once, at import, after the worker has set it.
     context.set_forkserver_preload(["npbench.runner.worker"])
     return context
 
 
 @contextlib.contextmanager
 def single_threaded() -> Iterator[None]:
-    """Let processes that start meanwhile load BLAS and OpenMP without threads, which do not survive a fork."""
+    """Let processes started inside the block load BLAS and OpenMP without threads, which do not survive a fork."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     try:
@@ -114,7 +114,7 @@ def single_threaded() -> Iterator[None]:
 
 
 def pin_threads(n_threads: int) -> None:
-    """Fix the threads of a worker: of libraries loaded already, and of those that the solver loads later."""
+    """Fix the number of threads of a worker, for libraries loaded already and for those loaded later."""
     from threadpoolctl import threadpool_limits
 
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
@@ -149,7 +149,7 @@ def has_leaked(task: Task) -> bool:
     return task.memory_limit is not None and _allowance().grown_mb > MAX_LEAK * task.memory_limit
 
 
-@functools.lru_cache(maxsize=DATA_HELD)
+@functools.lru_cache(maxsize=MAX_DATA_HELD)
 def _opened(shared: SharedData) -> BinaryData:
     return shared.open()
 

@@ -1,4 +1,4 @@
-"""What a check is, and the words that it fails with."""
+"""A check, and the requirements and errors it is made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Skipped = unittest.SkipTest  # which pytest takes for a test that it should skip
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that npbench relies on; call it to find out.
+    """One property that npbench relies on; call it to test it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Check:
     body: Callable[[], None] = field(repr=False)
 
     def __call__(self) -> None:
-        """Look; warnings that are not what a check looks at are of no concern."""
+        """Run the check; warnings are ignored unless the check itself looks at them."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -82,7 +82,7 @@ def _expected_to_fail(body: Callable[[], None], reason: str) -> None:
     except Exception as error:
         raise Skipped(f"It is expected to fail: {reason}") from error
     raise AssertionError(
-        f"It passes, and its description expects it to fail ({reason}): take it out of expected_failures."
+        f"It passes, but its description expects it to fail ({reason}): remove it from expected_failures."
     )
 
 
@@ -102,7 +102,7 @@ def refusal(call: Callable[[], Any]) -> str | None:
     except (ValueError, TypeError) as error:
         require(
             len(str(error).split()) > 2,
-            f"It was refused by {type(error).__name__}({str(error)!r}): a sentence that says what is wrong is due.",
+            f"It was refused by {type(error).__name__}({str(error)!r}): the message should say what is wrong.",
         )
         return str(error)
     return None

@@ -1,4 +1,4 @@
-"""Checks of data sets: what the description says, against what is read or drawn."""
+"""Checks of data sets: the description against the data read or drawn."""
 
 from __future__ import annotations
 
@@ -54,42 +54,40 @@ def check_dataset(name: str) -> list[Check]:
 
 def description(dataset: Dataset) -> None:
     """The description names a loader that exists, says where the data come from, and pins every file."""
-    require(callable(resolve(dataset.load)), f"load names {dataset.load!r}, which is no function.")
+    require(callable(resolve(dataset.load)), f"load names {dataset.load!r}, which is not callable.")
     empty = [name for name in DESCRIBED if not getattr(dataset, name)]
-    require(not empty, f"It says nothing of its {', '.join(empty)}: fill them in; users must know what they may do.")
+    require(not empty, f"The description has no {', '.join(empty)}: fill them in, as users must know what they may do.")
     for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
         require(
             re.fullmatch("[0-9a-f]{64}", file.sha256),
-            f"The hash of {file.path} is {file.sha256!r}: 64 hexadecimal digits are expected, as sha256sum prints.",
+            f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits, as sha256sum prints.",
         )
-        require(
-            re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: one of http is expected."
-        )
-        require(file.size > 0, f"The size of {file.path} is {file.size}: its length in bytes is expected.")
+        require(re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: expected http or https.")
+        require(file.size > 0, f"The size of {file.path} is {file.size}: expected its length in bytes.")
 
 
 def light(dataset: Dataset) -> None:
-    """Importing the plugin to describe it loads no numerics and takes no time."""
+    """Importing the plugin loads no numerics and takes little time."""
     require_light("dataset", dataset.name)
 
 
 def settings(dataset: Dataset) -> None:
-    """The YAML, or what is generated in its place, has settings that the loader takes."""
+    """The YAML, written or generated, has settings that the loader takes."""
     from npbench.data import parameter_faults
 
     _require_no_more_settings(dataset)
     section = composed(f"dataset={dataset.name}")["dataset"]
-    require(section["name"] == dataset.name, f"The YAML says name: {section['name']}; expected is {dataset.name}.")
+    require(section["name"] == dataset.name, f"The YAML says name: {section['name']}, expected {dataset.name}.")
     faults = parameter_faults(dataset, {name: value for name, value in section.items() if name != "name"})
     require(not faults, " ".join(faults))
 
 
 def content(dataset: Dataset) -> None:
-    """What is read has the counts of the description, labels -1 and +1, and no infinite feature."""
+    """The data have the counts of the description, labels -1 and +1, and no infinite feature."""
     data = read(dataset, _paths(dataset))
     for name in ("n_samples", "n_features", "n_positive"):
         said, found = getattr(dataset, name), getattr(data, name)
-        require(said in (None, found), f"{name} is {found}, and {said} in the description: one of the two is wrong.")
+        require(said in (None, found), f"{name} is {found}, but {said} in the description: one of the two is wrong.")
 
 
 def same_again(dataset: Dataset) -> None:
@@ -114,7 +112,7 @@ def same_again(dataset: Dataset) -> None:
 
 
 def divided(dataset: Dataset) -> None:
-    """Protocols can divide it, as shared with workers, by its own test part and training size where it has them."""
+    """Protocols can divide it, also as shared with workers, by its own test part and training size if it has them."""
     from npbench.data import share
     from npbench.evaluation.protocols import CrossValidation, Official, Permutations
 
@@ -131,12 +129,12 @@ def divided(dataset: Dataset) -> None:
             require(not protocol.faults(), " ".join(protocol.faults()))
             first, second = (protocol.split(one, 0, 0).sha256 for one in (data, shared))
             require(
-                first == second, f"protocol={protocol.name} divides the shared copy otherwise: report it to npbench."
+                first == second, f"protocol={protocol.name} divides the shared copy differently: report it to npbench."
             )
 
 
 def read(dataset: Dataset, paths: Any) -> Any:
-    """Return the data of a data set with its default settings, read anew; skip the check if it asks for more."""
+    """Return the data of a data set with its default settings, read again; skip the check if it needs more."""
     from npbench.data import BinaryData
 
     try:
@@ -148,7 +146,7 @@ def read(dataset: Dataset, paths: Any) -> Any:
 
 
 def _paths(dataset: Dataset) -> list[Path]:
-    """Return where the files are; skip the check where they are not here or a parameter must be set."""
+    """Return the folder of the files; skip the check if files are absent or a parameter must be set."""
     from npbench.data import sources
 
     _require_no_more_settings(dataset)
@@ -162,4 +160,4 @@ def _require_no_more_settings(dataset: Dataset) -> None:
     own = signature(dataset.load, len(dataset.files)).defaults
     required = [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]
     if required:
-        raise Skipped(f"It needs {', '.join(required)}, and has no data of its own.")
+        raise Skipped(f"It needs {', '.join(required)}, as it has no data of its own.")

@@ -1,4 +1,4 @@
-"""What importing a plugin costs, seen in a process of its own."""
+"""Cost of importing a plugin, measured in a fresh process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ print(json.dumps([seconds, [name for name in sys.argv[2].split(",") if name in s
 
 
 def require_light(kind: str, name: str) -> None:
-    """Describe everything of the plugin that provides ``name`` in a fresh process, and look what that imported."""
+    """Check the imports and the time of describing a plugin in a fresh process."""
     module = registry.installed().provider(kind, name).module.partition(":")[0]
     child = subprocess.run(
         [sys.executable, "-c", _CODE, module, ",".join(NUMERICS)],
@@ -37,7 +37,7 @@ def require_light(kind: str, name: str) -> None:
     require(
         child.returncode == 0,
         f"Importing {module} in a fresh process failed: {(child.stderr.strip().splitlines() or ['?'])[-1]}. Everything "
-        "that it needs must be installed or imported by itself.",
+        "that it needs must be installed and importable.",
     )
     seconds, heavy = json.loads(child.stdout.splitlines()[-1])
     require(
@@ -47,6 +47,6 @@ def require_light(kind: str, name: str) -> None:
     )
     require(
         seconds < CPU_SECONDS,
-        f"Importing {module} takes {seconds:.2f} s, and every command does it; less than {CPU_SECONDS} s is expected. "
+        f"Importing {module} takes {seconds:.2f} s of every command, expected less than {CPU_SECONDS} s. "
         'Do the work in the module that a description names as "module:attribute".',
     )

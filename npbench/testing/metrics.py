@@ -56,43 +56,43 @@ def _chosen(metric: Metric) -> Iterator[Callable[[Metric], None]]:
 def description(metric: Metric) -> None:
     """The description names a function that exists, a direction, known problems and tags, and no column of records."""
     require(metric.title, "It has no title: give one line for tables.")
-    require(callable(resolve(metric.compute)), f"compute names {metric.compute!r}, which is no function.")
+    require(callable(resolve(metric.compute)), f"compute names {metric.compute!r}, which is not callable.")
     require(
         metric.direction in DIRECTIONS,
-        f"direction is {metric.direction!r}: it must be {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}.",
+        f"direction is {metric.direction!r}: expected {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}.",
     )
     for what, names, choices in (("problem", metric.problems or (), PROBLEMS), ("tag", metric.tags, TAGS)):
         unknown = sorted(set(names) - set(choices))
-        require(not unknown, f"Unknown {what}: {', '.join(unknown)}. There are: {', '.join(choices)}.")
+        require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(choices)}.")
     columns = {metric.name, f"{metric.name}_low", f"{metric.name}_high"} & set(SCHEMA)
     require(not columns, f"{', '.join(columns)} is a column of every record: call the metric something else.")
 
 
 def light(metric: Metric) -> None:
-    """Importing the plugin to describe it loads no numerics and takes no time."""
+    """Importing the plugin loads no numerics and takes little time."""
     require_light("metric", metric.name)
 
 
 def figure(metric: Metric) -> None:
-    """Of ordinary scores it gives a finite number, within its confidence limits if it has any."""
+    """Ordinary scores give a finite number, within its confidence limits if it has any."""
     value = computed(metric, *_scored())
     if isinstance(value, Estimate):
         require(
             value.low <= value.value <= value.high,
-            f"It gives {value}: low <= value <= high is expected, and no NaN.",
+            f"It gives {value}: expected low <= value <= high, without NaN.",
         )
     else:
         require(
             isinstance(value, (float, int, np.number)),
-            f"It gives {value!r}: a float or an npbench.contracts.Estimate is expected.",
+            f"It gives {value!r}: expected a float or an npbench.contracts.Estimate.",
         )
     if math.isnan(_number(value)):
         raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
-    require(math.isfinite(_number(value)), f"It gives {value}: a finite number is expected.")
+    require(math.isfinite(_number(value)), f"It gives {value}: expected a finite number.")
 
 
 def degenerate_scores(metric: Metric) -> None:
-    """Of scores that are all equal, or of perfect or huge ones, it gives a finite number or refuses them."""
+    """Equal, perfect and huge scores give a finite number, or are refused."""
     y, scores = _scored()
     ordinary = _number(computed(metric, y, scores))
     cases = {
@@ -111,11 +111,11 @@ def degenerate_scores(metric: Metric) -> None:
             continue
         require(
             math.isnan(ordinary) or math.isfinite(_number(value)),
-            f"Of {what} it gives {value}: a finite number is expected, or a ValueError that says why there is none.",
+            f"For {what} it gives {value}: expected a finite number, or a ValueError that says why there is none.",
         )
         if isinstance(value, Estimate):
             require(
-                value.low <= value.value <= value.high, f"Of {what} it gives {value}: low <= value <= high is expected."
+                value.low <= value.value <= value.high, f"For {what} it gives {value}: expected low <= value <= high."
             )
 
 
@@ -134,16 +134,16 @@ def direction(metric: Metric) -> None:
         raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
     require(
         perfect < reverse if metric.direction == "lower" else perfect > reverse,
-        f"It is {perfect:g} of perfect scores and {reverse:g} of reversed ones, and {metric.direction} is said to be "
+        f"It is {perfect:g} of perfect scores and {reverse:g} of reversed ones, and {metric.direction} is declared "
         "better: correct direction, or the sign.",
     )
 
 
 def ranks_alone(metric: Metric) -> None:
-    """Any increasing transformation of the scores leaves it as it is (tag ranks)."""
+    """An increasing transformation of the scores does not change it (tag ranks)."""
     y, scores = _scored()
     for what, given in {"shifted by 3": scores + 3.0, "cubed": scores**3, "halved": scores / 2}.items():
-        _require_equal(metric, (y, scores), (y, given), f"of the scores {what}", "take the tag ranks away")
+        _require_equal(metric, (y, scores), (y, given), f"of the scores {what}", "remove the tag ranks")
 
 
 def decisions_alone(metric: Metric) -> None:
@@ -179,5 +179,5 @@ def _require_equal(metric: Metric, first: Any, second: Any, what: str, remedy: s
     one, other = (_number(computed(metric, *given)) for given in (first, second))
     require(
         np.isclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True),
-        f"It is {one:g}, and {other:g} {what}; the same is expected: {remedy}.",
+        f"It is {one:g}, and {other:g} {what}, expected the same: {remedy}.",
     )

@@ -1,4 +1,4 @@
-"""Small samples that solvers are tried on, and how they are fitted to them."""
+"""Small samples for trying solvers, and functions that fit solvers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what a solver answers: which way, how repeatably, how honestly."""
+"""Checks of the scores and flags of a solver: direction, repeatability, honesty."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from npbench.contracts import Solver
 from npbench.testing.check import Skipped, require
 from npbench.testing.samples import apart, blobs, fitted_aloud, made, scores
 
-AGREEMENT = 0.05  # of the spread of the scores: what a tolerance on the objective leaves open
-SAME_OPTIMUM = 0.01  # relative difference of objectives
-ROUNDING = 1e-6  # where the optimum is 0
+SCORE_TOLERANCE = 0.05  # relative to the spread of the scores: a tolerance on the objective leaves this open
+OBJECTIVE_TOLERANCE = 0.01  # relative
+ROUNDING = 1e-6  # of objectives, for an optimum of 0
 
 
 def direction(solver: Solver) -> None:
-    """Where the classes lie far apart, every positive scores above every negative."""
+    """For classes far apart, every positive scores above every negative."""
     X, y = blobs(shift=8.0)
     found = scores(solver, X, y, X)
     lowest, highest = found[y > 0].min(), found[y < 0].max()
     require(
         lowest > highest,
-        f"Of classes far apart, the lowest score of a positive is {lowest:.3g} and the highest of a negative "
+        f"For classes far apart, the lowest score of a positive is {lowest:.3g} and the highest of a negative "
         f"{highest:.3g}: larger must mean more positive, where classes_[1] is positive.",
     )
 
@@ -39,7 +39,7 @@ def same_seed(solver: Solver) -> None:
 
 
 def pickling(solver: Solver) -> None:
-    """A fitted estimator that was pickled scores as before, and can be cloned."""
+    """A pickled estimator gives the same scores, and can be cloned."""
     from sklearn.base import clone
 
     X, y = blobs()
@@ -47,17 +47,17 @@ def pickling(solver: Solver) -> None:
     again = pickle.loads(pickle.dumps(model))
     require(
         np.array_equal(again.decision_function(X), model.decision_function(X)),
-        "Pickled and read again, it scores otherwise: keep all that decision_function needs in attributes.",
+        "A pickled estimator scores differently: keep everything that decision_function needs in attributes.",
     )
     copy = clone(again)
     require(
         repr(copy.get_params()) == repr(model.get_params()),
-        "Its clone has other parameters: set each parameter in __init__ as it is given, and nowhere else.",
+        "A clone has other parameters: set each parameter in __init__ unchanged, and nowhere else.",
     )
 
 
 def honest_flags(solver: Solver) -> None:
-    """converged_ is False exactly when a ConvergenceWarning says so, and n_iter_ keeps to max_iter."""
+    """converged_ is False exactly if fit issues a ConvergenceWarning, and n_iter_ is at most max_iter."""
     X, y = blobs()
     trials = [{}, {"max_iter": 1}] if "max_iter" in made(solver).get_params() else [{}]
     for params in trials:
@@ -67,8 +67,8 @@ def honest_flags(solver: Solver) -> None:
         flag = getattr(model, "converged_", None if not warned else "absent")
         require(
             flag is None or (isinstance(flag, (bool, np.bool_)) and flag != bool(warned)),
-            f"With {asked}, fit {said} and converged_ is {flag}: set converged_ to False and raise a "
-            "ConvergenceWarning when it did not converge, and neither otherwise.",
+            f"With {asked}, fit {said} and converged_ is {flag}: set converged_ to False and issue a "
+            "ConvergenceWarning if the fit did not converge, and neither otherwise.",
         )
         n_iter = int(np.max(getattr(model, "n_iter_", 0)))
         limit = model.get_params().get("max_iter")
@@ -84,14 +84,14 @@ def row_order(solver: Solver) -> None:
     order = np.random.default_rng(1).permutation(len(y))
     difference = apart(scores(solver, X, y, X), scores(solver, X[order], y[order], X))
     require(
-        difference <= AGREEMENT,
-        f"With the rows in another order, scores differ by {difference:.2g} of their spread; at most {AGREEMENT} is "
-        "expected: mend it, or add the tag stochastic and a parameter random_state.",
+        difference <= SCORE_TOLERANCE,
+        f"With the rows in another order, scores differ by {difference:.2g} of their spread, expected at most "
+        f"{SCORE_TOLERANCE}: make fit independent of it, or add the tag stochastic and a parameter random_state.",
     )
 
 
 def linear_scores(solver: Solver) -> None:
-    """The score half-way between two samples is the mean of theirs (tag linear)."""
+    """The score of the midpoint of two samples is the mean of their scores (tag linear)."""
     X, y = blobs()
     a, b = X[:60], X[60:]
     model = made(solver).fit(X, y)
@@ -99,12 +99,12 @@ def linear_scores(solver: Solver) -> None:
     difference = apart(ends, model.decision_function((a + b) / 2))
     require(
         difference <= 1e-9,
-        f"Scores half-way between samples are off the mean by {difference:.2g} of their spread: drop the tag linear.",
+        f"Scores of midpoints are off the mean by {difference:.2g} of their spread: remove the tag linear.",
     )
 
 
 def one_optimum(solver: Solver) -> None:
-    """The objective is the same whatever the order of the rows, and the duality gap is not negative (tag convex)."""
+    """The objective does not depend on the order of the rows, and the duality gap is not negative (tag convex)."""
     X, y = blobs()
     order = np.random.default_rng(1).permutation(len(y))
     models = [made(solver).fit(X, y), made(solver).fit(X[order], y[order])]
@@ -112,9 +112,9 @@ def one_optimum(solver: Solver) -> None:
         raise Skipped("The estimator has no objective_.")
     first, second = (float(model.objective_) for model in models)
     require(
-        abs(first - second) <= SAME_OPTIMUM * max(abs(first), abs(second)) + ROUNDING,
+        abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ROUNDING,
         f"objective_ is {first:.6g}, and {second:.6g} with the rows in another order: a convex problem has one. "
-        "Solve it more precisely, or take the tag convex away.",
+        "Solve it more precisely, or remove the tag convex.",
     )
     gap = float(getattr(models[0], "duality_gap_", 0.0))
     require(gap >= -ROUNDING * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound cannot lie above the optimum.")

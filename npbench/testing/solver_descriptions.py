@@ -1,4 +1,4 @@
-"""Checks of what a solver's plugin says: its description, its parameters, its YAML, and scikit-learn's conventions."""
+"""Checks of a solver's description, parameters and YAML, and of scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -29,27 +29,25 @@ def description(solver: Solver) -> None:
     _known("parameter in search", solver.search, known)
     _known("parameter in imports", solver.imports, known)
     if solver.select:
-        require(callable(resolve(solver.select)), f"select names {solver.select!r}, which is no function.")
+        require(callable(resolve(solver.select)), f"select names {solver.select!r}, which is not callable.")
     require(
         "stochastic" not in solver.tags or "random_state" in known,
-        "It has the tag stochastic and no parameter random_state, so that no run can be repeated: add it.",
+        "It has the tag stochastic but no parameter random_state, so runs cannot be repeated: add the parameter.",
     )
 
 
 def _known(what: str, names: Any, choices: Any) -> None:
     unknown = sorted(set(names) - set(choices))
-    require(
-        not unknown, f"Unknown {what}: {', '.join(unknown)}. There are: {', '.join(sorted(choices))}. Correct the name."
-    )
+    require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}.")
 
 
 def light(solver: Solver) -> None:
-    """Importing the plugin to describe it loads no numerics and takes no time."""
+    """Importing the plugin loads no numerics and takes little time."""
     require_light("solver", solver.name)
 
 
 def parameters(solver: Solver) -> None:
-    """Parameters are keyword-only and have defaults, so that an estimator can be made of what is set alone."""
+    """Parameters are keyword-only and have defaults."""
     given = inspect.signature(resolve(solver.estimator)).parameters.values()
     kinds = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
     positional = [one.name for one in given if one.kind in kinds]
@@ -59,12 +57,12 @@ def parameters(solver: Solver) -> None:
 
 
 def settings(solver: Solver) -> None:
-    """The YAML, or what is generated in its place, has the parameters of the estimator with its defaults."""
+    """The YAML, written or generated, has the parameters of the estimator with its defaults."""
     known = signature(solver.estimator)
     for problem in solver.solves:
         section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
         solver_settings(solver, section, PROBLEMS[problem]().parameters())
-    require(section["name"] == solver.name, f"The YAML says name: {section['name']}; expected is {solver.name}.")
+    require(section["name"] == solver.name, f"The YAML says name: {section['name']}, expected {solver.name}.")
     if not _has_yaml(solver.name):
         return
     hidden = filled_in(solver)
@@ -76,8 +74,8 @@ def settings(solver: Solver) -> None:
         for name, value in section.items()
         if name in known.defaults and name not in searched and not _same(value, known.defaults[name])
     }
-    told = ", ".join(f"{name}: {value!r} ({known.defaults[name]!r})" for name, value in differing.items())
-    require(not differing, f"The YAML has other values than the estimator's defaults (in brackets): {told}. Agree.")
+    listed = ", ".join(f"{name}: {value!r} ({known.defaults[name]!r})" for name, value in differing.items())
+    require(not differing, f"The YAML differs from the estimator's defaults (in brackets): {listed}. Make them equal.")
 
 
 def _has_yaml(name: str) -> bool:
@@ -94,18 +92,18 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def scikit_learn(solver: Solver) -> None:
-    """The estimator passes scikit-learn's check_estimator, but for what its description expects to fail."""
+    """The estimator passes scikit-learn's check_estimator, except for expected failures."""
     from sklearn.utils.estimator_checks import check_estimator
 
     expected = {name: reason for name, reason in solver.expected_failures.items() if name.startswith("check_")}
     results = check_estimator(resolve(solver.estimator)(), expected_failed_checks=expected, on_skip=None, on_fail=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    told = "; ".join(f"{name}: {' '.join(str(error).split()) or repr(error)}" for name, error in failed.items())
+    listed = "; ".join(f"{name}: {' '.join(str(error).split()) or repr(error)}" for name, error in failed.items())
     require(
         not failed,
-        f"{len(failed)} of {len(results)} checks of scikit-learn fail: {told}. Mend them, or say why not in the "
-        "description, expected_failures={check: reason}.",
+        f"{len(failed)} of {len(results)} checks of scikit-learn fail: {listed}. Fix the estimator, or give the reason "
+        "in the description, expected_failures={check: reason}.",
     )
     passed = {result["check_name"] for result in results if result["status"] == "passed"}
     stale = sorted(passed & set(expected))
-    require(not stale, f"{', '.join(stale)} are expected to fail, and pass: take them out of expected_failures.")
+    require(not stale, f"{', '.join(stale)} are expected to fail, but pass: remove them from expected_failures.")

@@ -1,4 +1,4 @@
-"""Checks of what a solver accepts, and how it refuses the rest."""
+"""Checks of the inputs that a solver accepts, and of its errors for others."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from npbench.testing.check import refusal, require
 from npbench.testing.samples import apart, blobs, made, scores
 
 LABELS = ((0, 1), (1, 2), (-3.0, 7.0), (False, True), ("no", "yes"))
-AGREEMENT = 0.05  # of the spread of the scores: what a tolerance on the objective leaves open
+SCORE_TOLERANCE = 0.05  # relative to the spread of the scores: a tolerance on the objective leaves this open
 
 
 def any_two_labels(solver: Solver) -> None:
-    """Any two labels will do; the larger is positive, and the scores are the same."""
+    """Any two labels are accepted; the larger is positive, and the scores are the same."""
     X, y = blobs()
     expected = scores(solver, X, y, X)
     for pair in LABELS:
         named = np.array(pair)[(y > 0).astype(int)]
         model = made(solver).fit(X, named)
         require(
-            list(model.classes_) == list(pair), f"With labels {pair}, classes_ is {model.classes_}: expected is {pair}."
+            list(model.classes_) == list(pair), f"With labels {pair}, classes_ is {model.classes_}, expected {pair}."
         )
         require(
             np.array_equal(model.decision_function(X), expected),
@@ -38,15 +38,15 @@ def any_two_labels(solver: Solver) -> None:
 
 
 def one_class(solver: Solver) -> None:
-    """Samples of one class are refused by a ValueError that says so."""
+    """Samples of one class raise a ValueError that says so."""
     X, _ = blobs()
     text = refusal(lambda: made(solver).fit(X, np.ones(len(X), dtype=int)))
-    require(text is not None, "It fits samples of one class, from which nothing can be learned: raise a ValueError.")
-    require("class" in str(text), f"Of one class it says {text!r}: name the class, and that two are needed.")
+    require(text is not None, "It fits samples of one class: raise a ValueError, as nothing can be learned from them.")
+    require("class" in str(text), f"For one class the message is {text!r}: name the class, and ask for two.")
 
 
 def few_samples(solver: Solver) -> None:
-    """Two samples, or one among twenty, are fitted or refused in a sentence."""
+    """Two samples, or one among twenty, are fitted or refused with a clear message."""
     X, y = blobs(n=42)
     rare = np.concatenate([np.flatnonzero(y < 0)[:20], np.flatnonzero(y > 0)[:1]])
     pair = np.array([np.flatnonzero(y < 0)[0], np.flatnonzero(y > 0)[0]])
@@ -56,7 +56,7 @@ def few_samples(solver: Solver) -> None:
 
 
 def extreme_features(solver: Solver) -> None:
-    """Features that are constant, huge, tiny or repeated give finite scores or a sentence."""
+    """Features that are constant, huge, tiny or repeated give finite scores or a clear message."""
     X, y = blobs(n=60)
     cases = {
         "all features constant": np.ones_like(X),
@@ -103,29 +103,29 @@ def non_finite(solver: Solver) -> None:
             require(
                 text is not None and re.search("nan|inf|missing|finite", text, re.IGNORECASE),
                 f"{method} with a feature that is {value} "
-                f"{'is carried out' if text is None else f'says {text!r}'}: expected is a ValueError that says that "
-                "the input has NaN or infinity, as scikit-learn's validate_data raises.",
+                f"{'is accepted' if text is None else f'raises {text!r}'}: expected a ValueError that says that the "
+                "input has NaN or infinity, as scikit-learn's validate_data raises.",
             )
 
 
 def sparse_equals_dense(solver: Solver) -> None:
-    """CSR samples give the classifier that the same dense samples give (tag sparse)."""
+    """CSR samples give the same classifier as dense ones (tag sparse)."""
     X, y = blobs()
     X = X * (np.abs(X) > 0.5)
     dense = scores(solver, X, y, X)
     for kind in (sparse.csr_array, sparse.csr_matrix):
         difference = apart(dense, scores(solver, kind(X), y, kind(X)))
         require(
-            difference <= AGREEMENT,
-            f"Scores of {kind.__name__} samples differ from those of dense ones by {difference:.2g} of their spread; "
-            f"at most {AGREEMENT} is expected: mend it, or take the tag sparse away.",
+            difference <= SCORE_TOLERANCE,
+            f"Scores of {kind.__name__} samples differ from those of dense ones by {difference:.2g} of their spread, "
+            f"expected at most {SCORE_TOLERANCE}: correct fit for CSR samples, or remove the tag sparse.",
         )
 
 
 def sparse_is_refused(solver: Solver) -> None:
-    """CSR samples are refused in a sentence (no tag sparse)."""
+    """CSR samples are refused with a clear message (no tag sparse)."""
     X, y = blobs()
     require(
         refusal(lambda: made(solver).fit(sparse.csr_array(X), y)) is not None,
-        "It fits CSR samples, and its description does not say so: add the tag sparse, or refuse them.",
+        "It fits CSR samples, but its description lacks the tag sparse: add the tag, or refuse them.",
     )

@@ -1,4 +1,4 @@
-"""Check of a solver in a whole job: what a run does with it, on a small sample."""
+"""Check of a solver in a complete job on a small sample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from npbench.testing.samples import blobs
 
 
 def job(solver: Solver, problem: str) -> None:
-    """A whole job ends well and leaves a record: split, select, fit, score, measure, store."""
+    """A complete job succeeds and stores a record: split, select, fit, score, measure, store."""
     from npbench.data import BinaryData
     from npbench.evaluation.measure import run
     from npbench.evaluation.protocols import CrossValidation
@@ -49,4 +49,4 @@ def job(solver: Solver, problem: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = RecordStore(Path(folder) / "records")
         store.append(record)
-        require(len(store.frame()) == 1, "Its record cannot be read again: attributes must be plain numbers and words.")
+        require(len(store.frame()) == 1, "Its record cannot be read: attributes must be numbers or strings.")

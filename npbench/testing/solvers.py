@@ -1,4 +1,4 @@
-"""Which checks a solver's description calls for."""
+"""Selection of the checks for a solver's description."""
 
 from __future__ import annotations
 

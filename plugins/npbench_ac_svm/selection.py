@@ -1,9 +1,9 @@
 """Model selection for the AC-SVM that shares work over its grid.
 
 One matrix of squared distances serves all bandwidths, one Gram matrix per kernel holds all folds, and each fold is cut
-out of it once for all costs. LIBSVM is then handed the Gram matrix, so that no kernel value is computed twice. And a
-solution in which no multiplier of a class has reached its cost solves the problem for every higher cost of that class,
-with the same certificate: it is not computed again.
+out of it once for all costs. LIBSVM receives the Gram matrix, so no kernel value is computed twice. A solution in which
+no multiplier of a class has reached its cost also solves the problem for every higher cost of that class, with the same
+certificate: it is reused.
 """
 
 from __future__ import annotations
@@ -38,13 +38,12 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, from the same losses, sharing work.
+    """Choose parameters by grid search, sharing work among the candidates.
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
-    are worked on
-    at a time. Falls back on it where nothing can be shared: for the linear kernel, whose solver takes no Gram matrix,
-    when neither cost is searched, when the Gram matrix of all rows exceeds the estimator's ``cache_size``, or when a
-    kernel is not the same function on every fold.
+    are searched at the same time. Falls back on it if no work can be shared: for
+    the linear kernel (LIBLINEAR takes no Gram matrix), if neither cost is searched, if the Gram matrix of all rows
+    exceeds ``cache_size``, or if a kernel is not the same function on every fold.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
@@ -75,19 +74,19 @@ def select(
 
 
 class _Fitted(NamedTuple):
-    """What a candidate leaves: (labels, scores) of each validation fold, and how many fits did not converge."""
+    """Result of a candidate: (labels, scores) of each validation fold, and the number of unconverged fits."""
 
     scored: list[tuple[np.ndarray, np.ndarray]]
     unconverged: int
 
 
 def _fit_all(estimators: Sequence[ACSVM], gram: np.ndarray, y: np.ndarray, folds: Sequence[Fold]) -> list[_Fitted]:
-    """Fit estimators that differ in their costs only on every fold, in the order given."""
+    """Fit estimators that differ only in their costs on every fold."""
     solutions: list[list[_Solution]] = []
     for fit, validate in folds:
         # take is several times faster here than indexing with both at once.
         fold = _Fold(gram.take(fit, axis=0).take(fit, axis=1), gram.take(validate, axis=0).take(fit, axis=1), y[fit])
-        # Lower costs first: their solutions cost less, and serve those above them.
+        # Lower costs first: they are faster to solve, and may serve higher ones.
         known: dict[ACSVM, _Solution] = {}
         for estimator in sorted(estimators, key=lambda one: (one.C_pos, one.C_neg)):
             found = next((s for s in known.values() if s.serves(estimator)), None)
@@ -103,7 +102,7 @@ def _fit_all(estimators: Sequence[ACSVM], gram: np.ndarray, y: np.ndarray, folds
 
 
 class _Solution(NamedTuple):
-    """A solution on a fold: its costs, its largest multipliers, its scores for validation."""
+    """A solution on a fold: its costs, its largest multipliers, its validation scores."""
 
     costs: tuple[float, float]
     largest: tuple[float, float]
@@ -111,7 +110,7 @@ class _Solution(NamedTuple):
     converged: bool
 
     def serves(self, estimator: ACSVM) -> bool:
-        """Return whether it solves the estimator's problem: costs are equal, or above what any multiplier needs."""
+        """Return whether it solves the estimator's problem: costs are equal, or above every multiplier."""
         asked = (estimator.C_pos, estimator.C_neg)
         return self.converged and all(
             cost == own or largest < min(cost, own)
@@ -120,14 +119,14 @@ class _Solution(NamedTuple):
 
 
 class _Fold(NamedTuple):
-    """The Gram matrix of the rows to fit, the kernel values of those to validate with them, and their labels."""
+    """Gram matrix of the rows to fit, their kernel values with the rows to validate, and their labels."""
 
     gram: np.ndarray
     validation: np.ndarray
     y: np.ndarray
 
     def solve(self, estimator: ACSVM) -> _Solution:
-        with config_context(assume_finite=True, skip_parameter_validation=True):  # checked, once for all
+        with config_context(assume_finite=True, skip_parameter_validation=True):  # checked before
             svc = estimator.svc(kernel="precomputed").fit(self.gram, self.y)
         x = svc.dual_coef_[0]
         largest = (float(np.max(x, initial=0.0)), float(np.max(-x, initial=0.0)))

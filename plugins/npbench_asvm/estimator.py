@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
+from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, Constraints
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE
 from npbench_asvm.risk import AsymmetricMargin
 
 EXPLANATIONS = {
-    "flat": "w = 0 is optimal to within tol, as the worst samples of the two classes, weighted, are not apart. The "
-    "weights kept are the difference of the weighted class means. Increase mu or tau, or do not centre the features",
-    "constant": "all training samples have the same score. Use features that vary",
-    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol",
-    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features",
+    "flat": "w = 0 is optimal to within tol: the worst samples of the two classes, weighted, are not separated. The "
+    "weights returned are the difference of the weighted class means. Increase mu or tau, or do not centre features.",
+    "constant": "all training samples have the same score. Use features that vary.",
+    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
+    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features.",
 }
-POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
+@inherit_docs
 class AsymmetricSVM(LinearClassifier):
     """Linear classifier with a large margin between the classes and a core that holds most positives.
 
@@ -34,66 +32,49 @@ class AsymmetricSVM(LinearClassifier):
         subject to  w'x_i >= rho - slack_i          for positives,
                     w'x_i <= rho - gamma + slack_i  for negatives,
 
-    and accepts what is above rho - gamma/2, the middle of the margin.
+    and accepts scores above rho - gamma/2, the middle of the margin.
 
     Parameters
     ----------
     mu : float, default=0.2
-        Weight of the margin gamma: at most ``mu r`` negatives are above its lower end, ``rho - gamma``. Positive.
+        Weight of the margin gamma: at most ``mu r`` negatives score above its lower end, ``rho - gamma``. Positive.
     tau : float, default=0.2
         Weight of the core, which begins at rho: at most ``(mu + tau) r`` positives are outside. Positive;
         ``mu + tau <= 1``.
     tol : float, default=1e-6
         Duality gap at which the fit stops, relative to an upper bound on that of w = 0; positive.
     max_iter : int, default=2000
-        Most iterations, one plane each.
+        Largest number of iterations, each of which adds a plane.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
-    coef_ : array of shape (1, n_features)
-        The weights w.
     intercept_ : array of shape (1,)
         ``-(rho - gamma/2)``.
     rho_, gamma_ : float
-        Where the core begins, and the margin; gamma is negative where the classes overlap by more than mu and tau let.
+        Start of the core, and the margin; gamma is negative if the classes overlap by more than mu and tau allow.
     n_iter_ : int
-        Iterations taken.
+        Number of iterations.
     converged_ : bool
-        Whether the gap met ``tol`` and w is better than 0 and ranks.
+        Whether the gap met ``tol``, w is better than 0 and the training scores differ.
     status_ : {"converged", "constant", "flat", "stalled", "max_iter"}
-        How the fit ended; "constant" if the gap met ``tol``, but all training scores are equal; "flat" if it did, but
-        w = 0 may be as good: ``coef_`` is then the difference ``(mu + tau) mean of positives - mu mean of negatives``,
-        so that the scores still rank.
+        How the fit ended. "constant": the gap met ``tol``, but all training scores are equal. "flat": the gap met
+        ``tol``, but w = 0 may be as good; ``coef_`` is then the difference
+        ``(mu + tau) mean of positives - mu mean of negatives``, so that the scores still rank.
     objective_ : float
-        The least objective found. At the optimum it is ``-1/2 ||w||^2``; w = 0 has 0.
+        Least objective found. At the optimum it is ``-1/2 ||w||^2``; w = 0 has 0.
     duality_gap_ : float
-        How much smaller it could be at most, proved by a dual solution.
+        Upper bound on objective_ minus the optimum, proved by a dual solution.
     trace_ : list of Trace
-        Seconds, objective and bound of each iteration, both larger than here by the same number.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-
-    Raises
-    ------
-    ValueError
-        In ``fit``, if ``mu + tau`` exceeds 1.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the gap stayed above ``tol``, w is not better than 0, or all scores are equal.
+        Seconds, objective and bound of each iteration; both exceed ``objective_`` by the same constant.
 
     Notes
     -----
     Wu et al. take the mean of the slacks over all n samples: their weights are ``mu r / n`` and ``tau r / n``, and
-    their w is that of here times r / n. With r in place of n, all ``mu + tau <= 1`` have a solution: the dual has
-    multipliers of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper
-    solves it by sequential minimal optimisation, for kernels; here, for scores linear in the features, rho and gamma
-    are order statistics of the scores, and a bundle method minimises over w what is left
-    (:class:`npbench_asvm.risk.AsymmetricMargin`), with a product with X and one with its transpose in an iteration.
-    gamma may be negative.
+    their w is ours times r / n. With r in place of n, all ``mu + tau <= 1`` have a solution: the dual has multipliers
+    of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper solves the dual
+    by sequential minimal optimisation, for kernels. Here scores are linear in the features, rho and gamma are order
+    statistics of the scores, and a bundle method minimises the remaining function of w
+    (:class:`npbench_asvm.risk.AsymmetricMargin`). An iteration takes a product with X and one with its transpose.
 
     References
     ----------
@@ -111,11 +92,12 @@ class AsymmetricSVM(LinearClassifier):
     ('converged', True, 0.98)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
-        "mu": [Interval(Real, 0, 1, closed="neither")],
-        "tau": [Interval(Real, 0, 1, closed="neither")],
+    _explanations = EXPLANATIONS
+    _parameter_constraints: ClassVar[Constraints] = {
+        "mu": [FRACTION],
+        "tau": [FRACTION],
         "tol": [POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
     }
 
     def __init__(self, *, mu: float = 0.2, tau: float = 0.2, tol: float = 1e-6, max_iter: int = 2000) -> None:
@@ -124,28 +106,15 @@ class AsymmetricSVM(LinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self.mu + self.tau > 1 + 1e-12:
             raise ValueError(
                 f"mu={self.mu:g} and tau={self.tau:g} are too large: mu + tau must be at most 1, or the problem is "
                 "unbounded."
             )
+
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         margin = AsymmetricMargin(signs, self.mu, self.tau)
         # The dual's even weights are feasible: no w on the way to the optimum has a risk below -||first||^2.
         first = -(X.T @ margin.start())
@@ -156,20 +125,16 @@ class AsymmetricSVM(LinearClassifier):
             return (offset + value, gradient) if offset + value > 0 else (0.0, np.zeros_like(gradient))
 
         solution = minimise(X, risk, 1.0, tol=self.tol, max_iter=self.max_iter, start=first)
-        self._note(solution, offset, X @ solution.w)
+        self._set_status(solution, offset, X @ solution.w)
         w = first if self.status_ == "flat" else solution.w
-        self._keep(w, np.asarray(X @ w), margin)
-        if not self.converged_:
-            text = f"{type(self).__name__}: {EXPLANATIONS[self.status_]}."
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        return self
+        self._set_weights(w, np.asarray(X @ w), margin)
 
-    def _keep(self, w: np.ndarray, scores: np.ndarray, margin: AsymmetricMargin) -> None:
+    def _set_weights(self, w: np.ndarray, scores: np.ndarray, margin: AsymmetricMargin) -> None:
         low, high = margin.bounds(scores)
         self.rho_, self.gamma_ = low, low - high
         self.coef_, self.intercept_ = w[None, :], np.array([-(low + high) / 2])
 
-    def _note(self, solution: Solution, offset: float, scores: np.ndarray) -> None:
+    def _set_status(self, solution: Solution, offset: float, scores: np.ndarray) -> None:
         self.objective_, self.duality_gap_ = solution.objective - offset, solution.gap
         flat = solution.status == "converged" and -self.objective_ <= self.duality_gap_
         constant = solution.status == "converged" and np.ptp(scores) <= SAME_SCORE * np.max(np.abs(scores))

@@ -8,13 +8,13 @@ import numpy as np
 
 
 class AsymmetricMargin:
-    """Mean of the worst negatives less mean of the worst positives, each weighted: a convex function of scores.
+    """Weighted mean of the worst negatives minus that of the worst positives: a convex function of the scores.
 
     With r samples in the rarer class, k = (mu + tau) r and h = mu r,
 
         R(s) = 1/r [ sum of the h largest scores of negatives - sum of the k smallest scores of positives ],
 
-    where a sample at rank floor(k) + 1 counts by the fraction that is left. It is the least value over rho and
+    where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and
     gamma of ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks are those of positives below rho and of
     negatives above rho - gamma.
 
@@ -45,26 +45,26 @@ class AsymmetricMargin:
         return float(gradient @ scores), gradient
 
     def start(self) -> np.ndarray:
-        """Return weights of the samples with the sums that every subgradient has, spread evenly over each class."""
+        """Return sample weights with the class sums of every subgradient, spread evenly over each class."""
         weights = np.empty(len(self._positives) + len(self._negatives))
         weights[self._positives] = -self._k / (self._r * len(self._positives))
         weights[self._negatives] = self._h / (self._r * len(self._negatives))
         return weights
 
     def bounds(self, scores: np.ndarray) -> tuple[float, float]:
-        """Return rho, which few positives are below, and rho - gamma, which few negatives are above."""
+        """Return rho and rho - gamma: few positives score below the first, few negatives above the second."""
         low = np.sort(scores[self._positives])[_last(self._k)]
         high = np.sort(scores[self._negatives])[::-1][_last(self._h)]
         return float(low), float(high)
 
 
 def _last(count: float) -> int:
-    """Return the index of the last sample that a fractional count holds, up to rounding."""
+    """Return the index of the last sample within a fractional count, up to rounding."""
     return max(math.ceil(count * (1 - 1e-12)) - 1, 0)
 
 
 def _largest(scores: np.ndarray, count: float) -> np.ndarray:
-    """Return the weights in [0, 1] with sum ``count`` of the largest scores."""
+    """Return weights in [0, 1] that sum to ``count``, on the largest scores."""
     last = _last(count)
     order = np.argpartition(-scores, last)
     weights = np.zeros(len(scores))

@@ -1,10 +1,10 @@
 """Shipped data sets.
 
-Which class is +1 follows the paper that a set is here for: the majority in those of Gasso et al. (2011), section 5.1;
-the minority, with the label +1 in the IDA repository, in those of Davenport et al. (2006), section 4. Bach et al.
-(2006) and Narasimhan and Agarwal (2016) do not name it. Of the former's sets some costs in table 2 are those of a
-constant decision, which tells the class; else the minority or the rare class is our choice, but for psoriasis in
-dermatology, the most common of six diseases.
+The class +1 follows the paper that uses the data set: the majority in Gasso et al. (2011), section 5.1; the minority,
+labelled +1 in the IDA repository, in Davenport et al. (2006), section 4. Bach et al. (2006) and Narasimhan and Agarwal
+(2016) do not name it. For some sets of Bach et al. a cost in table 2 is that of a constant decision, which reveals the
+class. Otherwise the minority or the rare class is our choice, except in dermatology, where it is psoriasis, the most
+common of six diseases.
 """
 
 from npbench import hookimpl

@@ -1,4 +1,4 @@
-"""The census data of UCI, Adult: words and numbers."""
+"""Census data of UCI, Adult: categories and numbers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ FEATURES = [name for name in COLUMNS if name not in {"education", "income"}]
 def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return 48842 x 13 features and labels, +1 for an income of up to 50,000 dollars, the training part first.
 
-    Of the 14 columns ``education`` is left out: ``education-num`` has the same in numbers. That leaves as many as Bach
-    et al. (2006) have; which one they left out they do not say. A word is coded by its place in the alphabet among
-    those of its column, from 0; ``?``, for unknown, is a word like others.
+    Of the 14 columns ``education`` is left out, since ``education-num`` holds it in numbers. This leaves 13, as in Bach
+    et al. (2006), who do not name the column that they left out. Words are coded by alphabetical rank within their
+    column, from 0; ``?``, for unknown, is a word as well.
     """
     import polars as pl
 
-    # The test part begins with a line of its own, and its labels end in a dot; both parts end in an empty line.
+    # The test part starts with an extra line, and its labels end in a dot; both parts end in an empty line.
     table = pl.concat(
         pl.read_csv(path, has_header=False, new_columns=COLUMNS, skip_rows=skip, infer_schema=False)
         for path, skip in ((train, 0), (test, 1))
@@ -55,21 +55,21 @@ def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[st
 def load_adult_sample(
     train: Path, test: Path, n_samples: int = 2000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return rows of :func:`load_adult`, drawn without replacement and without regard to their class.
+    """Return rows of :func:`load_adult`, drawn without replacement, whatever their class.
 
     Parameters
     ----------
     train, test : Path
-        The two parts.
+        Files of the two parts.
     n_samples : int
-        How many, from 1 to all 48842; by default as many as in table 1 of Bach et al. (2006).
+        Number of rows, from 1 to 48842; by default that of table 1 of Bach et al. (2006).
     seed : int
-        Not negative.
+        Seed, 0 or more.
 
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     refuse(whole(1, n_samples=n_samples) + whole(0, seed=seed))
     X, y, more = load_adult(train, test)

@@ -1,4 +1,4 @@
-"""Counts of reads, brought near to Gaussian."""
+"""Variance-stabilizing transform of read counts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 
 
 def stabilized(counts: np.ndarray, psi: float) -> np.ndarray:
-    """Return ``ln(counts + psi / 2)``, of nearly the same variance for all means where ``psi`` is the dispersion.
+    """Return ``ln(counts + psi / 2)``, with nearly the same variance for all means if ``psi`` is the dispersion.
 
     This is equation 39 of Barlaud, Combettes and Fillatre (2015), after Anscombe (1948): negative binomial counts of
-    mean m and variance m + m^2 / psi get about the trigamma function at psi for a variance, if m is large.
+    mean m and variance m + m^2 / psi get a variance of about the trigamma function at psi, if m is large.
 
     Parameters
     ----------
     counts : array
-        Not negative.
+        Counts, 0 or more.
     psi : float
-        Positive.
+        Dispersion, positive.
 
     Examples
     --------

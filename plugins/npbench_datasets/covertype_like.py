@@ -16,19 +16,19 @@ def load_covertype_like(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw 10 measurements, then one-hot codes of 4 areas and of 40 soils.
 
-    The measurements are N(0, I), shifted for positives by ``separation`` along (1, ..., 1). Areas and soils say
-    nothing of the class; soil j is as common as soil 1 divided by j. Hence the ideal score is linear, the sum of the
-    measurements, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the positives.
+    The measurements are N(0, I), shifted for positives by ``separation`` along (1, ..., 1). Areas and soils are
+    independent of the class; the frequency of soil j is proportional to 1 / j. Hence the ideal score is linear, the sum
+    of the measurements, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the positives.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1, in random order; by default those of covertype.
+        Number of samples of each class, at least 1, in random order; by default as in covertype.
     separation : float
-        Distance between the class means, positive. By default 54 %, 25 %, 9 % and 4 % are missed at rho = 0.001,
-        0.01, 0.05 and 0.1.
+        Distance between the class means, positive. By default the miss rates are 54 %, 25 %, 9 % and 4 % at
+        rho = 0.001, 0.01, 0.05 and 0.1.
     seed : int
-        Not negative.
+        Seed, 0 or more.
 
     Returns
     -------
@@ -38,17 +38,17 @@ def load_covertype_like(
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + between(0, math.inf, separation=separation) + whole(0, seed=seed))
     random = np.random.default_rng(seed)
     y = random.permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
-    n_samples, commonness = len(y), 1.0 / np.arange(1, SOILS + 1)
+    n_samples, soil_frequency = len(y), 1.0 / np.arange(1, SOILS + 1)
     X = np.zeros((n_samples, MEASUREMENTS + AREAS + SOILS))
     X[:, :MEASUREMENTS] = random.standard_normal((n_samples, MEASUREMENTS))
     X[y > 0, :MEASUREMENTS] += separation / math.sqrt(MEASUREMENTS)
     areas = random.choice(AREAS, n_samples)
-    soils = random.choice(SOILS, n_samples, p=commonness / commonness.sum())
+    soils = random.choice(SOILS, n_samples, p=soil_frequency / soil_frequency.sum())
     for codes, first in ((areas, MEASUREMENTS), (soils, MEASUREMENTS + AREAS)):
         X[np.arange(n_samples), first + codes] = 1.0
     return X, y

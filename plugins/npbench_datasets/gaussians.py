@@ -1,4 +1,4 @@
-"""Classes that are Gaussians in the plane, or mixtures of such."""
+"""Classes of Gaussians, or of Gaussian mixtures, in the plane."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
         positive: mean (1.5, 1.5), covariance [[1, -0.5], [-0.5, 0.5]]
         negative: mean (0, 0),     covariance [[1,  0.5], [ 0.5, 1.25]]
 
-    with these reasons. The classes overlap, so that the bound on false alarms costs misses at every usual rho (the
+    for these reasons. The classes overlap, so that the bound on false alarms costs misses at every usual rho (the
     optimal test misses 72 %, 36 %, 12 % and 1 % at rho = 0.01, 0.05, 0.1, 0.2; the best line misses up to 12
-    points more). The optimal boundaries are curved. And the data are of the kind for which Bach et al. show
-    that training under an extreme cost asymmetry goes wrong: with m the difference of the means, their
-    A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) is -1.07, so that the classifiers of a convex loss
-    are worse than trivial where false alarms are dearest.
+    points more). The optimal boundaries are curved. And Bach et al. show for data of this kind that training under an
+    extreme cost asymmetry fails: with m the difference of the means, their
+    A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) is -1.07, so that classifiers of a convex loss
+    are worse than trivial when false alarms cost most.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     positive, negative = SYNTHETIC
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -67,18 +67,18 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
         positive: mean (1.75, 1.75), covariance [[1.75, 0.75], [0.75, 2.5]]
         negative: mean (0, 0),       covariance [[2,    0],    [0,    1.5]]
 
-    The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to have the numbers that
-    it prints: ``A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) = 0.12`` with m the difference of the
-    means (their proposition 3), and in table 2, at an asymmetry gamma of 0.067, a cost of 0.067 for the line trained
+    The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to have its published
+    numbers: ``A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) = 0.12`` with m the difference of the means
+    (their proposition 3), and in table 2, at an asymmetry gamma of 0.067, a cost of 0.067 for the line trained
     with it (0.067 in the paper) and of 0.051 for the best line (0.051 +- 0.006), the cost being
     ``gamma P_nd + (1 - gamma) P_fa``. The best test misses 63 %, 42 %, 32 %, 21 % at rho = 0.01, 0.05, 0.1, 0.2.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     positive, negative = GAUSSIANS
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -102,17 +102,17 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
         positive: 1/2 N((-2, 3), I)      + 1/2 N((0, -3), I)
         negative: 1/2 N((3, 1), 1.25^2 I) + 1/2 N((-3, -2), 1.25^2 I)
 
-    The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to be two humps in each
-    class and as hard as its table 2 says: at an asymmetry gamma of 0.327 the SVM trained with it calls
+    The paper gives the 2000 samples and a figure without axes. The densities are ours, with two modes in each
+    class and the costs of its table 2: at an asymmetry gamma of 0.327 the SVM trained with it calls
     all negative and costs gamma (0.298 +- 0.026 in the paper), while the best line costs 0.189 (0.167 +- 0.022 and
-    0.197 +- 0.018). The best test, which is no line, misses 23 %, 6 %, 2 %, 0.5 % at rho = 0.01, 0.05, 0.1, 0.2.
+    0.197 +- 0.018). The best test, which is not linear, misses 23 %, 6 %, 2 %, 0.5 % at rho = 0.01, 0.05, 0.1, 0.2.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     positive, negative = MIXTURES
     return _planar(positive, negative, n_pos, n_neg, seed)

@@ -1,4 +1,4 @@
-"""Sets of the IDA benchmark repository: from their sources, or with its 100 divisions from one MATLAB file."""
+"""Data sets of the IDA repository: from their sources, or from one MATLAB file with its 100 divisions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ QUADRANTS = ("left_up", "left_low", "right_up", "right_low", "central")
 
 
 def load_banana(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 5300 x 2 features and labels, as they are, from training features, training labels and those for testing.
+    """Return 5300 x 2 features and labels from files of training features, training labels, and the same for testing.
 
-    The files are those of the first of 100 divisions; the training part comes first.
+    The files are the first of 100 divisions; the training part comes first.
     """
     train, train_labels, test, test_labels = (np.loadtxt(path) for path in paths)
     return np.vstack([train, test]), np.concatenate([train_labels, test_labels])
@@ -29,7 +29,7 @@ def load_heart(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 215 x 5 features and labels, +1 for a thyroid that is over- or underactive (classes 2 and 3)."""
+    """Return 215 x 5 features and labels, +1 for an over- or underactive thyroid (classes 2 and 3)."""
     table = np.loadtxt(path, delimiter=",")
     return table[:, 1:], np.where(table[:, 0] == 1, -1, 1)
 
@@ -37,15 +37,15 @@ def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 277 x 9 features and labels, +1 for a recurrence; 9 of 286 rows are incomplete and left out.
 
-    The features are words and ranges in the file, and numbers here. Ordered ones are ranks:
+    Words and ranges of the file become numbers, ordered ones their ranks:
 
     ===========  ======================================================
     age          decade: 2 for 20-29, ..., 7 for 70-79
-    menopause    by when it came: 0 before 40, 1 from 40 on, 2 not yet
+    menopause    0 before the age of 40, 1 at 40 or later, 2 not yet
     tumor-size   0 for 0-4 mm, 1 for 5-9, ..., 10 for 50-54
     inv-nodes    0 for 0-2, 1 for 3-5, ..., 8 for 24-26
     node-caps    0 no, 1 yes
-    deg-malig    as it is: 1, 2 or 3
+    deg-malig    1, 2 or 3, unchanged
     breast       0 left, 1 right
     breast-quad  0 left_up, 1 left_low, 2 right_up, 3 right_low, 4 central
     irradiat     0 no, 1 yes
@@ -69,28 +69,29 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rank(text: str, width: int) -> int:
-    """Return the place of a range like 10-14 among those of equal width, the first being 0-4."""
+    """Return the rank of a range such as 10-14 among ranges of equal width from 0."""
     return int(text.partition("-")[0]) // width
 
 
 def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return features, labels and, as ``published``, the training rows of the divisions of a set in ``benchmarks.mat``.
+    """Return features, labels and, as ``published``, the training rows of the divisions in ``benchmarks.mat``.
 
-    The file has a structure for each set: ``x`` and ``t``, the distinct samples with their labels; ``train`` and
-    ``test``, a row for each division with the numbers of its samples, from 1. A sample that several patients share
-    has its number once for each. Here it has a row for each, so that a division trains on a row or tests on it.
+    The file has a structure for each data set: ``x`` and ``t``, the distinct samples with their labels; ``train`` and
+    ``test``, a row for each division with the numbers of its samples, from 1. The number of a sample that several
+    patients share occurs once for each patient. Here each occurrence is a row, which a division either trains on or
+    tests on.
 
     Parameters
     ----------
     path : Path
-        Of ``benchmarks.mat``.
+        Path of ``benchmarks.mat``.
     name : str
-        Of the structure.
+        Name of the structure.
 
     Raises
     ------
     RequestError
-        If the divisions are not divisions of the same samples.
+        If the divisions do not contain the same samples.
     """
     from scipy.io import loadmat
 
@@ -101,8 +102,8 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, 
     samples = np.take_along_axis(divided, order, axis=1)
     if (samples != samples[0]).any():
         raise RequestError(
-            f"The divisions of {name} in {path} are not all of the same samples. Move the file elsewhere, and they "
-            "are drawn instead."
+            f"The divisions of {name} in {path} do not contain the same samples: move the file elsewhere to draw "
+            "divisions instead."
         )
     # In each division, the j-th of the sorted samples is row j.
     row = np.argsort(order, axis=1)

@@ -1,4 +1,4 @@
-"""Data sets of two KDD Cups: candidate regions in medical images, several from each patient."""
+"""Data sets of two KDD Cups: candidate regions in medical images, several for each patient."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbench.errors import RequestError
-from npbench_datasets.brought import brought, read_as
+from npbench_datasets.user_files import read_as, user_files
 
 STUDY = 4  # column of Info.txt
 
@@ -17,8 +17,8 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
 
     ``Features.txt`` has a row for each region and a column for each feature. ``Info.txt`` has 11 columns in the same
     rows: label (+1 or -1), lesion in the image, lesion in the study, image, study (the patient), left breast, MLO view,
-    and the places of the region and of the nipple. Both are of the training data, with blanks between the columns. Of
-    ``Info.txt`` only label and patient are used. Patients' numbers tell much of the label: they are no feature.
+    and the places of the region and of the nipple. Both are part of the training data and separate columns by blanks.
+    Of ``Info.txt`` only label and patient are used. The patient is not a feature, since its number reveals the label.
 
     Parameters
     ----------
@@ -28,16 +28,16 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     Raises
     ------
     RequestError
-        If the files are not there or differ in length.
+        If the files are absent or differ in length.
     """
-    features, info = brought(
+    features, info = user_files(
         "kddcup08", ("Features.txt", "Info.txt"), path, "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
     )
     with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
         X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
     if len(X) != len(about):
         raise RequestError(
-            f"{features} has {len(X)} rows and {info} {len(about)}: one each for a region, both of the training data."
+            f"{features} has {len(X)} rows and {info} {len(about)}: expected one row for each region in both files."
         )
     return X, about[:, 0], {"groups": about[:, 1]}
 
@@ -45,9 +45,9 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
 def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return 4429 x 116 features of regions in CT images and labels, +1 for an embolism; groups are patients.
 
-    Both files have a row for each region, with blanks between patient, label (0: no embolism; above: which one) and
-    features; the rows of ``KDDPETrain.txt`` come first. Participants had -1, unknown, for labels in ``KDDPETest.txt``:
-    labels have to be written there. Patients 3111 and 3126 of that file are 3103 and 3115 of the other.
+    Both files have a row for each region, with blanks between patient, label (0: no embolism; above 0: its number) and
+    features; the rows of ``KDDPETrain.txt`` come first. ``KDDPETest.txt`` came with -1 for unknown labels: replace them
+    by the labels published later. Its patients 3111 and 3126 are 3103 and 3115 of the other file.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     Raises
     ------
     RequestError
-        If the files are not there or labels are unknown.
+        If the files are absent or labels are unknown.
     """
-    files = brought(
+    files = user_files(
         "kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
     )
     with read_as("118 numbers a row with blanks between them", files):
@@ -67,8 +67,8 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
     if (labels < 0).any():
         raise RequestError(
-            f"{np.sum(labels < 0)} rows of {' and '.join(map(str, files))} have the label -1, unknown, as participants "
-            "were given them. Write the labels, published after the contest, into the second column."
+            f"{np.sum(labels < 0)} rows of {' and '.join(map(str, files))} have the label -1, unknown: write the "
+            "labels published after the contest into the second column."
         )
     same_person = {3111: 3103, 3126: 3115}
     groups = [same_person.get(int(patient), int(patient)) for patient in patients]

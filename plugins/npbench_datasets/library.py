@@ -1,4 +1,4 @@
-"""Data sets that scikit-learn carries or fetches."""
+"""Data sets that scikit-learn ships or fetches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from npbench.errors import RequestError
 
-# Official file and the number under which figshare has it.
+# Official files and their numbers at figshare.
 RCV1_FILES = {
     "lyrl2004_vectors_train.dat.gz": 5976057,
     "lyrl2004_vectors_test_pt0.dat.gz": 5976069,
@@ -32,9 +32,9 @@ def load_breast() -> tuple[np.ndarray, np.ndarray]:
 def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:
     """Return 804414 x 47236 features of news and labels, -1 for those of category ECAT, +1 for all others.
 
-    scikit-learn downloads and checks the files once and keeps what it reads in its own data folder. Rows are in the
+    scikit-learn downloads and checks the files once and keeps the result in its own data folder. Rows are in the
     official order, the 23149 documents of the training part first. Their TF/IDF weights come from that part and are
-    divided by each row's norm, so that they cannot be computed anew from another one.
+    divided by the norm of the row, so that they cannot be recomputed from another part.
 
     Raises
     ------
@@ -45,15 +45,15 @@ def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a second attempt; its failure is told below
+            warnings.simplefilter("ignore")  # of a retry; a final failure is reported below
             news = fetch_rcv1(n_retries=1)
     except OSError as error:
         folder = Path(get_data_home()) / "RCV1"
         files = ", ".join(f"{name} (.../files/{number})" for name, number in RCV1_FILES.items())
         raise RequestError(
             f"RCV1 is not in scikit-learn's data folder, {folder}, and could not be downloaded from "
-            f"https://ndownloader.figshare.com/files/...: {error}. Get these files by other means, 656 MB, and put "
-            f"them there: {files}. Or use the stand-in, dataset=rcv1_like."
+            f"https://ndownloader.figshare.com/files/...: {error}. Save these files, 656 MB, there: {files}. Or use "
+            "the stand-in, dataset=rcv1_like."
         ) from error
     is_ecat = news.target[:, list(news.target_names).index("ECAT")].toarray().ravel()
     return news.data, np.where(is_ecat > 0, -1, 1)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 
 def load_a9a(train: Path, test: Path) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return 48842 x 123 binary features and labels as they are, the training part first.
+    """Return 48842 x 123 binary features and labels, the training part first.
 
     The 123rd feature never occurs in the test part.
     """
@@ -17,20 +17,20 @@ def load_a9a(train: Path, test: Path) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def load_ijcnn1(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 141691 x 22 features and labels as they are, the training part first; dense, as 59 % are not zero."""
+    """Return 141691 x 22 features and labels, the training part first; dense, as 59 % are not zero."""
     X, y = read(train, test, n_features=22)
     return X.toarray(), y
 
 
 def read(*paths: Path, n_features: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the rows of files, one after the other, and their labels; names in ``.gz`` or ``.bz2`` are unpacked.
+    """Return the rows of files, one after the other, and their labels; ``.gz`` and ``.bz2`` are unpacked.
 
     Parameters
     ----------
     *paths : Path
-        Lines of a label and of pairs ``number:value``, numbers from 1.
+        Files of lines with a label and pairs ``number:value``, numbers from 1.
     n_features : int
-        How many there are, as the last may occur in no line.
+        Number of features; the last may occur in no line.
 
     Returns
     -------

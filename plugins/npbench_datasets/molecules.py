@@ -10,9 +10,9 @@ from scipy import sparse
 
 from npbench.errors import RequestError
 from npbench_datasets import libsvm
-from npbench_datasets.brought import brought, read_as
 from npbench_datasets.counts import stabilized
 from npbench_datasets.ranges import between, refuse
+from npbench_datasets.user_files import read_as, user_files
 
 PAIR_COLUMNS, MISSING, MOST_MISSING = 162 + 1, -100.0, 0.25
 LIBSVM_FORMAT = "lines in the format of LIBSVM, a label and number:value from 1 to {}"
@@ -23,8 +23,8 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return features of 240249 pairs of yeast proteins and labels, +1 for those that interact.
 
     Each file has a row for each pair: 162 features and a class, with commas between them and -100 for a missing value.
-    As in the paper, features that lack a quarter of their values or more are left out, and the gaps of the others are
-    filled over all rows: with the mode where the values are whole numbers, with the mean otherwise.
+    As in the paper, features that lack a quarter of their values or more are left out. Gaps of the others are filled
+    from all rows: by the mode of whole numbers, otherwise by the mean.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     RequestError
-        If the files are not there.
+        If the files are absent.
     """
     import polars as pl
     from sklearn.impute import SimpleImputer
 
     names = ("dipsPosPair.feature", "dipsRandpairSub23w.feature")
-    files = brought("ppi", names, path, "https://www.cs.cmu.edu/~qyj/papers_sulp/proteins05_pages/features.html")
-    types = [pl.Float64] * PAIR_COLUMNS  # inferred, they would take four times as long
+    files = user_files("ppi", names, path, "https://www.cs.cmu.edu/~qyj/papers_sulp/proteins05_pages/features.html")
+    types = [pl.Float64] * PAIR_COLUMNS  # inferring them takes four times as long
     with read_as("163 numbers a row with commas between them", files):
         parts = [pl.read_csv(file, has_header=False, schema_overrides=types).to_numpy() for file in files]
     X = np.vstack(parts)[:, :-1]
@@ -55,10 +55,10 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return 2142 x 1021 bits of fingerprints and labels, +1 for an antagonist of the alpha1A adrenoceptor.
+    """Return 2142 x 1021 bits of fingerprints and labels, +1 for antagonists of the alpha1A adrenoceptor.
 
-    The compounds are published as structures, and Open Babel makes their FP2 fingerprints. Here each is a line in the
-    format of LIBSVM: the label, +1 or -1, and ``number:1`` for each bit that is set, from 1.
+    The compounds are published as structures; Open Babel computes their FP2 fingerprints. The file has a line in the
+    format of LIBSVM for each: the label, +1 or -1, and ``number:1`` for each bit that is set, from 1.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     Raises
     ------
     RequestError
-        If the file is not there.
+        If the file is absent.
     """
     origin = "the supplement of Jorissen, Gilson (2005), as FP2 fingerprints in the format of LIBSVM"
-    files = brought("chemo", ["chemo.svm"], path, origin)
+    files = user_files("chemo", ["chemo.svm"], path, origin)
     with read_as(LIBSVM_FORMAT.format(1021), files):
         return libsvm.read(*files, n_features=1021)
 
 
 def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return 488565 x 8 features of pairs of sequences and labels as they are, +1 for RNA that codes for no protein.
+    """Return 488565 x 8 features of pairs of sequences and labels, +1 for non-coding RNA.
 
     Parameters
     ----------
@@ -87,41 +87,40 @@ def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     RequestError
-        If the files are not there.
+        If the files are absent.
     """
     origin = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
-    files = brought("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
+    files = user_files("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
     with read_as(LIBSVM_FORMAT.format(8), files):
         X, y = libsvm.read(*files, n_features=8)
     return X.toarray(), y
 
 
 def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return transformed read counts of genes in samples of tissue and labels, +1 for a tumour; groups are patients.
+    """Return transformed read counts of genes in tissue samples and labels, +1 for a tumour; groups are patients.
 
-    The table has a row for each gene, its name first, and a column for each sample, headed by its TCGA barcode, such as
-    ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample, 01
-    to 09 for a tumour, 10 to 19 for normal tissue. Others are left out, and rows whose name begins with ``__``, which
-    count what belongs to no gene. Barlaud et al. (2015) hold errors on normal tissue, the minority, below a bound.
+    The table has a row for each gene, its name first, and a column for each sample, with a TCGA barcode as header such
+    as ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample,
+    01 to 09 for a tumour, 10 to 19 for normal tissue. Other samples are left out, as are rows with names that begin
+    with ``__``, counts of reads outside genes. Barlaud et al. (2015) bound the errors on normal tissue, the minority.
 
     Parameters
     ----------
     path : str, optional
-        The table, ``.parquet`` or with tabs between columns, perhaps packed by gzip; by default ``tcga/counts.tsv`` in
-        a data folder.
+        The table, ``.parquet`` or tab-separated, possibly compressed by gzip; by default ``tcga/counts.tsv`` in a data
+        folder.
     psi : float, optional
-        Counts become ``ln(count + psi / 2)``, in ]0.1, 1e6[; by default with the dispersion of the counts that the
-        paper draws. None leaves them as they are.
+        Dispersion, in ]0.1, 1e6[: counts become ``ln(count + psi / 2)``. By default that of the counts generated in the
+        paper. None leaves the counts unchanged.
 
     Raises
     ------
     RequestError
-        If psi is out of range, the file is not there, a column is headed by something else, or counts to be transformed
-        are negative.
+        If psi is out of range, the file is absent, a header is not a barcode, or counts to transform are negative.
     """
     if psi is not None:
         refuse(between(0.1, 1e6, psi=psi))
-    (file,) = brought("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
+    (file,) = user_files("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
     with read_as(
         "a table with tabs or in Parquet, the names of genes in its first column and counts in all others", [file]
     ):
@@ -131,7 +130,7 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     X = table[:, 1:].to_numpy().T[kept]
     if psi is not None and (X < 0).any():
         raise RequestError(
-            f"{file} has negative numbers where counts are expected: if it holds logarithms, add dataset.psi=null."
+            f"{file} has negative numbers, expected counts: if it holds logarithms, add dataset.psi=null."
         )
     y = [1 if codes[i] in TUMOUR else -1 for i in kept]
     patients = ["-".join(table.columns[1 + i].split("-")[:3]) for i in kept]
@@ -147,7 +146,7 @@ def _gene_table(file: Path) -> Any:
         _, *samples = pl.read_csv(file, separator="\t", n_rows=0).columns
         table = pl.read_csv(file, separator="\t", schema_overrides=dict.fromkeys(samples, pl.Float64))
     if table.width < 2:
-        raise ValueError("there is one column only")
+        raise ValueError("it has only one column")
     return table.filter(~pl.nth(0).str.starts_with("__"))
 
 
@@ -155,7 +154,7 @@ def _sample_type(barcode: str, file: Path) -> int:
     parts = barcode.split("-")
     if len(parts) < 4 or not parts[3][:2].isdigit():
         raise RequestError(
-            f"{file} has a column {barcode!r}, where a TCGA barcode such as 'TCGA-05-4244-01A' is expected: after the "
-            "names of the genes, each column must be a sample. Tables with a row for each sample: dataset=file."
+            f"{file} has a column {barcode!r}, expected a TCGA barcode such as 'TCGA-05-4244-01A': after the names of "
+            "the genes, each column must be a sample. For a table with a row for each sample, use dataset=file."
         )
     return int(parts[3][:2])

@@ -9,8 +9,8 @@ from npbench_datasets.counts import stabilized
 from npbench_datasets.ranges import between, refuse, truth, whole
 from npbench_datasets.two_classes import two_classes
 
-LENGTH_SPREAD = 0.7  # of the logarithm: lengths within a factor of four, as transcripts have
-SHALLOWEST = 0.1  # no library is empty
+LENGTH_SPREAD = 0.7  # standard deviation of the logarithm: lengths within a factor of four, as of transcripts
+MIN_DEPTH = 0.1
 
 
 def load_negative_binomial(
@@ -26,15 +26,15 @@ def load_negative_binomial(
     transform: bool = True,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw counts of reads as in section 4.3 of Barlaud, Combettes and Fillatre (2015), and transform them as there.
+    """Draw and transform read counts as in section 4.3 of Barlaud, Combettes and Fillatre (2015).
 
     Gene i of sample j has the count (their equation 38)::
 
         X_ij ~ NB(m_ij, psi),   m_ij = mu_i L_i D_j,   E X_ij = m_ij,   var X_ij = m_ij + m_ij^2 / psi
 
     and is drawn as Poisson(m_ij G) with G a Gamma variable of mean 1 and shape psi. The paper gives the sizes, psi and
-    the share of the genes that the minority changes; it leaves open the laws of mu, L and D and the size of the
-    change, which are here::
+    the share of the genes that the minority changes. It leaves open the laws of mu, L and D and the size of the
+    change; here they are::
 
         ln(mu_i) ~ N(ln(median_count), expression_spread^2),   for negatives + offset N(0, 1) in the genes changed
         ln(L_i)  ~ N(0, 0.7^2)
@@ -42,14 +42,14 @@ def load_negative_binomial(
 
     Features are ln(X + psi / 2) (equation 39). A gene's standard deviation is then about the root of the trigamma
     function at psi, 0.43, so that by default the means of the classes are some 5 standard deviations apart along the
-    best direction. Half of the samples are then separated without error, as a thousand genes let them, and a logistic
-    regression fitted to them errs on 2 to 3 % of the other half.
+    best direction. With a thousand genes, a logistic regression separates half of the samples without error, and errs
+    on 2 to 3 % of the other half.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives, the paper's majority, come first. The type I error is the
-        minority's, as there.
+        Number of samples of each class, at least 1; positives, the majority, come first. The type I error is on the
+        minority, as in the paper.
     n_features : int
         Number of genes, at least 1.
     psi : float
@@ -63,12 +63,11 @@ def load_negative_binomial(
     expression_spread : float
         Standard deviation of ln(mu) over genes, in ]0, 3[.
     depth_spread : float
-        Standard deviation of the depth before those below 0.1 are left out, in ]0, 1[. The depth says nothing of the
-        class.
+        Standard deviation of the depth before truncation at 0.1, in ]0, 1[. The depth is independent of the class.
     transform : bool
-        Whether X is transformed; else it is the counts.
+        Whether to transform the counts.
     seed : int
-        Not negative. Genes and classes have streams of their own: more negatives leave the positives as they are.
+        Seed, 0 or more. Genes and classes have their own streams, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -78,7 +77,7 @@ def load_negative_binomial(
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
 
     References
     ----------
@@ -112,7 +111,7 @@ def _means(
     n_genes: int, share_changed: float, offset: float, median_count: float, expression_spread: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mu L of each gene, for positives and for negatives."""
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))  # 0 and 1 are those of the classes
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))  # 0 and 1 belong to the classes
     length = np.exp(LENGTH_SPREAD * random.standard_normal(n_genes))
     mean = median_count * np.exp(expression_spread * random.standard_normal(n_genes)) * length
     changed = random.permutation(n_genes)[: round(share_changed * n_genes)]
@@ -123,7 +122,7 @@ def _means(
 
 def _counts(random: np.random.Generator, n: int, mean: np.ndarray, psi: float, depth_spread: float) -> np.ndarray:
     """Return the counts of ``n`` samples, of shape (n, n_genes)."""
-    too_shallow = ndtr((SHALLOWEST - 1) / depth_spread)
+    too_shallow = ndtr((MIN_DEPTH - 1) / depth_spread)
     depth = 1 + depth_spread * ndtri(random.uniform(too_shallow, 1, n))
     rate = random.standard_gamma(psi, (n, len(mean)))
     rate *= mean / psi

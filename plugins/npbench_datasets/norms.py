@@ -22,15 +22,15 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     positives: the squared distances follow chi-square laws, not central, with d degrees of freedom.
 
     Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. We take the densities of Breiman (1996)
-    in that dimension, and the class whose misses count in table 2 of Bach et al.: with the narrow class positive, the
+    in that dimension, and the positive class that agrees with table 2 of Bach et al.: with the narrow class, the
     best line costs 0.252 at their asymmetry of 0.327, and theirs 0.252 and 0.255; with the wide one it costs 0.174.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     return _ringnorm(2, n_pos, n_neg, seed)
 
@@ -48,16 +48,15 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
 def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Draw a Gaussian inside a wider one, in 20 dimensions, as in Delve.
 
-    The densities of :func:`load_ringnorm` with d = 20, and as many rows in all as Delve's file, which has been drawn
-    once and for all. The best classifier errs on 1.24 % where the classes are equally likely, the figure which
-    Breiman (1996) gives as 1.3 %; no line is nearly as good.
+    The densities of :func:`load_ringnorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier
+    errs on 1.24 % if the classes are equally likely, given as 1.3 % by Breiman (1996); no line is nearly as good.
 
     Parameters
     ----------
     n_pos, n_neg : int
         Samples of each class, at least 1; positives, the narrow class, come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -67,7 +66,7 @@ def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tupl
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     return _ringnorm(20, n_pos, n_neg, seed)
 
@@ -89,9 +88,9 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -101,7 +100,7 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     return _twonorm(2, n_pos, n_neg, seed)
 
@@ -109,15 +108,15 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
 def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Draw two Gaussians of unit covariance, in 20 dimensions, as in Delve.
 
-    The densities of :func:`load_twonorm` with d = 20, and as many rows in all as Delve's file, which has been drawn
-    once and for all. The best classifier, a line, errs on Phi(-2) = 2.3 % where the classes are equally likely.
+    The densities of :func:`load_twonorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier,
+    which is linear, errs on Phi(-2) = 2.3 % if the classes are equally likely.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first.
+        Number of samples of each class, at least 1; positives come first.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -127,7 +126,7 @@ def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     return _twonorm(20, n_pos, n_neg, seed)
 

@@ -1,4 +1,4 @@
-"""Positives of which a known share are false, as in target-decoy searches."""
+"""Positives with a known share of false ones, as in target-decoy searches."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def load_qvalue_mixture(
         negative: N(0, I)
         positive: share_false N(0, I) + (1 - share_false) N(m, I),   m = separation / sqrt(n_features) (1, ..., 1)
 
-    A false positive is drawn like a negative, so that no score tells the two apart. The likelihood ratio of the
-    classes grows with the mean of the features: that score is the ideal one, and :func:`largest_share` says how many
-    positives it can accept at a q-value of at most q.
+    False positives have the distribution of negatives, so that no score separates the two. The likelihood ratio of the
+    classes grows with the mean of the features, which is therefore the ideal score; :func:`largest_share` gives the
+    share of positives that it accepts at a q-value of at most q.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def load_qvalue_mixture(
     separation : float
         Distance between the two means, positive.
     seed : int
-        Not negative. Each class has a stream of its own: more negatives leave the positives as they are.
+        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def load_qvalue_mixture(
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
     """
     refuse(
         whole(1, n_pos=n_pos, n_neg=n_neg, n_features=n_features)
@@ -79,16 +79,16 @@ def largest_share(q: float, share_false: float, separation: float) -> float:
         P_fa(t)     = Phi(-t)
         accepted(t) = share_false Phi(-t) + (1 - share_false) Phi(separation - t)
 
-    The q-value P_fa / accepted falls as t grows, so that the share sought is accepted(t) where it equals q, that is
+    The q-value P_fa / accepted falls as t grows, so that the largest share is accepted(t) at the t where it equals q:
     where ``Phi(-t) / Phi(separation - t) = q (1 - share_false) / (1 - q share_false)``. By the Neyman-Pearson lemma
     no other score accepts more positives at the same P_fa.
 
     Parameters
     ----------
     q, share_false : float
-        In ]0, 1[.
+        Bound on the q-value and share of false positives, in ]0, 1[.
     separation : float
-        Positive.
+        Distance between the two means, positive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which values the parameters of a generator may take."""
+"""Checks of the parameters of generators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npbench.errors import RequestError
 
 
 def whole(lowest: int, **parameters: Any) -> list[str]:
-    """Return a sentence for each of the parameters that is not a whole number of at least ``lowest``."""
+    """Return a message for each parameter that is not a whole number of at least ``lowest``."""
     return [
         f"dataset.{name} is {value!r}: it must be a whole number, {lowest} or more."
         for name, value in parameters.items()
@@ -19,7 +19,7 @@ def whole(lowest: int, **parameters: Any) -> list[str]:
 
 
 def between(low: float, high: float, **parameters: Any) -> list[str]:
-    """Return a sentence for each of the parameters that is not a number in ]low, high[."""
+    """Return a message for each parameter that is not a number in ]low, high[."""
     limits = f"between {low:g} and {high:g}" if math.isfinite(high) else f"and finite, above {low:g}"
     return [
         f"dataset.{name} is {value!r}: it must be a number {limits}."
@@ -29,7 +29,7 @@ def between(low: float, high: float, **parameters: Any) -> list[str]:
 
 
 def truth(**parameters: Any) -> list[str]:
-    """Return a sentence for each of the parameters that is neither true nor false."""
+    """Return a message for each parameter that is neither true nor false."""
     return [
         f"dataset.{name} is {value!r}: it must be true or false."
         for name, value in parameters.items()
@@ -38,6 +38,6 @@ def truth(**parameters: Any) -> list[str]:
 
 
 def refuse(faults: list[str]) -> None:
-    """Raise a RequestError with the faults, if there are any."""
+    """Raise a RequestError if there are faults."""
     if faults:
         raise RequestError(*faults)

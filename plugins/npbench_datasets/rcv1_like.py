@@ -1,4 +1,4 @@
-"""A stand-in for RCV1, of the same size, density and class counts: bags of words after Zipf's law."""
+"""A stand-in for RCV1 of the same size, density and class counts: bags of words after Zipf's law."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from npbench_datasets.ranges import between, refuse, whole
 
-DRAWS_AT_ONCE = 1 << 22  # bounds the memory
+DRAWS_AT_ONCE = 1 << 22  # limits the memory
 
 
 def load_rcv1_like(
@@ -25,24 +25,24 @@ def load_rcv1_like(
     """Draw documents as bags of words, weighted by TF/IDF, of unit norm.
 
     Words come in pairs. A document of 1 + Poisson(m) draws takes the k-th pair with a probability proportional to
-    ``log(1 + 1/k)``, which is about 1/k, and of the pair the word that leans to the document's class with probability
-    ``(1 + separation) / 2``. The length m makes ``density n_features`` distinct words the expectation. A word that
-    occurs tf times in the document, and at all in a share s of the documents, weighs ``(1 + log tf) (1 - log s)``;
-    the row is then divided by its norm.
+    ``log(1 + 1/k)``, which is about 1/k, and of the pair the word associated with the document's class with probability
+    ``(1 + separation) / 2``. The length m makes the expected number of distinct words ``density n_features``. A word
+    that occurs tf times in the document, and in a share s of all documents, has the weight
+    ``(1 + log tf) (1 - log s)``; the row is then divided by its norm.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Documents of each class, at least 1, in random order; by default those of RCV1.
+        Number of documents of each class, at least 1, in random order; by default as in RCV1.
     n_features : int
-        Number of words, even, at least 2; by default that of their table I.
+        Number of words, even, at least 2; by default that of table I of Gasso et al. (2011).
     density : float
         Share of the entries of X that are not zero, in ]0, 0.2[ and above 1 / n_features.
     separation : float
-        How far the words lean to a class, in ]0, 1[. By default a linear classifier misses about a tenth of the
+        Association of words with a class, in ]0, 1[. By default a linear classifier misses about a tenth of the
         positives at rho = 0.05, as in table IV of Gasso et al. (2011).
     seed : int
-        Not negative.
+        Seed, 0 or more.
 
     Returns
     -------
@@ -52,11 +52,11 @@ def load_rcv1_like(
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range.
+        With a message for each parameter out of range.
 
     Notes
     -----
-    Time in proportion to the words drawn; memory for X twice, with 12 bytes for each entry that is not zero.
+    Time is proportional to the number of words drawn; memory is twice that of X, 12 bytes for each nonzero entry.
     """
     refuse(
         whole(1, n_pos=n_pos, n_neg=n_neg)
@@ -94,8 +94,8 @@ def _size_faults(n_features: int, density: float) -> list[str]:
 class _Vocabulary:
     n_pairs: int
     length: float  # expected draws of a document, beyond the first
-    lean: float  # probability of the word that leans to the document's class
-    weight: np.ndarray  # of each word, by how many documents have it
+    lean: float  # probability of the word of the pair that is associated with the class
+    weight: np.ndarray  # inverse document frequency of each word
 
     @classmethod
     def of(cls, n_features: int, n_distinct: float, separation: float) -> _Vocabulary:
@@ -105,7 +105,7 @@ class _Vocabulary:
         word = np.concatenate([lean * pair, (1 - lean) * pair])
 
         def missing(length: float) -> float:
-            # Each word occurs a Poisson number of times, but for the first draw.
+            # Each word occurs a Poisson number of times, except for the first draw.
             return n_distinct - np.sum(1 - (1 - word) * np.exp(-length * word))
 
         length = brentq(missing, 0.0, n_features * math.log(n_features + 1))
@@ -124,5 +124,5 @@ class _Vocabulary:
         value = (1 + np.log(count)) * self.weight[word]
         value /= np.sqrt(np.bincount(row, value**2))[row]
         start = np.searchsorted(row, np.arange(len(y) + 1))
-        indices, indptr = word.astype(np.int32), start.astype(np.int32)  # 64 bits where either is would waste memory
+        indices, indptr = word.astype(np.int32), start.astype(np.int32)  # 64-bit indices would waste memory
         return sparse.csr_array((value, indices, indptr), shape=(len(y), 2 * self.n_pairs))

@@ -1,4 +1,4 @@
-"""Two Gaussian classes of any size, dense or sparse, for work on performance."""
+"""Two Gaussian classes of any size, dense or sparse, for performance tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import sparse
 from npbench.errors import RequestError
 from npbench_datasets.ranges import between, refuse, whole
 
-# Drawn at once: 1 MB of X, which stays in a processor's cache. Another number would draw other rows.
+# Entries drawn at a time: 1 MB of X fits a processor's cache. Another number changes the rows.
 BLOCK_ENTRIES = 1 << 17
 
 
@@ -25,16 +25,16 @@ def load_scalable(
     separation: float = 2.0,
     seed: int = 0,
 ) -> tuple[Any, np.ndarray]:
-    """Draw two Gaussian classes, of any size.
+    """Draw two Gaussian classes of any size.
 
-    Entry j of a row is present with probability ``density``, independently of all others, and 0 otherwise; what is
-    present is::
+    Entry j of a row is present with probability ``density``, independently of all others, and 0 otherwise. Entries
+    that are present have the distribution::
 
         positive: N(c, 1),   c = separation / sqrt(density n_features)
         negative: N(0, 1)
 
     Dense, the best score is the sum of the features, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the
-    positives: 63 %, 36 %, 24 % by default at rho = 0.01, 0.05, 0.1. Sparse, it is the sum less c/2 for each entry that
+    positives: 63 %, 36 %, 24 % by default at rho = 0.01, 0.05, 0.1. Sparse, it is the sum minus c/2 for each entry that
     is present.
 
     Parameters
@@ -44,30 +44,30 @@ def load_scalable(
     n_features : int
         Number of columns, at least 1.
     density : float
-        Share of the entries that are present, in ]0, 1] and at least 1 / n_features. With 1, X is dense; below, CSR.
+        Share of the entries that are present, in ]0, 1] and at least 1 / n_features. X is dense for 1, otherwise CSR.
     imbalance : float
         Negatives for each positive, in ]0, 1e6[.
     separation : float
-        Distance between the means of the classes in standard deviations, in ]0, 100[; for sparse rows with as many
-        entries as expected.
+        Distance between the class means in standard deviations, in ]0, 100[; for sparse rows with the expected number
+        of entries.
     seed : int
-        Not negative. The first rows of more rows are the same rows.
+        Seed, 0 or more. A larger n_samples does not change the first rows.
 
     Returns
     -------
     X : float array or csr_array of shape (n_samples, n_features)
     y : int8 array of shape (n_samples,)
-        Positives are spread evenly; ``floor(n_samples / (1 + imbalance))`` in number.
+        Labels with ``floor(n_samples / (1 + imbalance))`` positives, evenly spread.
 
     Raises
     ------
     RequestError
-        With a sentence for each parameter out of range, or where X is larger than the memory.
+        With a message for each parameter out of range, or if X is larger than the memory.
 
     Notes
     -----
-    Time in proportion to the entries. Memory for X once, 8 bytes an entry or 12 if it is sparse, and beside it less
-    than 20 MB, or a few rows. :class:`Scalable` gives any rows without the others, where X is larger than the memory.
+    Time is proportional to the number of entries. Memory is that of X, 8 bytes an entry or 12 if sparse, and less than
+    20 MB or a few rows beside it. If X is larger than the memory, :class:`Scalable` draws any rows without the others.
     """
     refuse(
         whole(2, n_samples=n_samples)
@@ -83,8 +83,8 @@ def load_scalable(
     except MemoryError as error:
         size = n_samples * n_features * density * (8 if density == 1 else 12) / 1e9
         raise RequestError(
-            f"dataset.n_samples is {n_samples}: with {n_features} features X takes {size:.0f} GB, more than there is. "
-            "Lower it, or draw a part at a time with npbench_datasets.scalable.Scalable."
+            f"dataset.n_samples is {n_samples}: with {n_features} features X takes {size:.0f} GB, more than the "
+            "memory. Lower it, or draw a part at a time with npbench_datasets.scalable.Scalable."
         ) from error
 
 
@@ -105,10 +105,10 @@ def _size_faults(n_samples: int, n_features: int, density: float, imbalance: flo
 
 @dataclass(frozen=True)
 class Scalable:
-    """Any rows of :func:`load_scalable`, at any time.
+    """Random access to the rows of :func:`load_scalable`.
 
-    Rows are drawn in blocks, and block k from the stream (seed, k): which rows are asked for at once changes nothing
-    in them.
+    Rows are drawn in blocks, block k from the stream (seed, k), so that a row does not depend on the rows requested
+    with it.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Scalable:
     seed: int
 
     def rows(self, first: int, end: int) -> tuple[Any, np.ndarray]:
-        """Return rows ``first`` to ``end - 1`` and their labels; time and memory in proportion to them."""
+        """Return rows ``first`` to ``end - 1`` and their labels; time and memory are proportional to their number."""
         return self._dense(first, end) if self.density == 1 else self._sparse(first, end)
 
     def _dense(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
@@ -156,7 +156,7 @@ class Scalable:
         return sparse.csr_array((data[:n_stored], indices[:n_stored], indptr), shape=shape), y
 
     def _blocks(self, first: int, end: int, draw: Callable[..., Any]) -> Iterator[tuple[slice, Any, np.ndarray]]:
-        """Yield the rows of each block and their labels, and where they belong among the rows asked for."""
+        """Yield the place, rows and labels of each block among the requested rows."""
         size = max(1, int(BLOCK_ENTRIES / (self.density * self.n_features)))
         mean = self.separation / math.sqrt(self.density * self.n_features)
         for k in range(first // size, -(-end // size)):
@@ -189,5 +189,5 @@ class Scalable:
 
 
 def _at_most(expected: float) -> int:
-    """Return a number that a binomial count with this expectation does not exceed, but for once in 10^30 times."""
+    """Return a bound that a binomial count with this expectation exceeds less than once in 10^30 draws."""
     return int(expected + 12 * math.sqrt(expected) + 100)

@@ -1,4 +1,4 @@
-"""Data sets of the UCI repository: a table as text with a column of labels."""
+"""Data sets of the UCI repository: text tables with a column of labels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 683 x 9 grades of cells and labels, +1 for malignant (class 4); 16 of 699 rows are left out.
+    """Return 683 x 9 grades of cells and labels, +1 for malignant (class 4).
 
-    Those lack a value. The first column, the number of a sample, is left out too.
+    16 of 699 rows, with a missing value, are left out, and the first column, the number of the sample.
     """
     table = _complete(path)
     return table[:, 1:-1].to_numpy(), _labels(table[:, -1] == 4)
@@ -43,12 +43,12 @@ def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray
     path : Path
         The file.
     positive : str
-        That letter; there are 734 (H, Z) to 813 (U) rows of each.
+        The letter; there are 734 (H, Z) to 813 (U) rows of each.
 
     Raises
     ------
     RequestError
-        If no row has that letter.
+        If no row has the letter.
     """
     table = _complete(path)
     if positive not in set(table[:, 0]):
@@ -59,8 +59,8 @@ def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray
 def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 345 x 6 features and labels, +1 for the selector 1.
 
-    The five blood tests and the number of drinks are the features. The selector was made to divide the rows into a
-    training and a test part; that it serves as a label is custom, and follows here from the paper's 6 features.
+    The features are five blood tests and the number of drinks. The selector was made to divide the rows into a training
+    and a test part; its use as a label is customary, and agrees with the 6 features of the paper.
     """
     table = _complete(path)
     return table[:, :-1].to_numpy(), _labels(table[:, -1] == 1)
@@ -70,7 +70,7 @@ def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 416 x 18 features of silhouettes and labels, +1 for van and -1 for saab; bus and opel are left out."""
     import polars as pl
 
-    # Some lines end in a blank, which begins a twentieth column.
+    # Some lines end in a blank, which starts a twentieth column.
     tables = (pl.read_csv(path, has_header=False, separator=" ", columns=list(range(19))) for path in paths)
     table = pl.concat(tables).filter(pl.nth(-1).is_in(["van", "saab"]))
     return table[:, :-1].to_numpy(), _labels(table[:, -1] == "van")
@@ -135,11 +135,9 @@ def _class_0_against_1(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _uncompressed(path: Path) -> str:
-    """Return the text in a ``.Z`` file, the format of Unix compress, which gzip reads and Python does not."""
+    """Return the text of a ``.Z`` file, the format of Unix compress, which gzip reads and Python does not."""
     try:
         run = subprocess.run(["gzip", "-dc"], input=path.read_bytes(), capture_output=True, check=True)
     except FileNotFoundError as error:
-        raise RequestError(
-            f"{path} is compressed in a way that only the program gzip reads, and there is none: install gzip."
-        ) from error
+        raise RequestError(f"{path} needs the program gzip, which is not installed: install it.") from error
     return run.stdout.decode("ascii")

@@ -1,4 +1,4 @@
-"""Data of the user's own: a file in one of the usual formats, or a data set of OpenML."""
+"""Data of the user: a file in a common format, or a data set of OpenML."""
 
 from npbench import hookimpl
 from npbench.contracts import Dataset
@@ -6,17 +6,17 @@ from npbench.contracts import Dataset
 
 @hookimpl
 def npbench_datasets() -> list[Dataset]:
-    """Describe the two ways."""
-    positive = "the label in dataset.positive; 1 where the labels are 0 and 1 or -1 and 1"
+    """Describe the data sets."""
+    positive = "the label in dataset.positive; 1 if the labels are 0 and 1 or -1 and 1"
     return [
         Dataset(
             name="file",
             load="npbench_files.file:load_file",
-            title="A file of yours: CSV, TSV, Parquet, Arrow, SVMLight, ARFF, .mat or .npz",
+            title="Your own file: CSV, TSV, Parquet, Arrow, SVMLight, ARFF, .mat or .npz",
             positive=positive,
             source="the path in dataset.path",
-            licence="yours to know",
-            citation="yours to know",
+            licence="that of your file",
+            citation="that of your file",
         ),
         Dataset(
             name="openml",

@@ -1,4 +1,4 @@
-"""The format of Weka and OpenML."""
+"""ARFF, the format of Weka and OpenML."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def read_arff(stream: IO[bytes]) -> pl.DataFrame:
     Raises
     ------
     RequestError
-        If scikit-learn is of a version without the parser.
+        If the installed scikit-learn lacks the parser.
     """
-    # That of fetch_openml, by a name that is not public: SciPy's parser knows no strings and no sparse rows, and
-    # liac-arff, of which this is the copy that is kept up, has had no release since 2020.
+    # The private parser of fetch_openml, a maintained copy of liac-arff, which has had no release since 2020. SciPy's
+    # parser reads neither strings nor sparse rows.
     try:
         from sklearn.externals import _arff
     except ImportError as error:
         raise RequestError(
-            "this version of scikit-learn has no parser for ARFF files any more: save it as CSV or Parquet."
+            "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
         ) from error
 
     content = _arff.load(map(bytes.decode, stream), return_type=_arff.DENSE)

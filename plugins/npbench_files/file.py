@@ -1,4 +1,4 @@
-"""``dataset=file``: features and labels from a file of the user's."""
+"""``dataset=file``: features and labels from a file of the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from npbench.errors import RequestError
 from npbench.values import is_whole
-from npbench_files.formats import OF_TABLES, Format, format_of
+from npbench_files.formats import TABLE_SETTINGS, Format, format_of
 from npbench_files.labels import signs
 from npbench_files.opening import is_packed, opened
 from npbench_files.tables import matrix, separate
@@ -32,45 +32,43 @@ def load_file(
     features: str | None = None,
     n_features: int | None = None,
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return features and labels of a file, and, of a table, names, categories and groups.
+    """Return features and labels of a file; for a table also names, categories and groups.
 
     Parameters
     ----------
     path : str
-        The file; a relative path starts in the current folder. Ending in .gz, .bz2 or .xz, it is unpacked.
+        The file; a relative path starts in the current folder. Files ending in .gz, .bz2 or .xz are unpacked.
     label : str
         Column of the labels; for .mat and .npz, the variable that holds them. SVMLight files need none.
     positive : value or list of values
-        Labels of the rows that are +1. Not needed where there are but 0 and 1, -1 and 1, or false and true: the second
-        is +1.
+        Labels of the rows that are +1. Not needed if labels are 0 and 1, -1 and 1, or false and true: the second is +1.
     negative : value or list of values
-        Labels of the rows that are -1; rows of other labels are left out. ``rest``: all that are not positive. Not
-        needed where there are two labels.
+        Labels of the rows that are -1; rows of other labels are left out. ``rest`` means all that are not positive.
+        Not needed if there are two labels.
     group : str
-        Column of a table that is the same for rows which must not be divided, such as those of one patient.
+        Column of a table with a group for each row; rows of one group, such as one patient, are never divided.
     columns : list of str
-        Names of the features of a table; by default all columns that the other settings leave.
+        Names of the features of a table; by default all columns without another role.
     drop : list of str
-        Names of columns that are no features.
+        Names of columns that are not features.
     format : {"csv", "tsv", "parquet", "arrow", "svmlight", "arff", "mat", "npz"}
-        By default the end of the name tells.
-    delimiter : {"comma", "semicolon", "tab", "bar"} or a sign
-        What separates the columns of a text; by default the first of these that makes the most columns of the first
-        line.
+        Format; by default chosen by the end of the name.
+    delimiter : {"comma", "semicolon", "tab", "bar"} or a single character
+        Separator of the columns of a text; by default the one of the four that splits the first line into most columns.
     header : bool
-        Whether the first line of a text holds names; by default it does where it is all words, and does not where it
-        is all numbers. Without names the columns are ``column_0``, ``column_1``, ...
+        Whether the first line of a text holds names; by default it does if it has no numbers, and does not if it has
+        only numbers. Without names the columns are ``column_0``, ``column_1``, ...
     decimal : {"point", "comma"}
-        What numbers in a text have before their decimals; a point by default.
+        Decimal separator of numbers in a text, a point by default.
     features : str
-        Variable of the features in .mat and .npz; by default the only matrix there is.
+        Variable of the features in .mat and .npz; by default the only matrix.
     n_features : int
         Number of features in an SVMLight file; by default the largest that occurs, which must be below a million.
 
     Raises
     ------
     RequestError
-        If the file cannot be found or read, is of another kind than it seems, or does not hold what is asked for.
+        If the file cannot be found or read, has another format, or lacks what the settings name.
     """
     if path is None:
         raise RequestError("dataset.path has no value: name the file, as in dataset.path=table.csv.")
@@ -100,7 +98,7 @@ def load_file(
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Refuse values of a kind that a setting cannot have."""
+    """Refuse settings of a wrong type."""
     names = ("format", "label", "group", "features", "delimiter")
     single = [name for name in names if isinstance(given.get(name), list)]
     faults = [f"dataset.{name} is {given[name]!r}: it must be a single name." for name in single]
@@ -113,16 +111,18 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the features, the labels as they are, and what else there is."""
+    """Return the features, the raw labels, and other information on the data."""
     with opened(file) as stream:
         kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
-        if alien := [f"dataset.{name}" for name in given if name not in kind.settings]:
+        if unknown := [f"dataset.{name}" for name in given if name not in kind.settings]:
             known = ", ".join(f"dataset.{name}" for name in kind.settings)
-            raise RequestError(f"{kind.title} files know {known}, but not {', '.join(alien)}: leave it out.")
-        content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.of_reader})
+            raise RequestError(f"{kind.title} files accept {known}, but not {', '.join(unknown)}: leave it out.")
+        content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.reader_settings})
     if not kind.is_table:
         return (*content, {})
-    table, labels, groups = separate(content, **{name: value for name, value in given.items() if name in OF_TABLES})
+    table, labels, groups = separate(
+        content, **{name: value for name, value in given.items() if name in TABLE_SETTINGS}
+    )
     X, categorical = matrix(table)
     more = {"columns": table.columns, "categorical": categorical}
     return X, labels, more if groups is None else more | {"groups": groups.to_numpy()}
@@ -133,9 +133,9 @@ def _parsed(stream: IO[bytes], kind: Format, settings: dict[str, Any]) -> Any:
         return kind.read(stream, **settings)
     except RequestError:
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # each library has its own
+    except (Exception, pl.exceptions.PanicException) as error:  # each library raises its own
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
         raise RequestError(
-            f"it cannot be read as {kind.title} ({reason}): it is damaged, not complete, or of another format, which "
-            "dataset.format can name."
+            f"it cannot be read as {kind.title} ({reason}): it is damaged, not complete, or has another format, to be "
+            "named by dataset.format."
         ) from error

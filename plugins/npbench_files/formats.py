@@ -1,4 +1,4 @@
-"""Which format a file has, and what its reader needs to know."""
+"""Formats of files, their readers and settings."""
 
 from __future__ import annotations
 
@@ -15,53 +15,52 @@ from npbench_files.arff import read_arff
 from npbench_files.delimited import read_delimited
 from npbench_files.matrices import read_mat, read_npz, read_svmlight
 
-OF_TABLES = ("label", "group", "columns", "drop")  # settings that choose among columns by their names
-
-OF_TEXTS = ("delimiter", "header", "decimal")
+TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
+TEXT_SETTINGS = ("delimiter", "header", "decimal")
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file.
+    """A format of files.
 
     Parameters
     ----------
     title : str
-        What it is called in errors.
+        Name in errors.
     endings : tuple of str
-        How names of its files end.
+        Endings of file names.
     read : callable
-        Takes a binary file. It returns a DataFrame, with the label as one of its columns; or else features, dense or
-        CSR, and a Series of labels.
-    of_reader : tuple of str
+        Reader of a binary file. It returns a DataFrame with the label as one of its columns, or features, dense or CSR,
+        and a Series of labels.
+    reader_settings : tuple of str
         Settings that ``read`` takes by keyword.
     is_table : bool
-        Which of the two it returns.
+        Whether ``read`` returns a DataFrame.
     """
 
     title: str
     endings: tuple[str, ...]
     read: Callable[..., Any]
-    of_reader: tuple[str, ...] = ()
+    reader_settings: tuple[str, ...] = ()
     is_table: bool = True
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """All settings that mean something for it."""
-        return (*OF_TABLES, *self.of_reader) if self.is_table else self.of_reader
+        """All settings that apply to this format."""
+        return (*TABLE_SETTINGS, *self.reader_settings) if self.is_table else self.reader_settings
 
 
 def read_arrow(stream: IO[bytes]) -> pl.DataFrame:
-    """Return the table in an Arrow file, or in a recorded Arrow stream, which lacks the magic word."""
+    """Return the table in an Arrow file, or in a saved Arrow stream, which lacks the magic word."""
     is_file = stream.read(6) == b"ARROW1"
     stream.seek(0)
-    # Polars goes on reading a stream where the file underneath is, which has been read ahead.
+    # Polars would continue at the position of the underlying file, which has been read ahead.
     return pl.read_ipc(stream) if is_file else pl.read_ipc_stream(io.BytesIO(stream.read()))
 
 
 FORMATS = {
-    "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, OF_TEXTS),
-    "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, OF_TEXTS),
+    "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, TEXT_SETTINGS),
+    "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, TEXT_SETTINGS),
     "parquet": Format("Parquet", (".parquet", ".pq"), pl.read_parquet),
     "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), read_arrow),
     "svmlight": Format("SVMLight", (".svmlight", ".svm", ".libsvm"), read_svmlight, ("n_features",), is_table=False),
@@ -72,12 +71,12 @@ FORMATS = {
 
 
 def format_of(path: Path, name: str | None) -> Format:
-    """Return the format called ``name``, or the one that the end of the path says.
+    """Return the format called ``name``, or the one that belongs to the end of the path.
 
     Raises
     ------
     RequestError
-        If there is none of that name, or with that ending.
+        If no format has that name or ending.
 
     Examples
     --------
@@ -92,5 +91,5 @@ def format_of(path: Path, name: str | None) -> Format:
         if path.suffix.lower() in one.endings:
             return one
     raise RequestError(
-        f"the end of its name, {path.suffix!r}, says nothing of its format: choose dataset.format={'|'.join(FORMATS)}."
+        f"its name ends in {path.suffix!r}, which is no known format: choose dataset.format={'|'.join(FORMATS)}."
     )

@@ -1,4 +1,4 @@
-"""Which rows are positive and which negative, by the values of their labels."""
+"""Positive and negative rows by the values of their labels."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import polars as pl
 from npbench.errors import RequestError
 from npbench_files.wording import counted, listed
 
-CODED = ({"-1", "1"}, {"0", "1"}, {"false", "true"})  # pairs of which the second is taken for +1 unasked
+USUAL_PAIRS = ({"-1", "1"}, {"0", "1"}, {"false", "true"})  # the second is +1 by default
 REST = "rest"
 
 
 def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.ndarray:
-    """Return +1 for each row whose label is positive, -1 for each negative one, and 0 for what is left out.
+    """Return +1 for each row with a positive label, -1 for a negative one, and 0 for rows to leave out.
 
     Parameters
     ----------
     labels : Series
-        Numbers, words or booleans, one for each row.
+        Label of each row: numbers, words or booleans.
     positive : value or list of values, optional
-        Labels of +1. Not needed where there are but 0 and 1, -1 and 1, or false and true: 1, or true, is +1.
+        Labels of +1. Not needed if labels are 0 and 1, -1 and 1, or false and true: 1, or true, is +1.
     negative : value or list of values, optional
-        Labels of -1; ``"rest"`` for all that are not positive. Not needed where there are two labels.
+        Labels of -1; ``"rest"`` for all that are not positive. Not needed if there are two labels.
 
     Raises
     ------
     RequestError
-        If there are no rows, one of them has no label, a label that is asked for does not occur, or what is asked for
-        does not make two classes.
+        If there are no rows, a row has no label, a requested label does not occur, or the request does not make two
+        classes.
 
     Examples
     --------
@@ -42,21 +42,21 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
     """
     if labels.is_empty():
         raise RequestError("there are no rows.")
-    labels = _plain(labels).rename("label")
+    labels = _without_nan(labels).rename("label")
     if missing := labels.null_count():
         raise RequestError(
             f"labels are missing in {counted(missing)} of {len(labels)}: fill them in, or remove the rows."
         )
     counts = dict(labels.value_counts(name="count").sort("label").iter_rows())
     if len(counts) == 1:
-        raise RequestError(f"every row has the label {_told(counts)}: two classes are needed.")
-    plus = _named("positive", [_assumed(counts)] if positive is None else positive, counts)
+        raise RequestError(f"every row has the label {_shown(counts)}: expected two classes.")
+    plus = _named("positive", [_default_positive(counts)] if positive is None else positive, counts)
     minus = _negative(plus, negative, counts)
     return labels.is_in(plus).to_numpy().astype(np.int8) - labels.is_in(minus).to_numpy().astype(np.int8)
 
 
 def spelled(value: Any) -> str:
-    """Return a label as users type it: 1.0 is 1, and booleans are in lower case, also those that came as words.
+    """Return a label as users type it: 1.0 is 1, and booleans are in lower case, even if they are words.
 
     Examples
     --------
@@ -69,49 +69,47 @@ def spelled(value: Any) -> str:
     return text.lower() if text.lower() in ("true", "false") else text
 
 
-def _plain(labels: pl.Series) -> pl.Series:
+def _without_nan(labels: pl.Series) -> pl.Series:
     if labels.dtype.is_float():
         return labels.fill_nan(None)
     return labels if labels.dtype.is_numeric() or labels.dtype == pl.Boolean else labels.cast(pl.String)
 
 
-def _assumed(counts: Mapping[Any, int]) -> str:
-    """Return the label that is +1 where the user has not said so."""
-    if {spelled(value) for value in counts} in CODED:
+def _default_positive(counts: Mapping[Any, int]) -> str:
+    """Return the label that is +1 if the user named none."""
+    if {spelled(value) for value in counts} in USUAL_PAIRS:
         return max(spelled(value) for value in counts)
-    raise RequestError(f"dataset.positive has no value: name the label that is +1. There are {_told(counts)}.")
+    raise RequestError(f"dataset.positive has no value: name the label that is +1. There are {_shown(counts)}.")
 
 
 def _negative(plus: list[Any], negative: Any, counts: Mapping[Any, int]) -> list[Any]:
     rest = [value for value in counts if value not in plus]
     if not rest:
-        raise RequestError(f"dataset.positive names every label there is, {_told(counts)}: leave one for -1.")
+        raise RequestError(f"dataset.positive names every label, {_shown(counts)}: leave one for -1.")
     if negative is None and len(rest) > 1:
         raise RequestError(
-            f"there are {len(counts)} labels, {_told(counts)}: say which is -1 by dataset.negative, and rows of the "
-            "others are left out; or dataset.negative=rest for all that are not positive."
+            f"there are {len(counts)} labels, {_shown(counts)}: name the one that is -1 by dataset.negative, which "
+            "leaves out all others; or set dataset.negative=rest for all that are not positive."
         )
     if negative is None or (negative == REST and REST not in counts):
         return rest
     minus = _named("negative", negative, counts)
     if both := [value for value in minus if value in plus]:
-        raise RequestError(
-            f"dataset.positive and dataset.negative both name {listed(map(repr, both))}: decide for one."
-        )
+        raise RequestError(f"dataset.positive and dataset.negative both name {listed(map(repr, both))}: choose one.")
     return minus
 
 
 def _named(setting: str, wanted: Any, counts: Mapping[Any, int]) -> list[Any]:
-    """Return the values that are spelled like those that a setting names."""
+    """Return the label values that a setting names, however they are spelled."""
     values = {spelled(value): value for value in counts}
     names = [spelled(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
     if unknown := [name for name in names if name not in values]:
         raise RequestError(
-            f"dataset.{setting} is {listed(map(repr, unknown))}, a label that no row has. There are {_told(counts)}."
+            f"dataset.{setting} is {listed(map(repr, unknown))}, a label that no row has. There are {_shown(counts)}."
         )
     return [values[name] for name in names]
 
 
-def _told(counts: Mapping[Any, int]) -> str:
+def _shown(counts: Mapping[Any, int]) -> str:
     rows: Iterable[str] = (f"{spelled(value)!r} ({counted(count)})" for value, count in counts.items())
     return listed(rows)

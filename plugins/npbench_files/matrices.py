@@ -1,4 +1,4 @@
-"""Formats that hold a matrix of numbers rather than a table: SVMLight, .mat, .npz."""
+"""Formats with a matrix of numbers instead of a table: SVMLight, .mat, .npz."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from npbench_files.labels import spelled
 from npbench_files.tables import EXACT
 from npbench_files.wording import absent, listed
 
-HDF5 = 2  # major version, to SciPy, of what MATLAB calls 7.3
-MANY = 10**6  # features that an SVMLight file has only if the user says so: a slip in one index makes as many
+HDF5 = 2  # SciPy's major version of MATLAB's format 7.3
+MAX_FEATURES = 10**6  # of an SVMLight file unless the user sets more: one wrong index can exceed any number
 
 
 def read_svmlight(stream: IO[bytes], *, n_features: int | None = None) -> tuple[sparse.csr_array, pl.Series]:
@@ -26,24 +26,24 @@ def read_svmlight(stream: IO[bytes], *, n_features: int | None = None) -> tuple[
     stream : binary file
         Lines such as ``-1 3:0.5 17:1``; counted from 1 unless index 0 occurs.
     n_features : int, optional
-        Number of features. By default the largest that occurs, if it is below a million.
+        Number of features; by default the largest index, if it is below a million.
 
     Raises
     ------
     RequestError
-        If there are more features than that.
+        If an index is larger.
     """
     from sklearn.datasets import load_svmlight_file
 
     try:
         X, y = load_svmlight_file(stream)
     except OverflowError as error:
-        raise RequestError("an index of a feature is beyond 2^31, by a slip perhaps: correct it.") from error
+        raise RequestError("an index of a feature is beyond 2^31: correct it.") from error
     occurring = X.shape[1]
-    if n_features is None and occurring >= MANY:
+    if n_features is None and occurring >= MAX_FEATURES:
         used = len(np.unique(X.indices))
         raise RequestError(
-            f"features are numbered up to {occurring}, and {used} of them occur: if that is no slip in an index, say "
+            f"features are numbered up to {occurring}, but only {used} of them occur: correct the index, or set "
             f"dataset.n_features={occurring}."
         )
     if n_features is not None and n_features < occurring:
@@ -63,13 +63,13 @@ def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | Non
     from scipy.io.matlab import matfile_version
 
     if matfile_version(stream)[0] == HDF5:
-        raise RequestError("it is a MATLAB file of version 7.3: save it anew with save(..., '-v7').")
+        raise RequestError("it is a MATLAB file of version 7.3: save it again with save(..., '-v7').")
     variables = loadmat(stream)
     return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
 
 
 def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | None = None) -> tuple[Any, pl.Series]:
-    """Return two arrays of a NumPy archive, features and labels. Nothing is unpickled, as that can run any code.
+    """Return two arrays of a NumPy archive, features and labels. Nothing is unpickled, which could run any code.
 
     Raises
     ------
@@ -83,26 +83,26 @@ def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | Non
                 arrays[name] = archive[name]
             except ValueError as error:
                 raise RequestError(
-                    f"the array {name!r} holds Python objects, which are not read as that can run any code: save words "
-                    "as an array of type str."
+                    f"the array {name!r} holds Python objects, which are not read since that can run any code: save "
+                    "words as an array of type str."
                 ) from error
     return chosen(arrays, label, features)
 
 
 def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -> tuple[Any, pl.Series]:
-    """Return the array of the features, dense or CSR, and that of the labels.
+    """Return the array of the features, dense or CSR, and the labels.
 
     Parameters
     ----------
     arrays : mapping of str to array or sparse matrix
-        All that there are.
+        All arrays of the file.
     label, features : str, optional
-        Their names. The features need none where one other array only is a matrix.
+        Names of the two; by default the features are the only other matrix.
 
     Raises
     ------
     RequestError
-        If there is no such array, several could be meant, or they differ in their number of rows.
+        If an array does not exist, the choice is ambiguous, or numbers of rows differ.
 
     Examples
     --------
@@ -127,10 +127,10 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
     X, y = arrays[features], _column(arrays[label])
     if X.shape[0] != len(y):
         raise RequestError(
-            f"{features} has {X.shape[0]} rows, and {label} {len(y)} labels: there must be a row for each label."
+            f"{features} has {X.shape[0]} rows, and {label} {len(y)} labels: expected a label for each row."
         )
     if X.dtype.kind in "ui" and X.size and abs(X.astype(np.float64)).max() >= EXACT:
-        raise RequestError(f"{features} holds whole numbers of 2^53 and more, not all of which float64 tells apart.")
+        raise RequestError(f"{features} holds whole numbers of 2^53 and more, which float64 cannot represent exactly.")
     return (sparse.csr_array(X) if sparse.issparse(X) else X), y
 
 
@@ -139,7 +139,7 @@ def _is_matrix(array: Any) -> bool:
 
 
 def _column(labels: Any) -> pl.Series:
-    """Return labels as one column, also those that MATLAB has in a row, in a sparse matrix or, words, in cells."""
+    """Return labels as one column, even if MATLAB holds them in a row, a sparse matrix or cells of words."""
     flat = (labels.toarray() if sparse.issparse(labels) else np.asarray(labels)).ravel()
     if flat.dtype == object:
         flat = np.array([np.asarray(cell).item() if np.size(cell) == 1 else None for cell in flat], dtype=object)

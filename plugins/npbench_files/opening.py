@@ -1,4 +1,4 @@
-"""From a path to the bytes of a file, unpacked; or to a sentence where there are none worth parsing."""
+"""Open files, unpack them, and refuse those that hold no data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from npbench.errors import RequestError
 from npbench_files.wording import instead_of
 
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-PAGES = (b"<!doctype", b"<html", b"<head", b"<?xml")
+PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 BOM = b"\xef\xbb\xbf"
+MAX_UNPACKED = 4 << 30  # bytes: a small file can unpack to more than the memory
 
 
 def is_packed(file: Path) -> bool:
-    """Return whether the end of its name says that the file is compressed.
+    """Return whether a file is compressed, by the end of its name.
 
     Examples
     --------
@@ -31,14 +32,14 @@ def is_packed(file: Path) -> bool:
 
 
 def opened(file: Path) -> IO[bytes]:
-    """Return the content of a file as a binary stream that can be read from anywhere.
+    """Return the content of a file as a seekable binary stream.
 
-    A compressed file is unpacked into memory, as parsers of tables read by leaps.
+    A compressed file is unpacked into memory, since parsers of tables seek.
 
     Raises
     ------
     RequestError
-        If it cannot be opened or unpacked, is empty, or is a web page.
+        If the file cannot be opened or unpacked, is empty, or is a web page.
     """
     stream = _opened(file)
     try:
@@ -70,12 +71,15 @@ def _opened(file: Path) -> IO[bytes]:
 
 def _unpacked(stream: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
     try:
-        return io.BytesIO(unpack(stream).read())
+        content = unpack(stream).read(MAX_UNPACKED + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = str(error).rstrip(".")
         raise RequestError(
             f"it cannot be unpacked ({reason}): it is damaged, not complete, or not packed as its name says."
         ) from error
+    if len(content) > MAX_UNPACKED:
+        raise RequestError(f"it unpacks to more than {MAX_UNPACKED} bytes: unpack it on disk, and name that file.")
+    return io.BytesIO(content)
 
 
 def _refuse_pages(stream: IO[bytes]) -> None:
@@ -83,8 +87,6 @@ def _refuse_pages(stream: IO[bytes]) -> None:
     stream.seek(0)
     if not start:
         raise RequestError("the file is empty.")
-    if start.lower().startswith(PAGES):
+    if start.lower().startswith(PAGE_STARTS):
         shown = start.splitlines()[0][:40].decode("utf-8", errors="replace")
-        raise RequestError(
-            f"it begins with {shown!r}, as web pages and errors of servers do, and is no data: get the file itself."
-        )
+        raise RequestError(f"it begins with {shown!r}, as a web page or a server error does: get the file itself.")

@@ -20,21 +20,21 @@ def load_openml(
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
     """Return features, labels, names and categories of a data set of OpenML.
 
-    scikit-learn downloads it once, checks its MD5 sum, and keeps it in its own data folder.
+    scikit-learn downloads it once, checks its MD5, and keeps it in its own data folder.
 
     Parameters
     ----------
     id : int
-        Its number, as in openml.org/d/37.
+        Number of the data set, as in openml.org/d/37.
     label : str, optional
-        Column of the labels; by default the one that OpenML says.
+        Column of the labels; by default that of OpenML.
     positive, negative : value or list of values, optional
         As in :func:`npbench_files.file.load_file`.
 
     Raises
     ------
     RequestError
-        If it is not there and cannot be downloaded, or does not hold what is asked for.
+        If the data set cannot be downloaded, or lacks what the settings name.
     """
     if id is None:
         raise RequestError("dataset.id has no value: give the number of a data set, as in openml.org/d/37.")
@@ -49,7 +49,7 @@ def load_openml(
     X, names = bunch.data[y != 0], bunch.feature_names
     categorical = np.isin(names, list(bunch.categories))
     if sparse.issparse(X) and categorical.any():
-        X = X.toarray()  # a category is a code, of which 0 means no more than others
+        X = X.toarray()  # 0 is a category like any other
     return X, y[y != 0], {"columns": names, "categorical": categorical}
 
 
@@ -58,24 +58,24 @@ def _fetched(id: int, target: str | None) -> Any:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of second attempts; the last one's failure is told
+            warnings.simplefilter("ignore")  # about retries; a final failure is reported below
             return fetch_openml(data_id=id, target_column=target, as_frame=False, parser="liac-arff", n_retries=1)
     except KeyError as error:
-        raise RequestError(f"dataset.label is {target!r}, and there is no such column.") from error
+        raise RequestError(f"dataset.label is {target!r}, which is not a column.") from error
     except (OSError, HTTPException) as error:
         raise RequestError(
             f"it is not in scikit-learn's data folder, {get_data_home()}, and could not be downloaded from "
             f"https://www.openml.org ({error}). {_otherwise(id)}"
         ) from error
-    except Exception as error:  # the file can be wrong in many ways
+    except Exception as error:  # each parser raises its own
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise RequestError(f"what OpenML sent cannot be read ({reason}). {_otherwise(id)}") from error
 
 
 def _sparse_target(id: int, bunch: Any) -> Any:
-    """Return the labels of sparse rows, of which those that are 0, or the first category, do not lie in the file.
+    """Return the labels of sparse rows, which omit labels that are 0 or the first category.
 
-    scikit-learn leaves these undefined, but not where the labels are one of the features.
+    scikit-learn leaves such labels undefined, unless it reads them as a feature.
     """
     if len(bunch.target_names) != 1:
         return bunch.target
@@ -87,14 +87,14 @@ def _sparse_target(id: int, bunch: Any) -> Any:
 
 def _otherwise(id: int) -> str:
     return (
-        f"Get its file from https://www.openml.org/d/{id} by other means, and read it with dataset=file "
-        "dataset.path=..., which can also drop columns."
+        f"Get its file from https://www.openml.org/d/{id}, and read it with dataset=file dataset.path=..., which can "
+        "also drop columns."
     )
 
 
 def _labels(target: Any) -> pl.Series:
     if target is None:
-        raise RequestError("OpenML names no column of labels for it: name one by dataset.label.")
+        raise RequestError("OpenML has no column of labels for it: name one by dataset.label.")
     if np.ndim(target) != 1:
-        raise RequestError("OpenML names several columns of labels for it: name one by dataset.label.")
+        raise RequestError("OpenML has several columns of labels for it: name one by dataset.label.")
     return pl.Series("label", target.tolist())

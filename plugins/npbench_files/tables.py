@@ -1,4 +1,4 @@
-"""From a table with names and types of columns to a matrix of numbers and a column of labels."""
+"""Split a table into a matrix of numbers, labels and groups."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from npbench.errors import RequestError
 from npbench_files.labels import spelled
 from npbench_files.wording import SHOWN, absent, listed
 
-EXACT = 2**53  # from here on not every whole number is a float64
-FEW = 20  # rows, or categories, of which nothing can be concluded
+EXACT = 2**53  # float64 represents all smaller whole numbers
+FEW = 20  # rows or categories, too few to call a column a row number or an identifier
 WORDS = cs.string() | cs.categorical() | cs.enum()
 
 
 def separate(
     frame: pl.DataFrame, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None
 ) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Return the columns that are features, the one of the labels, and the one that says which rows belong together.
+    """Return the columns of the features, of the labels and of the groups.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def separate(
     label : str
         Name of the column of the labels.
     group : str, optional
-        Name of the column that is the same for rows that belong together.
+        Name of the column of the groups.
     columns, drop : list of str, optional
-        Names of the features, or of what is no feature.
+        Names of the features, or of columns that are not features.
 
     Raises
     ------
     RequestError
-        If a column does not exist, or none is left.
+        If a column does not exist, no feature is left, or a feature is the row number.
 
     Examples
     --------
@@ -61,20 +61,20 @@ def separate(
         raise RequestError(f"no column is left for the features. There are: {listed(frame.columns)}.")
     if columns is None and (counting := _counting(frame.select(features))):
         raise RequestError(
-            f"{_columns(counting)} the numbers of the rows, from 0 or 1 on, which are no feature: "
-            f"{_leave_out(counting)}, or name all features by dataset.columns."
+            f"{_columns(counting)} the numbers of the rows, which are not a feature: {_leave_out(counting)}, or name "
+            "all features by dataset.columns."
         )
     return frame.select(features), frame[asked["label"][0]], frame[asked["group"][0]] if group is not None else None
 
 
 def _names(given: Any) -> list[str]:
-    """Return column names as a list of words: YAML takes some for numbers."""
+    """Return column names as a list of strings: YAML reads some as numbers."""
     several = [] if given is None else given if isinstance(given, list) else [given]
     return [spelled(name) for name in several]
 
 
 def _counting(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that number the rows of a table which is long enough for that to be no accident."""
+    """Return the columns that number the rows, unless the table is so short that it may be an accident."""
     if len(frame) < FEW:
         return []
     count = pl.int_range(len(frame), eager=True)
@@ -83,15 +83,14 @@ def _counting(frame: pl.DataFrame) -> list[str]:
 
 
 def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return a float64 matrix, NaN where a value is missing, and which of its columns hold codes of categories.
+    """Return a float64 matrix, NaN for missing values, and a mask of the columns with category codes.
 
-    Words are categories. They are numbered in alphabetical order, so that every format gives the same codes.
+    Words are categories, numbered in alphabetical order, so that every format gives the same codes.
 
     Raises
     ------
     RequestError
-        If a column holds neither numbers nor words, whole numbers that float64 cannot tell apart, or words that do not
-        repeat.
+        If a column holds neither numbers nor words, whole numbers beyond float64, or words that hardly repeat.
 
     Examples
     --------
@@ -126,8 +125,8 @@ def _not_exact(frame: pl.DataFrame) -> list[str]:
     if not large:
         return []
     return [
-        f"{_columns(large)} whole numbers of 2^53 and more, not all of which are told apart in float64. If they "
-        f"identify rows, {_leave_out(large)}; else make them smaller."
+        f"{_columns(large)} whole numbers of 2^53 and more, which float64 cannot represent exactly. If they identify "
+        f"rows, {_leave_out(large)}; otherwise make them smaller."
     ]
 
 
@@ -138,17 +137,17 @@ def _not_repeating(words: pl.DataFrame) -> list[str]:
         return []
     example = words[unique[0]].drop_nulls()[0]
     return [
-        f"{_columns(unique)} words that hardly repeat, such as {example!r}, which are no categories: turn them into "
+        f"{_columns(unique)} words that hardly repeat, such as {example!r}, and are not categories: turn them into "
         f"numbers, or {_leave_out(unique)}."
     ]
 
 
 def _leave_out(names: Sequence[str]) -> str:
-    """Say what to type so that columns are no features; names with spaces and the like are quoted."""
+    """Return what to type to leave out columns; names with spaces or other special characters are quoted."""
     more = ",..." if len(names) > SHOWN else ""
     if all(re.fullmatch(r"[\w.-]+", name) for name in names[:SHOWN]):
-        return f"leave such columns out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
-    return f'leave such columns out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
+        return f"leave them out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
+    return f'leave them out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
 
 
 def _columns(names: Sequence[str]) -> str:

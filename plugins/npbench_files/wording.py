@@ -1,4 +1,4 @@
-"""Parts of sentences."""
+"""Phrases of error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHOWN = 10
 
 
 def listed(items: Iterable[str]) -> str:
-    """Join the first of ``items`` by commas, and say how many more there are.
+    """Join the first ``items`` by commas, with the number of the others.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def listed(items: Iterable[str]) -> str:
 
 
 def counted(n_rows: int) -> str:
-    """Say how many rows.
+    """Return the number of rows in words.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def counted(n_rows: int) -> str:
 
 
 def instead_of(name: str, names: Sequence[str]) -> str:
-    """Say which of the ``names`` is like one that is not among them, and what there are.
+    """Return a hint for an unknown ``name``: the most similar of the ``names``, and all of them.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def instead_of(name: str, names: Sequence[str]) -> str:
 
 
 def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:
-    """Return the sentence on a ``setting`` that names something which is not among ``names``.
+    """Return the error for a ``setting`` with a ``name`` that is not among ``names``.
 
     Examples
     --------

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse import diags_array, issparse
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
 from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
 
-NEGLIGIBLE = 1e-6  # what coordinates may drop of the samples, in units of the ridge
-NOISE = 1e-13  # a spread of this share of the values is their rounding
-FARTHEST = 1e5  # mean of a sparse feature, in standard deviations: its square times 1e-16 is lost of the variance
+RESIDUAL_TOLERANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
+ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
+MAX_SPARSE_MEAN = 1e5  # in standard deviations: the variance loses its square times 1e-16
 
 
+@inherit_docs
 class GenerativeNP(KernelClassifier):
     """Linear classifier from class means and covariances that minimises misses under a bound on the false-alarm rate.
 
@@ -35,64 +36,55 @@ class GenerativeNP(KernelClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[; at most 1/2 under the Gaussian bound.
     bound : {"chebyshev", "gaussian"}, default="chebyshev"
-        The tails assumed: those of any distribution, ``kappa = sqrt((1 - rho) / rho)``, or Gaussian ones,
+        Assumption on the tails: any distribution, ``kappa = sqrt((1 - rho) / rho)``, or Gaussian tails,
         ``kappa = Phi^-1(1 - rho)``.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        A callable takes two samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        ``exp(-gamma ||x - x'||^2)``; the paper's bandwidth is ``sigma = (2 gamma)^(-1/2)``. As in scikit-learn,
-        "scale" is ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``. Also scales the polynomial kernel.
-    degree : float, default=3
-        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
-    coef0 : float, default=0.0
-        Of the polynomial kernel.
     ridge : float, default=1e-4
         Multiple of the identity added to both covariances, in units of the total variance of the training sample;
-        positive. Both are taken in the kernel's space, which for the linear kernel is that of features scaled to unit
-        variance: the classifier does not depend on their units. Covariances are singular with fewer samples of a
-        class than dimensions, hence for most kernels: there the ridge decides how far they are trusted.
+        positive. Both are taken in the space of the kernel; for the linear kernel this is the space of features scaled
+        to unit variance, so that the classifier does not depend on their units. With fewer samples of a class than
+        dimensions, hence for most kernels, covariances are singular, and the ridge decides how far they are trusted.
     cache_size : float, default=1000
-        Megabytes that a Gram matrix, or a covariance matrix, may take. Up to ten are held at a time.
+        Memory for one Gram or covariance matrix, in megabytes; positive. Up to ten are held at the same time.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
-    coef_ : array of shape (1, n_features)
-        Weights, for the linear kernel.
     support_, support_vectors_, dual_coef_, n_support_
-        As for a support vector machine, for other kernels: f is an expansion over the training samples, not sparse.
+        As in :class:`sklearn.svm.SVC`, for kernels other than the linear one. The expansion is not sparse.
     intercept_ : array of shape (1,)
-        The b of ``f = w'x + b``. The unit of f is the standard deviation of the negatives: ``w'S_neg w = 1``.
+        Intercept b of ``f = w'x + b``. The unit of f is the standard deviation of the negatives: ``w'S_neg w = 1``.
     objective_ : float
-        The miss margin F, maximised.
+        Maximal miss margin F.
     predicted_p_nd_ : float
-        The miss rate that follows from F, or the bound on it.
+        Miss rate that follows from F, or the bound on it.
     n_iter_ : int
         Steps of the one-dimensional search.
     converged_ : bool
         True: the search does not fail.
     status_ : {"converged", "vacuous"}
         "vacuous": F <= 0 under the Chebyshev bound, which then allows a miss rate of 1.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or, for the linear
+        kernel, features overflow or the mean of a sparse one is too large for its covariance to be computed.
 
     Warns
     -----
     UserWarning
-        If the Chebyshev bound is vacuous: the rule at small rho, where kappa is large (9.95 at rho = 0.01).
+        If the Chebyshev bound is vacuous: usual at small rho, where kappa is large (9.95 at rho = 0.01).
 
     Notes
     -----
     Linear: O(n d^2 + d^3) operations and O(d^2) memory, or O(n^2 d + n^3) and O(n^2) when d > n. A CSR matrix stays
-    sparse, its covariances do not. Kernel: O(n^3) and O(n^2). A prediction takes as many kernel values as the Gram
-    matrix has rank: n, for most kernels.
+    sparse, its covariances do not. Kernel: O(n^3) and O(n^2). A prediction takes one kernel value for each rank of the
+    Gram matrix: n, for most kernels.
 
     References
     ----------
     K. Huang, H. Yang, I. King, M. Lyu (2006), Imbalanced learning with a biased minimax probability machine, IEEE
     Transactions on Systems, Man, and Cybernetics B 36(4). S. Kim, A. Magnani, S. Samar, S. Boyd, J. Lim (2006), Pareto
-    optimal linear classification, ICML. G. Gasso et al. (2011), section 2.1, has it as a baseline.
+    optimal linear classification, ICML. G. Gasso et al. (2011), section 2.1, uses it as a baseline.
 
     Examples
     --------
@@ -103,11 +95,11 @@ class GenerativeNP(KernelClassifier):
     (0.014, 0.006)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
-        "rho": [Interval(Real, 0, 1, closed="neither")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "rho": [FRACTION],
         "bound": [StrOptions({"gaussian", "chebyshev"})],
         **KernelClassifier._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "ridge": [POSITIVE],
     }
 
     def __init__(
@@ -131,43 +123,24 @@ class GenerativeNP(KernelClassifier):
         self.ridge = ridge
         self.cache_size = cache_size
 
-    def fit(self, X: Any, y: Any) -> GenerativeNP:
-        """Fit the classifier.
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        tail_distance(self.rho, self.bound)  # raises for rho > 1/2 under the Gaussian bound
 
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        GenerativeNP
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or, for the linear kernel,
-            features overflow or a sparse one lies so far from 0 that its covariance is lost to rounding.
-        """
-        self._validate_params()
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         kappa = tail_distance(self.rho, self.bound)
-        X, signs = self._training_set(X, y)
         if self.kernel == "linear":
             self._fit_linear(X, signs, kappa)
         else:
-            self._require_room(X.shape[0])
+            self._require_matrices(X.shape[0])
             x, b = self._expansion(self._gram(X).whole, signs, kappa)
-            self._keep_expansion(X, signs, x, b)
+            self._set_expansion(X, signs, x, b)
         if self.status_ == "vacuous":
-            warnings.warn(self._explanation(), UserWarning, stacklevel=2)
-        return self
+            warnings.warn(self._vacuous_bound(), UserWarning, stacklevel=4)  # names the caller of fit
 
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
-        self._require_room(min(n, d))
+        self._require_matrices(min(n, d))
         centre, inverse_spreads = _standardisation(X)
         if issparse(X):
             Z = X @ diags_array(inverse_spreads).tocsr()
@@ -187,15 +160,15 @@ class GenerativeNP(KernelClassifier):
         """Return the multipliers of the samples in w, and b, from a Gram matrix."""
         size = float(gram.diagonal().mean())
         variance = size - float(gram.mean())
-        Z, pivots, root = coordinates(gram, NEGLIGIBLE * min(self.ridge, 1.0) * variance)
-        # Samples that are all the same have no variance, and any unit will do.
-        w, b = self._direction(Z, signs, kappa, variance if variance > NOISE * size else size)
+        Z, pivots, root = coordinates(gram, RESIDUAL_TOLERANCE * min(self.ridge, 1.0) * variance)
+        # Equal samples have no variance, and any unit will do.
+        w, b = self._direction(Z, signs, kappa, variance if variance > ROUNDING * size else size)
         x = np.zeros(len(signs))
         x[pivots] = solve_triangular(root, w, trans="T", lower=True)
         return x, b
 
     def _direction(self, Z: Any, signs: np.ndarray, kappa: float, variance: float) -> tuple[np.ndarray, float]:
-        """Return (w, b) from samples and their total variance, and learn what there is to tell about them."""
+        """Return (w, b) from samples and their total variance; set the attributes that describe the search."""
         (mu_pos, S_pos), (mu_neg, S_neg) = moments(Z[signs > 0]), moments(Z[signs < 0])
         for S in (S_pos, S_neg):
             S.flat[:: len(S) + 1] += self.ridge * (variance or 1.0)
@@ -205,37 +178,37 @@ class GenerativeNP(KernelClassifier):
         self.status_ = "vacuous" if self.bound == "chebyshev" and self.objective_ <= 0.0 else "converged"
         return w, -float(w @ mu_neg) - kappa
 
-    def _require_room(self, order: int) -> None:
+    def _require_matrices(self, order: int) -> None:
         if 8 * order**2 > self.cache_size * MEGABYTE:
             raise ValueError(
-                f"GenerativeNP needs matrices of order {order}, {8 * order**2 / MEGABYTE:.0f} MB each: more than "
-                f"cache_size={self.cache_size:g}. Use fewer samples (kernel='linear': fewer features will do too), or "
-                "raise cache_size if there is memory for ten of them."
+                f"GenerativeNP needs matrices of order {order}, {8 * order**2 / MEGABYTE:.0f} MB each, more than "
+                f"cache_size={self.cache_size:g}: use fewer samples (or fewer features with kernel='linear'), or raise "
+                "cache_size if there is memory for ten of them."
             )
 
-    def _explanation(self) -> str:
+    def _vacuous_bound(self) -> str:
         return (
             f"GenerativeNP: the Chebyshev bound is vacuous. At rho={self.rho:g} no direction has a miss margin above 0 "
-            f"(the best is {self.objective_:.3g}), so that the miss rate may be as much as 1; the direction of the "
-            "largest margin is kept. Use a larger rho, another gamma, or bound='gaussian'."
+            f"(the largest is {self.objective_:.3g}), and the miss rate may be as large as 1. Use a larger rho, "
+            "another gamma, or bound='gaussian'."
         )
 
 
 def _standardisation(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return what to subtract from each feature, 0 for CSR, and 1 / (standard deviation), 0 for constant features."""
+    """Return the centre of each feature, 0 for CSR, and 1 / (standard deviation), 0 for constant features."""
     with np.errstate(over="ignore", invalid="ignore"):
         means, variances = mean_variance_axis(X, axis=0) if issparse(X) else (X.mean(axis=0), X.var(axis=0))
         spreads = np.sqrt(variances)
     if not np.isfinite(spreads).all():
-        raise ValueError("The features are too large for a variance to be computed: scale them to a moderate range.")
-    varies = spreads > NOISE * np.abs(means)
+        raise ValueError("The variance of the features overflows: scale them to a moderate range.")
+    varies = spreads > ROUNDING * np.abs(means)
     inverse_spreads = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=varies)
     if not issparse(X):
         return means, inverse_spreads
     distances = np.abs(means) * inverse_spreads
-    if np.any(distances > FARTHEST):
+    if np.any(distances > MAX_SPARSE_MEAN):
         raise ValueError(
-            f"Feature {np.argmax(distances)} has a mean of {np.max(distances):.1e} standard deviations, which takes "
-            "the digits of a sparse sample's covariance. Subtract a constant from it, or pass an array."
+            f"Feature {np.argmax(distances)} has a mean of {np.max(distances):.1e} standard deviations, too large to "
+            "compute the covariance of sparse samples: subtract a constant from it, or pass an array."
         )
     return np.zeros_like(means), inverse_spreads

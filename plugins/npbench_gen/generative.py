@@ -1,11 +1,11 @@
 """Linear classification from class means and covariances under a bound on the false-alarm rate.
 
-For a direction w, the intercept that makes the bound on false alarms exactly rho leaves the positives' mean
+For a direction w and the intercept with a false-alarm bound of exactly rho, the mean score of the positives is
 
     F(w) = (w'(mu_pos - mu_neg) - kappa sqrt(w'S_neg w)) / sqrt(w'S_pos w)
 
-of their standard deviations above 0, the *miss margin*. With kappa from Gaussian tails or from the one-sided Chebyshev
-inequality, the larger F, the smaller the miss rate (Huang, Yang, King and Lyu 2006; Kim et al. 2006).
+of its standard deviations above 0: the *miss margin*. kappa follows from Gaussian tails or from the one-sided Chebyshev
+inequality. The larger F, the smaller the miss rate (Huang, Yang, King and Lyu 2006; Kim et al. 2006).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from npbench.numerics.threads import one_blas_thread
 Array = np.ndarray
 Bound = Literal["gaussian", "chebyshev"]
 
-LEAST = 1e-150  # what may be squared without underflow
+TINY = 1e-150  # can be squared without underflow
 
 
 def tail_distance(rho: float, bound: Bound) -> float:
@@ -35,7 +35,7 @@ def tail_distance(rho: float, bound: Bound) -> float:
     Raises
     ------
     ValueError
-        If ``rho > 1/2`` under the Gaussian bound: kappa would be negative and F no longer have one peak.
+        If ``rho > 1/2`` under the Gaussian bound: kappa would be negative, and F may have several peaks.
 
     Examples
     --------
@@ -46,14 +46,14 @@ def tail_distance(rho: float, bound: Bound) -> float:
         return math.sqrt((1.0 - rho) / rho)
     if rho > 0.5:
         raise ValueError(
-            f"rho is {rho:g}: the Gaussian bound needs rho <= 1/2, since beyond it the miss margin has no single "
-            "maximum. Use bound='chebyshev', or a smaller rho."
+            f"rho is {rho:g}, but the Gaussian bound needs rho <= 1/2 for the miss margin to have a single maximum: "
+            "use bound='chebyshev', or a smaller rho."
         )
-    return float(-ndtri(rho))  # not ndtri(1 - rho), which is infinite where 1 - rho rounds to 1
+    return float(-ndtri(rho))  # ndtri(1 - rho) is infinite if 1 - rho rounds to 1
 
 
 def miss_rate(margin: float, bound: Bound) -> float:
-    """Return the miss rate at a miss margin F: ``Phi(-F)``, or at most ``1 / (1 + F^2)``, which is 1 for F <= 0.
+    """Return the miss rate at a miss margin F: ``Phi(-F)``, or the bound ``1 / (1 + F^2)``, which is 1 for F <= 0.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def miss_rate(margin: float, bound: Bound) -> float:
 def moments(X: Any) -> tuple[Array, Array]:
     """Return the mean, of shape (d,), and the covariance with 1/n, of shape (d, d), of an array or CSR matrix.
 
-    O(n d^2) operations for an array; a CSR matrix is not made dense, its covariance is.
+    O(n d^2) operations for an array. A CSR matrix stays sparse; its covariance is dense.
     """
     mean = np.asarray(X.mean(axis=0)).ravel()
     if issparse(X):
@@ -79,7 +79,7 @@ def moments(X: Any) -> tuple[Array, Array]:
 
 
 class Direction(NamedTuple):
-    """A direction that maximises the miss margin, with ``w'S_neg w = 1``; its margin; steps of the search."""
+    """Direction that maximises the miss margin, with ``w'S_neg w = 1``; its margin; number of search steps."""
 
     w: Array
     margin: float
@@ -87,12 +87,12 @@ class Direction(NamedTuple):
 
 
 class MissMargin:
-    """The miss margin F of two classes, maximised for any kappa after one generalised eigendecomposition.
+    """Miss margin F of two classes, which can be maximised for any kappa after one generalised eigendecomposition.
 
     The maximum lies on the curve ``w(s) = (S_neg - s S_pos)^-1 (mu_pos - mu_neg)`` for an s below the inverse of the
     largest eigenvalue of ``S_neg^-1 S_pos``. Along it, dF/ds has the sign of ``kappa - sqrt(w'S_neg w)``, and the root
-    increases with s: F has one peak, where ``w'S_neg w = kappa^2``. The peak is at s < 0 and F > 0 if kappa is below
-    ``sqrt(delta'S_neg^-1 delta)``, with delta the difference of the means, and at s > 0 and F < 0 if it is above.
+    increases with s: F has one peak, where ``w'S_neg w = kappa^2``. With delta the difference of the means, the peak is
+    at s < 0 with F > 0 if kappa is below ``sqrt(delta'S_neg^-1 delta)``, and at s > 0 with F < 0 if it is above.
 
     Parameters
     ----------
@@ -108,20 +108,21 @@ class MissMargin:
 
     Notes
     -----
-    O(d^3) operations, and O(d) for each point of the curve: where ``V'S_neg V = I`` and ``V'S_pos V = diag(l)``,
-    w(s) is V u with ``u_i = (V'delta)_i / (1 - s l_i)``. That ``|u| = kappa`` is the secular equation of trust
-    regions, and like there the curve may end before |u| reaches kappa: when delta is orthogonal to the eigenvectors of
-    the largest l. The maximum is then at the end, plus a multiple of such an eigenvector.
+    O(d^3) operations, and O(d) for each point of the curve: with ``V'S_neg V = I`` and ``V'S_pos V = diag(l)``, w(s)
+    is V u with ``u_i = (V'delta)_i / (1 - s l_i)``. ``|u| = kappa`` is the secular equation of trust regions. As there,
+    the curve may end before |u| reaches kappa, if delta is orthogonal to the eigenvectors of the largest l. The maximum
+    is then the end plus a multiple of such an eigenvector.
 
     With ``t = s / (s - 1)`` the curve is the ``(t S_pos + (1 - t) S_neg)^-1 delta`` of the literature, up to scale:
     t in [0, 1] for s <= 0, t < 0 for s in ]0, 1[, and t > 1 beyond.
     """
 
-    @one_blas_thread()  # two were ten times slower at d = 426 on a busy machine; and the last digit stays the same
+    # Two threads were ten times slower at d = 426 on a busy machine, and one makes the last digit reproducible.
+    @one_blas_thread()
     def __init__(self, delta: Array, S_pos: Array, S_neg: Array) -> None:
         self._l, self._V = eigh(S_pos, S_neg)
         self._delta = self._V.T @ delta
-        # Relative to the largest; rounding can make the others negative.
+        # Eigenvalues relative to the largest; rounding can make small ones negative.
         self._ratios = np.maximum(self._l / self._l[-1], np.finfo(float).eps)
 
     def maximise(self, kappa: float) -> Direction:
@@ -138,35 +139,36 @@ class MissMargin:
         return Direction(self._V @ u / length, float(margin), n_iter)
 
     def _peak(self, kappa: float) -> tuple[Array, int]:
-        """Return u on the curve with ``|u| = kappa``, any multiple of it for kappa = 0, and the steps taken."""
+        """Return u on the curve with ``|u| = kappa``, any multiple of it for kappa = 0, and the number of steps."""
         if kappa == 0.0 and self._delta.any():
             return self._delta / self._ratios, 0
         distance = float(np.linalg.norm(self._delta))
-        least, most = abs(self._delta[-1]) / max(kappa, LEAST), distance / max(kappa, LEAST)
+        least, most = abs(self._delta[-1]) / max(kappa, TINY), distance / max(kappa, TINY)
         if distance > kappa:
             least, most = most, most / self._ratios[0]
-        # Bounds on the root, with room for their rounding.
-        low, high = math.log(max(least, LEAST)) - 1e-9, math.log(max(most, LEAST)) + 1e-9
+        # Bounds on the root, widened by more than their rounding errors.
+        low, high = math.log(max(least, TINY)) - 1e-9, math.log(max(most, TINY)) + 1e-9
         if self._excess(low, kappa) <= 0.0:
             u = self._point(low)
-            u[-1] += math.sqrt(max(kappa**2 - u @ u, LEAST**2))
+            u[-1] += math.sqrt(max(kappa**2 - u @ u, TINY**2))
             return u, 0
         root, result = brentq(self._excess, low, high, args=(kappa,), xtol=1e-15, full_output=True)
         return self._point(root), result.iterations
 
     def _point(self, log_gap: float) -> Array:
-        """Return u on the curve where ``1 - s l_max = exp(log_gap)``, which loses no digits at either end."""
+        """Return u on the curve at ``1 - s l_max = exp(log_gap)``, a coordinate that is accurate at both ends."""
         return self._delta / (1.0 - self._ratios + math.exp(log_gap) * self._ratios)
 
     def _excess(self, log_gap: float, kappa: float) -> float:
+        """Return ``log(|u| / kappa)``."""
         length = float(np.linalg.norm(self._point(log_gap)))
-        return math.log(max(length, LEAST) / max(kappa, LEAST))
+        return math.log(max(length, TINY) / max(kappa, TINY))
 
 
 class Coordinates(NamedTuple):
-    """Samples of a kernel's space as rows of ``Z``, with ``K = ZZ'``.
+    """Samples in feature space as rows of ``Z``, with ``K = ZZ'``.
 
-    A linear function of the rows, ``Zw``, is the expansion ``K[:, pivots] solve(root.T, w)``.
+    A linear function ``Zw`` of the rows is the kernel expansion ``K[:, pivots] solve(root.T, w)``.
     """
 
     Z: Array
@@ -181,10 +183,9 @@ def coordinates(K: Array, tol: float) -> Coordinates:
     Parameters
     ----------
     K : array of shape (n, n)
-        Symmetric positive semi-definite.
+        Gram matrix, symmetric positive semi-definite.
     tol : float
-        Largest squared distance of a sample from the space of those before it that may be dropped; raised to what
-        rounding can tell from 0.
+        Largest squared distance of a sample from the span of the pivots that is ignored; at least the rounding error.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def coordinates(K: Array, tol: float) -> Coordinates:
     noise = len(K) * np.finfo(float).eps * float(K.diagonal().max())
     factor, order, rank, _ = lapack.dpstrf(K.T, tol=max(tol, noise), lower=1)
     if rank == 0:
-        raise ValueError("The kernel is 0 for all samples: take another, or a coef0 above 0 with kernel='poly'.")
+        raise ValueError("The kernel is 0 for all samples: use another, or a positive coef0 with kernel='poly'.")
     rows = np.tril(factor[:, :rank])
     Z = np.empty_like(rows)
     Z[order - 1] = rows

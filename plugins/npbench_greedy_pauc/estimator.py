@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import time
-import warnings
-from numbers import Integral
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import Interval
 
-from npbench.estimators.fpr_range import checked
+from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.fpr_range import check_fpr_range
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 
 
 class Trace(NamedTuple):
-    """A feature taken into the combination."""
+    """Partial AUC after a feature was added."""
 
     iteration: int
     seconds: float
     objective: float
 
 
+@inherit_docs
 class GreedyPAUC(LinearClassifier):
     """Linear classifier whose weights are set one after the other, each for the largest partial AUC in training.
 
@@ -34,56 +34,47 @@ class GreedyPAUC(LinearClassifier):
 
         (1 - |t|) s + t x,    t in {-1, -1 + 2/n_intervals, ..., 1},
 
-    s divided by its standard deviation, with the t of the largest partial AUC; of equally good ones the nearest to 0.
-    Ties count as errors in the search, as else constant scores would be better than most.
+    s divided by its standard deviation, with the t of the largest partial AUC, and the smallest abs(t) among ties.
+    Equal scores count as errors in the search, as otherwise constant scores would be better than most.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
-        Range of false-positive rates; the problem fills it in.
+        Range of false-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in.
     n_intervals : int, default=100
-        How many parts the weights t are divided into; at least 1. If even, t = 0 is among them: no feature can make the
-        partial AUC in training smaller.
+        Number of steps in the grid of weights t; at least 1. An even number puts t = 0 on the grid, and no feature can
+        then decrease the partial AUC in training.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
     coef_ : array of shape (1, n_features)
-        The weights of the features as they come.
+        Weights of the features in their original units.
     intercept_ : array of shape (1,)
-        Minus the threshold with the largest TPR - FPR of those with a false-positive rate in the range, in training.
+        Minus the threshold with the largest TPR - FPR among those with a training FPR in the range.
     order_ : int array of shape (n_features,)
-        The features in the order in which they were taken.
+        Features in the order in which they were added.
     n_iter_ : int
-        How many features there are.
+        Number of features.
     converged_ : bool
         Whether the scores of training samples differ.
     status_ : {"complete", "constant"}
         "constant" if they do not.
     objective_ : float
-        The partial AUC in training, over whole ranks; ties count as errors.
+        Partial AUC in training, over whole ranks; ties count as errors.
     trace_ : list of Trace
         Seconds and partial AUC after each feature.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
 
     Raises
     ------
     ValueError
         In ``fit``, if no training negative is ranked in the range.
 
-    Warns
-    -----
-    ConvergenceWarning
-        If all scores are equal, as no feature varies.
-
     Notes
     -----
-    Taken from Ricamato and Tortorella (2011), as far as their abstract and its use by Narasimhan and Agarwal (2016)
-    tell: dichotomizers, here features, are combined linearly, two at a time, for the largest partial AUC, by trying
-    weights of a grid, until all are in. Decided here: the order, by each one's own partial AUC; weights of both signs,
-    which for features there must be; units, by standard deviations; and any range, as in 2016, not only [0, b].
+    Follows Ricamato and Tortorella (2011), as far as their abstract and its use by Narasimhan and Agarwal (2016)
+    describe it: dichotomizers, here features, are combined linearly, two at a time, for the largest partial AUC, by
+    trying weights of a grid. Our decisions: the order, by each feature's own partial AUC; weights of both signs,
+    which features need; units, by standard deviations; any range, as in 2016, not only [0, b].
 
     O(n_features n_intervals n log n) operations; of CSR samples one column is dense at a time.
 
@@ -102,33 +93,24 @@ class GreedyPAUC(LinearClassifier):
     (0.804, 0.964, 'complete')
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _explanations: ClassVar[Mapping[str, str]] = {
+        "constant": "no feature varies, so all scores are equal. Use other features."
+    }
+    _parameter_constraints: ClassVar[Constraints] = {
         "fpr_range": [tuple, list],
-        "n_intervals": [Interval(Integral, 1, None, closed="left")],
+        "n_intervals": [COUNT],
     }
 
     def __init__(self, *, fpr_range: tuple[float, float] = (0.0, 1.0), n_intervals: int = 100) -> None:
         self.fpr_range = fpr_range
         self.n_intervals = n_intervals
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_fpr_range(self.fpr_range)
 
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        self._validate_params()
-        lo, hi = checked(self.fpr_range)
-        X, signs = self._training_set(X, y)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
+        lo, hi = self.fpr_range
         scale = StandardScaler(with_mean=False).fit(X).scale_
         features = _Features(X, scale, signs, ranks_within(int(np.sum(signs < 0)), lo, hi))
         weights = self._combine(features) / scale
@@ -137,10 +119,6 @@ class GreedyPAUC(LinearClassifier):
         self.n_iter_, self.objective_ = len(self.order_), features.area(scores)
         self.converged_ = bool(np.ptp(scores) > 0)
         self.status_ = "complete" if self.converged_ else "constant"
-        if not self.converged_:
-            text = f"{type(self).__name__}: no feature varies, so that all scores are equal. Use other features."
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        return self
 
     def _combine(self, features: _Features) -> np.ndarray:
         """Return the weights of the scaled features; sets order_ and trace_."""
@@ -167,7 +145,7 @@ class GreedyPAUC(LinearClassifier):
 
 
 class _Features:
-    """The columns of the samples in units of their spread, and the partial AUC of a score."""
+    """Columns of the samples in units of their spread, and the partial AUC of a score."""
 
     def __init__(self, X: Any, scale: np.ndarray, signs: np.ndarray, ranks: tuple[int, int]) -> None:
         self._columns = X.tocsc() if hasattr(X, "tocsc") else X
@@ -185,8 +163,8 @@ class _Features:
     def areas(self, score: np.ndarray, column: np.ndarray, ascending: np.ndarray) -> np.ndarray:
         """Return the partial AUC of ``(1 - |t|) score + t column`` for each t.
 
-        The negatives that are best for one t bound those best for the next from below: few others can be among them,
-        and to select from all takes long where many scores are equal.
+        The best negatives for one t give a lower bound for the best ones at the next t, so only few others compete.
+        Selecting from all of them takes long where many scores are equal.
         """
         (first, last), areas = self._ranks, np.empty(len(ascending))
         classes = [(score[rows], column[rows]) for rows in (self._positive, self._negative)]

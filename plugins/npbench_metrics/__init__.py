@@ -1,7 +1,7 @@
 """Shipped metrics.
 
-Decisions are the signs of the scores; a score of exactly 0 decides nothing and counts as an error, whichever the
-class, in every metric built on decisions.
+Decisions are the signs of the scores. A score of exactly 0 is no decision: all metrics of decisions count it as an
+error of either class.
 """
 
 from npbench import hookimpl
@@ -59,14 +59,14 @@ def npbench_metrics() -> list[Metric]:
             name="accuracy",
             compute="npbench_metrics.decisions:accuracy",
             direction="higher",
-            title="share of right decisions (a score of 0 is none)",
+            title="share of correct decisions (a score of 0 is an error)",
             tags=frozenset({"decisions"}),
         ),
         Metric(
             name="balanced_accuracy",
             compute="npbench_metrics.decisions:balanced_accuracy",
             direction="higher",
-            title="mean over the classes of the share of right decisions (a score of 0 is none)",
+            title="mean over classes of the share of correct decisions (a score of 0 is an error)",
             tags=frozenset({"decisions"}),
         ),
         Metric(
@@ -92,7 +92,7 @@ def npbench_metrics() -> list[Metric]:
             compute="npbench_metrics.rankings:pauc_fractional",
             direction="higher",
             problems=("pauc",),
-            title="mean TPR over exactly fpr_range, ranks at its ends in part, with 95 % limits",
+            title="mean TPR over exactly fpr_range, with partial ranks at its ends, with 95 % limits",
             reference=f"{_NARASIMHAN}, with ties one half; {_RESTRICTED}",
             tags=frozenset({"ranks"}),
         ),

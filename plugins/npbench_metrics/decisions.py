@@ -1,4 +1,4 @@
-"""Metrics of decisions: the sign of the score, where 0 is an error for both classes."""
+"""Metrics of decisions: signs of the scores, where 0 is an error for both classes."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def clopper_pearson(errors: np.ndarray, confidence: float = 0.95) -> Estimate:
     Parameters
     ----------
     errors : bool array of shape (n,)
-        Whether each of n independent trials was an error; n at least 1.
+        Whether each of n independent trials was an error, n >= 1.
     confidence : float
-        The limits cover the true rate with at least this probability, half of the rest on either side.
+        Least probability that the limits cover the true rate, with equal tails.
 
     References
     ----------
@@ -57,7 +57,7 @@ def clopper_pearson(errors: np.ndarray, confidence: float = 0.95) -> Estimate:
     return _clopper_pearson(int(np.sum(errors)), len(errors), confidence)
 
 
-@functools.lru_cache(maxsize=1 << 14)  # the stages of a path are thousands, their counts are few
+@functools.lru_cache(maxsize=1 << 14)  # a path has thousands of stages, but few distinct counts
 def _clopper_pearson(n_errors: int, n: int, confidence: float) -> Estimate:
     from scipy.stats import binomtest
 

@@ -1,4 +1,4 @@
-"""Metrics of the fitted model itself."""
+"""Metrics of the fitted model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 def n_support(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
     """Return the number of support vectors; NaN for a model that has none.
 
-    They are counted in ``support_`` (their row indices) or, failing that, summed over the classes of ``n_support_``,
-    as scikit-learn's support vector machines name them.
+    This is the length of ``support_`` or, without it, the sum of ``n_support_``, as in scikit-learn's support vector
+    machines.
 
     Examples
     --------
@@ -52,8 +52,7 @@ def surrogate_p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator
 def risk_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
     """Return the mean over positives of the model's ``surrogate_loss`` of f(x); NaN for a model that has none.
 
-    ``surrogate_loss`` takes margins y f(x) to losses; what is averaged here is the risk on held-out data of what the
-    model was fitted by.
+    ``surrogate_loss`` maps margins y f(x) to losses; the mean is the held-out risk under the loss of the fit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Metrics of the order of the scores; no threshold takes part."""
+"""Metrics of the order of the scores, without a threshold."""
 
 from __future__ import annotations
 
@@ -7,62 +7,60 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.numerics import pauc_metrics as partial_auc
-from npbench.numerics import rates
+from npbench.numerics import pauc_metrics, rates
 
 
 def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the share of (positive, negative) pairs in the right order, ties one half, with DeLong's 95 % limits.
 
-    Unlike :func:`sklearn.metrics.roc_auc_score` it takes infinite scores, which a threshold that rejects everything
-    gives.
+    Unlike :func:`sklearn.metrics.roc_auc_score` it accepts infinite scores, as of a classifier that rejects everything.
 
     Examples
     --------
     >>> auc(np.array([1, 1, -1, -1]), np.array([2.0, 0.5, 0.5, 0.0]), problem=None, estimator=None).value
     0.875
     """
-    area = partial_auc.pairwise(y, scores, 0.0, 1.0)
+    area = pauc_metrics.pairwise(y, scores, 0.0, 1.0)
     return Estimate(area.value, *area.limits(scale="identity"))
 
 
 def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the partial AUC over whole ranks in ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
-    What solvers optimise (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.pauc_metrics.pairwise`.
+    Solvers optimise this quantity (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.pauc_metrics.pairwise`.
     """
-    area = partial_auc.pairwise(y, scores, *problem.fpr_range)
+    area = pauc_metrics.pairwise(y, scores, *problem.fpr_range)
     return Estimate(area.value, *area.limits())
 
 
 def pauc_fractional(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the partial AUC over exactly ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
-    Ranks that an end of the range cuts count in part (:func:`npbench.numerics.pauc_metrics.fractional`).
+    Ranks cut by an end of the range count in part (:func:`npbench.numerics.pauc_metrics.fractional`).
     """
-    area = partial_auc.fractional(y, scores, *problem.fpr_range)
+    area = pauc_metrics.fractional(y, scores, *problem.fpr_range)
     return Estimate(area.value, *area.limits())
 
 
 def pauc_mcclish(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the partial AUC under the interpolated curve, 1/2 by chance and 1 at best, with 95 % limits.
 
-    For a range [0, b] it is the value of :func:`sklearn.metrics.roc_auc_score` with ``max_fpr=b``.
+    For a range [0, b] it equals :func:`sklearn.metrics.roc_auc_score` with ``max_fpr=b``.
     """
-    area = partial_auc.interpolated(y, scores, *problem.fpr_range)
+    area = pauc_metrics.interpolated(y, scores, *problem.fpr_range)
     low, high = area.limits()
-    return Estimate(*(partial_auc.mcclish(mean, *problem.fpr_range) for mean in (area.value, low, high)))
+    return Estimate(*(pauc_metrics.mcclish(mean, *problem.fpr_range) for mean in (area.value, low, high)))
 
 
 def tpr(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the true-positive rate of a threshold at the upper end of ``problem.fpr_range``, with 95 % limits.
 
-    The threshold is the lowest whose share of false alarms on these samples is at most that end (Narasimhan and
-    Agarwal 2016, section 8.3); the limits allow for it (:func:`npbench.numerics.pauc_metrics.tpr_limits`).
+    The threshold is the lowest with a false-positive rate of at most that end on these samples (Narasimhan and Agarwal
+    2016, section 8.3); the limits account for its estimation (:func:`npbench.numerics.pauc_metrics.tpr_limits`).
     """
     fpr = problem.fpr_range[1]
-    value, (low, high) = partial_auc.tpr_at(y, scores, fpr), partial_auc.tpr_limits(y, scores, fpr)
-    return Estimate(value, min(low, value), max(value, high))  # ties can bring a threshold outside of what is likely
+    value, (low, high) = pauc_metrics.tpr_at(y, scores, fpr), pauc_metrics.tpr_limits(y, scores, fpr)
+    return Estimate(value, min(low, value), max(value, high))  # ties can move the value outside of the limits
 
 
 def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:

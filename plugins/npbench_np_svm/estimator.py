@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE, Constraints
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.annealing import FalseAlarmBound, Found, Update, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
+@inherit_docs
 class NPSVM(RampClassifier):
     """Support vector machine that minimises misses under a bound on the false-alarm rate.
 
@@ -28,81 +29,9 @@ class NPSVM(RampClassifier):
     ----------
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
-    C : float, default=1.0
-        Cost of a missed positive against the margin; positive. It is per sample, as in :class:`sklearn.svm.SVC`: the
-        paper's C_+, which its grids are over, and its C / n_pos, since it weighs the mean loss of the positives.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        A callable takes two samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        ``exp(-gamma ||x - x'||^2)``; the paper's bandwidth is ``sigma = (2 gamma)^(-1/2)``. As in scikit-learn,
-        "scale" is ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``. Also scales the polynomial kernel.
-    degree : float, default=3
-        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
-    coef0 : float, default=0.0
-        Of the polynomial kernel.
-    eta : float, default=1.0
-        Half-width of the ramp; positive. (C, eta) and (C / eta^2, 1) give the same classifier up to the factor eta.
-    nu : float, optional
-        Gain of the update ``lambda <- lambda (1 + nu (P_fa - rho))``; positive. Default: 1 / rho.
-    epsilon : float, optional
-        Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``; positive. Default: rho / 20.
-    tol : float, default=1e-3
-        Tolerance of every convex step on its optimality conditions, in units of the margin; positive.
-    max_iter : int, default=200
-        Most convex steps.
-    update : {"secant", "gradient"}, default="secant"
-        How lambda moves: the gradient step of ``nu`` as printed, or that step until lambda is bracketed, then secants.
-    cache_size : float, default=1000
-        Megabytes the Gram matrix may take; beyond, rows are computed as they are needed.
     init_seed : int, optional
-        The samples that the first step takes as flat (the paper's first beta): each with probability one half, drawn
-        with this seed. Default: none of them, so that the first step is the ordinary asymmetric SVM.
-
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
-    support_ : int array of shape (n_support,)
-        Indices of the training samples with nonzero multipliers.
-    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
-        Those samples; empty for a precomputed kernel.
-    dual_coef_ : array of shape (1, n_support)
-        Their signed multipliers: ``f_0 = sum_i dual_coef_i k(support_i, .)``.
-    intercept_ : array of shape (1,)
-        The b of ``f = f_0 + b``.
-    coef_ : array of shape (1, n_features)
-        Weights, for the linear kernel.
-    n_support_ : int array of shape (2,)
-        Support vectors per class.
-    n_iter_ : int
-        Convex steps taken.
-    converged_ : bool
-        Whether the constraint was met within epsilon (or is inactive) and the last convex step within ``tol``.
-    status_ : {"converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"}
-        How the search ended; "imprecise" if its last convex step missed ``tol``.
-    multiplier_ : float
-        The lambda of the classifier.
-    surrogate_rates_ : (float, float)
-        (P_nd, P_fa) of the ramp loss on the training sample.
-    objective_ : float
-        ``1/2 ||f_0||^2 + C n_pos P_nd``.
-    duality_gap_ : float
-        Of the convex step that gave the classifier.
-    trace_ : list of Trace
-        Seconds, objective, p_fa, p_nd and multiplier of each iteration.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the constraint could not be met within epsilon; the best point seen is kept, and the text says why.
-
-    Notes
-    -----
-    The constraint binds the *surrogate* rate on the *training* sample. A guarantee on the rate itself needs a
-    threshold set on left-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``; a convex step takes
-    O(n_samples) for each of some hundred pair updates.
+        Seed of the paper's random first beta, which makes each sample flat with probability 1/2 in the first step.
+        By default no sample is flat, and the first step is the ordinary asymmetric SVM.
 
     References
     ----------
@@ -121,10 +50,10 @@ class NPSVM(RampClassifier):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         **RampClassifier._parameter_constraints,
-        "rho": [Interval(Real, 0, 1, closed="neither")],
-        "init_seed": [None, Interval(Integral, 0, None, closed="left")],
+        "rho": [FRACTION],
+        "init_seed": [None, ZERO_OR_MORE],
     }
 
     def __init__(
@@ -165,7 +94,7 @@ class NPSVM(RampClassifier):
         return FalseAlarmBound(self.rho)
 
     def search(self, svm: RampSVM) -> Found:
-        """Anneal: one convex step for each update of the multiplier."""
+        """Alternate one convex step with one update of the multiplier."""
         flat = None
         if self.init_seed is not None:
             flat = np.random.default_rng(self.init_seed).random(len(svm.y)) < 0.5

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.fpr_range import checked
+from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.fpr_range import check_fpr_range
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps, column
 
-LENGTHS = 2.0 ** np.arange(-6.0, 1.5, 0.5)  # that a step may have, in units of the smoothing
-LEAST_GAIN = 1e-9  # of the smoothed partial AUC, in a round
-NARROWING = 0.75  # of the rounds, after which the range is the one asked for
+STEP_LENGTHS = 2.0 ** np.arange(-6.0, 1.5, 0.5)  # in units of the smoothing
+MIN_GAIN = 1e-9  # of the smoothed partial AUC, in a round
+NARROWING_SHARE = 0.75  # of the rounds, over which the range narrows
 
 
 class Trace(NamedTuple):
-    """A round."""
+    """State after a round."""
 
     iteration: int
     seconds: float
     objective: float
 
 
+@inherit_docs
 class PAUCBoost(BinaryClassifier):
     """Sum of stumps, each added where the smoothed partial AUC rises most steeply, by the best step.
 
@@ -41,62 +40,53 @@ class PAUCBoost(BinaryClassifier):
         A(F) = 1/(m k) sum_i sum_j Phi(F(x_i) - F(x_j))
 
     over the m positives i and the k negatives j that F ranks in the range, Phi the normal distribution function; the
-    negatives are held during a round. The range ends at 1 in the first round and narrows to its own end, in equal
+    negatives are fixed during a round. The range ends at 1 in the first round and narrows to its own end, in equal
     ratios, over three quarters of the rounds.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
-        Range of false-positive rates; the problem fills it in.
+        Range of false-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in.
     max_iter : int, default=100
-        Most rounds; at least 1. They are the regularisation: more rounds fit the sample better, for good or bad.
+        Largest number of rounds; at least 1. It regularises: more rounds fit the training sample more closely.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
     features_ : int array of shape (n_rounds,)
-        The feature that each stump looks at.
+        Feature of each stump.
     thresholds_ : array of shape (n_rounds,)
-        What it is compared with.
+        Threshold of each stump on its feature.
     weights_ : array of shape (n_rounds,)
-        What a stump adds to the score above its threshold, beyond what it adds below.
+        Step of each stump: its contribution above the threshold minus that below.
     intercept_ : float
-        Minus the threshold with the largest TPR - FPR of those with a false-positive rate in the range, in training.
+        Minus the threshold with the largest TPR - FPR among those with a training FPR in the range.
     n_iter_ : int
-        Rounds taken.
+        Number of rounds.
     converged_ : bool
         Whether stumps were found: False if no feature varies.
     status_ : {"max_iter", "maximum", "constant"}
         How the fit ended; "maximum" if no step along the steepest stump raises A.
     objective_ : float
-        A in training, over the range asked for.
+        A in training, over ``fpr_range``.
     trace_ : list of Trace
         Seconds and A after each round.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
 
     Raises
     ------
     ValueError
         In ``fit``, if no training negative is ranked in the range.
 
-    Warns
-    -----
-    ConvergenceWarning
-        If no feature varies.
-
     Notes
     -----
-    Taken from Komori and Eguchi (2010): the objective, with a standard deviation of 1, since another one is another
-    unit of F; the choice of a weak classifier by the derivative; one feature at a time. They have natural cubic splines
-    for continuous features, with a penalty on their curvature, and stumps for discrete ones. Decided here: stumps for
-    all, which need no penalty; steps by a search, as the objective is not concave; ties at the ends of the range share
-    it, since F = 0 ties all; and the narrowing of the range. Without it, negatives ranked high by a coarse F are set
-    against all positives, most of them below, and what tells these apart is not what the range is about: F comes to
-    rank next to nothing.
+    Follows Komori and Eguchi (2010) in the objective, with a standard deviation of 1, since another one only changes
+    the unit of F; in choosing weak classifiers by the derivative; and in one feature at a time. They use natural cubic
+    splines for continuous features, with a penalty on their curvature, and stumps for discrete ones. Our decisions:
+    stumps for all features, which need no penalty; steps by a search, as the objective is not concave; ties at the ends
+    of the range share it, since F = 0 ties all; and the narrowing of the range. Without narrowing, negatives ranked
+    high by a coarse F are set against all positives, most of which rank below them. Stumps that separate these pairs
+    say nothing about the range, and F comes to rank next to nothing.
 
-    A round takes O(n n_features) operations, and no pairs are formed. A byte is kept for each value of X.
+    A round takes O(n n_features) operations, and no pairs are formed. Memory is one byte for each value of X.
 
     References
     ----------
@@ -113,42 +103,28 @@ class PAUCBoost(BinaryClassifier):
     (0.55, 1.0, 'max_iter')
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _explanations: ClassVar[Mapping[str, str]] = {
+        "constant": "no feature varies, so all scores are equal. Use other features."
+    }
+    _parameter_constraints: ClassVar[Constraints] = {
         "fpr_range": [tuple, list],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
     }
 
     def __init__(self, *, fpr_range: tuple[float, float] = (0.0, 1.0), max_iter: int = 100) -> None:
         self.fpr_range = fpr_range
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_fpr_range(self.fpr_range)
 
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        self._validate_params()
-        lo, hi = checked(self.fpr_range)
-        X, signs = self._training_set(X, y)
-        ranks = ranks_within(int(np.sum(signs < 0)), lo, hi)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
+        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
         scores = self._boost(X, signs, ranks)
-        self.intercept_ = -threshold_within(signs, scores, lo, hi)
+        self.intercept_ = -threshold_within(signs, scores, *self.fpr_range)
         self.n_iter_, self.objective_ = len(self.trace_), SmoothArea(signs, scores, *ranks).value(scores)
         self.converged_ = self.status_ != "constant"
-        if not self.converged_:
-            text = f"{type(self).__name__}: no feature varies, so that all scores are equal. Use other features."
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        return self
 
     def _boost(self, X: Any, signs: np.ndarray, ranks: tuple[int, int]) -> np.ndarray:
         """Return the scores of the sample; sets the stumps, status_ and trace_."""
@@ -162,12 +138,12 @@ class PAUCBoost(BinaryClassifier):
             area = SmoothArea(signs, scores, first, self._narrowed(iteration - 1, last, n_negative))
             j, threshold, sign = stumps.steepest(area.gradient(scores))
             above = column(columns, j) > threshold
-            values = [area.value(scores + sign * length * above) for length in LENGTHS]
+            values = [area.value(scores + sign * length * above) for length in STEP_LENGTHS]
             k = int(np.argmax(values))
-            if values[k] < area.value(scores) + LEAST_GAIN:
+            if values[k] < area.value(scores) + MIN_GAIN:
                 self.status_ = "maximum"
                 break
-            weight = sign * LENGTHS[k]
+            weight = sign * STEP_LENGTHS[k]
             scores = scores + weight * above
             found.append((j, threshold, weight))
             objective = SmoothArea(signs, scores, first, last).value(scores)
@@ -179,31 +155,18 @@ class PAUCBoost(BinaryClassifier):
         return scores
 
     def _narrowed(self, n_rounds: int, last: int, n_negative: int) -> int:
-        """Return the rank at which the range ends after some rounds."""
-        progress = min(1.0, n_rounds / (NARROWING * self.max_iter))
+        """Return the last rank of the range after ``n_rounds`` rounds."""
+        progress = min(1.0, n_rounds / (NARROWING_SHARE * self.max_iter))
         return max(last, round(n_negative * (last / n_negative) ** progress))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._samples(X)
+    def _scores(self, X: Any) -> np.ndarray:
         scores = np.zeros(X.shape[0])
         for step in self._steps(X):
             scores += step
         return scores + self.intercept_
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores after each round, with the threshold of the last."""
+        """Yield the scores after each round, with the threshold of the last one."""
         check_is_fitted(self)
         X = self._samples(X)
         scores = np.zeros(X.shape[0])

@@ -8,30 +8,30 @@ import numpy as np
 from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
-STEP = 1.0 / 64.0  # of the grid that scores are put on
-REACH = 8.5  # beyond it the normal distribution function is 0 or 1, and its density 0
+GRID_STEP = 1.0 / 64.0
+NORMAL_RANGE = 8.5  # beyond it the normal distribution function is 0 or 1, and its density 0
 
 
 class SmoothArea:
     """``A(s) = 1/(m k) sum_i sum_j q_j Phi(s_i - s_j)`` over positives i and some negatives j, in O(n) operations.
 
-    q_j is 1 for negatives that are ranked first < j <= last by the scores that this is made from and 0 for others, and
-    k = last - first. Tied negatives at an end of the range share what is inside of it evenly, as constant scores, from
-    which boosting starts, make all of them.
+    q_j is 1 for negatives ranked first < j <= last by the scores passed to the constructor, 0 for others, and
+    k = last - first. Negatives tied at an end of the range share the ranks inside it evenly; the constant scores that
+    boosting starts from tie all of them.
 
     Parameters
     ----------
     signs : array of shape (n,)
         Labels in {-1, +1}.
     scores : array of shape (n,)
-        They rank the negatives.
+        Scores that rank the negatives.
     first, last : int
-        The ranks.
+        Ranks of the negatives in the range.
 
     Notes
     -----
-    Scores are divided between the neighbouring points of a grid, where sums over pairs are convolutions. The result
-    is within 3e-5 of that of all pairs, which are never formed.
+    Scores are interpolated to a grid, where sums over pairs are convolutions. The result is within 3e-5 of the sum over
+    all pairs, which are never formed.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class SmoothArea:
         self._pairs = len(self._positive) * (last - first)
 
     def value(self, scores: np.ndarray) -> float:
-        """Return A for other scores; the negatives remain those that were ranked in the range."""
+        """Return A for other scores; the negatives in the range stay the same."""
         negatives = scores[self._inside]
         grid = _Grid(negatives)
         below = grid.convolved(grid.put(negatives, self._weights), ndtr)
@@ -67,7 +67,7 @@ class SmoothArea:
 
 
 def range_weights(negatives: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return how much of each negative is ranked first < j <= last, where tied ones share their ranks evenly.
+    """Return the share of each negative in the ranks first < j <= last; tied ones share their ranks evenly.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def range_weights(negatives: np.ndarray, first: int, last: int) -> np.ndarray:
 
 
 class _Grid:
-    """Points around some scores, at which sums over pairs are computed; other scores are moved to its ends."""
+    """Grid around some scores, on which sums over pairs are computed; scores outside are moved to its ends."""
 
     def __init__(self, around: np.ndarray) -> None:
-        self._origin = float(np.min(around)) - REACH
-        self._size = int((float(np.max(around)) + REACH - self._origin) / STEP) + 2
+        self._origin = float(np.min(around)) - NORMAL_RANGE
+        self._size = int((float(np.max(around)) + NORMAL_RANGE - self._origin) / GRID_STEP) + 2
 
     def _place(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        position = np.clip((scores - self._origin) / STEP, 0.0, self._size - 1.001)
+        position = np.clip((scores - self._origin) / GRID_STEP, 0.0, self._size - 1.001)
         left = position.astype(np.intp)
         return left, position - left
 
@@ -103,11 +103,11 @@ class _Grid:
 
     def convolved(self, masses: np.ndarray, kernel: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return the sum over masses of kernel(here - there) at every point."""
-        lags = STEP * np.arange(1 - self._size, self._size)
+        lags = GRID_STEP * np.arange(1 - self._size, self._size)
         return fftconvolve(masses, kernel(lags))[self._size - 1 : 2 * self._size - 1]
 
     def at(self, scores: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Interpolate values of the points."""
+        """Interpolate values of the grid points."""
         left, part = self._place(scores)
         return (1.0 - part) * values[left] + part * values[left + 1]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-N_THRESHOLDS = 255  # per feature at most, so that a byte tells where a value lies
+MAX_THRESHOLDS = 255  # per feature, so that one byte encodes the interval of a value
 
 
 class Stumps:
@@ -15,11 +15,11 @@ class Stumps:
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples. Of features with more values than can be told apart, evenly spaced quantiles are taken.
+        Samples. Features with more than 256 values are cut at evenly spaced quantiles.
 
     Notes
     -----
-    A byte is kept for each value, zeros of a sparse matrix too.
+    Memory is one byte for each value, including the zeros of a sparse matrix.
     """
 
     def __init__(self, X: Any) -> None:
@@ -34,14 +34,14 @@ class Stumps:
     def steepest(self, gradient: np.ndarray) -> tuple[int, float, float]:
         """Return feature, threshold and sign of the stump f with the largest ``abs(gradient'f)``, in O(n n_features).
 
-        The gradient is of shape (n_samples,) and has the sum 0. The sign is that of the product, 0 if there is no
+        The gradient is of shape (n_samples,) and has the sum 0. The sign is that of the product, 0 without a
         stump.
         """
         rows = np.flatnonzero(gradient)
         best = (0, 0.0, 0.0)
         for j, thresholds in enumerate(self._thresholds):
             sums = np.bincount(self._codes[j, rows], gradient[rows], len(thresholds) + 1)
-            slopes = -np.cumsum(sums[:-1])  # of what is above, as the sum of all is 0
+            slopes = -np.cumsum(sums[:-1])  # sums above the thresholds, as the total is 0
             if len(slopes):
                 k = int(np.argmax(np.abs(slopes)))
                 best = max(best, (j, thresholds[k], float(slopes[k])), key=lambda found: abs(found[2]))
@@ -55,8 +55,8 @@ def column(X: Any, j: int) -> np.ndarray:
 
 
 def _between(values: np.ndarray) -> np.ndarray:
-    """Return thresholds half-way between neighbours among the values, ascending."""
+    """Return the ascending midpoints between neighbouring values."""
     levels = np.unique(values)
-    if len(levels) > N_THRESHOLDS + 1:
-        levels = np.unique(np.quantile(values, np.linspace(0.0, 1.0, N_THRESHOLDS + 1), method="nearest"))
+    if len(levels) > MAX_THRESHOLDS + 1:
+        levels = np.unique(np.quantile(values, np.linspace(0.0, 1.0, MAX_THRESHOLDS + 1), method="nearest"))
     return levels[:-1] / 2.0 + levels[1:] / 2.0

@@ -6,7 +6,7 @@ Over the negatives ranked first < j <= last (k of them), m positives and scores 
 
 where R_last is the mean hinge loss over the ``last`` best negatives, convex, and R_first that over the ``first`` best.
 A subgradient of R_first at some scores gives a linear function below it, and so a convex function above R that touches
-it there. The procedure minimises one such function after another; the objective never rises.
+it there. The procedure minimises these functions in turn; the objective never rises.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.pauc_surrogates import StructuralRisk
 
-MOST_PLANES = 2000  # in one convex problem
-ACCURACY = 0.25  # of the tolerance, to which convex problems are solved
-HASTE = 0.1  # of the last decrease, to which they are solved where that is more
+MAX_PLANES = 2000  # in one convex problem
+INNER_TOL = 0.25  # tolerance of convex problems, relative to tol
+EARLY_INNER_TOL = 0.1  # the same relative to the last decrease of the objective, if that is larger
 
 
 class Step(NamedTuple):
-    """The objective after a step, and the planes that its convex problem took."""
+    """Objective of a step, and the number of planes of its convex problem."""
 
     iteration: int
     seconds: float
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where the procedure ended: one more convex problem would gain at most ``gap``."""
+    """Result of the procedure; one more convex problem would gain at most ``gap``."""
 
     w: np.ndarray
     objective: float
@@ -95,9 +95,9 @@ class Majorant:
 def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max_iter: int) -> Descent:
     """Decrease ``1/2 ||w||^2 + C R(Zw)`` from w by the concave-convex procedure.
 
-    Each convex problem starts from the last w and from the planes met so far, which are below the next majorant once
-    the difference of the two linear functions is added to them. It ends when its optimum is certified to be below the
-    objective by at most ``tol`` times that: no majorant at this w leads further.
+    Each convex problem starts from the last w and from the planes found so far, which lie below the next majorant once
+    the difference of the two linear functions is added to them. The procedure ends when the optimum of a convex problem
+    is certified to be below the objective by at most ``tol`` times the objective.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     risk : HingeRisk
         The surrogate R.
     C : float
-        Its weight.
+        Weight of the risk; positive.
     w : array of shape (n_features,)
-        Where to start.
+        Start.
     tol : float
         Gain, relative to the objective, below which the procedure ends.
     max_iter : int
-        Most convex problems.
+        Largest number of convex problems.
 
     References
     ----------
@@ -125,7 +125,7 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     majorant, status = risk.majorant(scores), "max_iter"
     for iteration in range(1, max_iter + 1):
         solution = minimise(
-            Z, majorant, C, tol=ACCURACY * tol, atol=HASTE * decrease, max_iter=MOST_PLANES, start=start
+            Z, majorant, C, tol=INNER_TOL * tol, atol=EARLY_INNER_TOL * decrease, max_iter=MAX_PLANES, start=start
         )
         gap = max(objective - solution.bound, 0.0)
         trace.append(Step(iteration, time.perf_counter() - started, objective, len(solution.trace)))
@@ -138,10 +138,8 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
             if decrease == 0.0:
                 status = "stalled"
                 break
-            start, decrease = (
-                solution,
-                0.0,
-            )  # it was near enough to the optimum in haste: on to that of the same problem
+            # The early tolerance was too loose for a decrease: solve the same problem to the final one.
+            start, decrease = solution, 0.0
             continue
         w, objective, decrease = solution.w, reached, objective - reached
         before, majorant = majorant, risk.majorant(scores)
@@ -151,7 +149,7 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
 
 
 def scaled(Z: Any, risk: HingeRisk, C: float, w: np.ndarray) -> np.ndarray:
-    """Return the multiple of w with the least objective of some from 0.001 to 1000, each a third more than the last."""
+    """Return the multiple of w with the least objective among 49 factors from 0.001 to 1000."""
     scores = Z @ w
     factors = np.geomspace(1e-3, 1e3, 49)
     return factors[np.argmin([_objective(risk, C, t * w, t * scores) for t in factors])] * w

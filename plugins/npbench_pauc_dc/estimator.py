@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from npbench.estimators.constraints import Constraints
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 from npbench.numerics.pauc_surrogates import ranks_within
-from npbench_pauc_dc.cccp import MOST_PLANES, HingeRisk, descend, scaled
+from npbench_pauc_dc.cccp import MAX_PLANES, HingeRisk, descend, scaled
 
 EXPLANATIONS = {
-    "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights kept "
-    "are those from which the search started. Use a wider fpr_range, other features, a kernel map (n_components) or a "
-    "larger C",
-    "stalled": "a convex problem could not be solved to tol. Scale the features to unit variance, or increase tol",
-    "max_iter": "max_iter convex problems did not suffice. Increase max_iter or tol, or decrease C",
+    "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights "
+    "returned are those from which the search started. Use a wider fpr_range, other features, a kernel map "
+    "(n_components) or a larger C.",
+    "stalled": "a convex problem could not be solved to tol. Scale the features to unit variance, or increase tol.",
+    "max_iter": "max_iter convex problems did not suffice. Increase max_iter or tol, or decrease C.",
 }
 
 
+@inherit_docs
 class PAUCDC(PartialAUCClassifier):
     """SVM for the area under the ROC curve over a range of false-positive rates, with the hinge loss in the range only.
 
@@ -28,66 +31,37 @@ class PAUCDC(PartialAUCClassifier):
         1/2 ||w||^2 + C R,   R = 1/(m k) sum_i sum_{first<j<=last} max(0, 1 - s_i + s_(j))
 
     with ``first = ceil(n lo)``, ``last = floor(n hi)`` and k = last - first, for ``fpr_range = (lo, hi)``. For lo > 0 R
-    is a difference of convex functions; the concave-convex procedure minimises a convex bound on it that touches it at
-    the last w, one after another. It starts from the solution of the structural SVM.
+    is a difference of convex functions. The concave-convex procedure repeatedly minimises a convex bound on it that
+    touches it at the last w, starting from the solution of the structural SVM.
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 0.2)
-        The range, ``0 <= lo < hi <= 1``; at least one negative must be ranked in it.
-    C : float, default=1.0
-        Weight of the risk, a mean over pairs; positive.
-    n_components : int, optional
-        Samples of the kernel map (Nystroem with an RBF kernel) that scores are linear after; None for linear scores.
-    gamma : float, optional
-        ``exp(-gamma ||x - x'||^2)``, where there is a kernel map; None for ``1 / n_features``.
-    tol : float, default=1e-3
-        What one more convex problem may gain at the end, relative to the objective; positive.
-    max_iter : int, default=100
-        Most convex problems.
-    random_state : int, RandomState or None, default=None
-        Draws the samples of the kernel map.
+    tol : float
+        Largest gain of one more convex problem, relative to the objective, at which the fit stops; positive.
+    max_iter : int
+        Largest number of convex problems.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
-    coef_ : array of shape (1, n_features) or (1, n_components)
-        The weights w, of the features or of what ``feature_map_`` returns.
-    intercept_ : array of shape (1,)
-        Less the threshold with the largest TPR - FPR of those whose FPR on the training sample is in ``fpr_range``.
-    feature_map_ : sklearn.kernel_approximation.Nystroem or None
-        The kernel map.
     n_iter_ : int
-        Convex problems solved; for lo = 0 the iterations of the only one.
+        Number of convex problems solved; for lo = 0 the iterations of the only one.
     converged_ : bool
-        Whether one more would gain at most ``tol``, certified by its duality gap, with weights better than none.
+        Whether one more problem would gain at most ``tol``, certified by its duality gap, with weights better than
+        w = 0.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights kept are then those that
-        the structural SVM keeps in that case.
+        How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights are then those that the
+        structural SVM returns in that case.
     objective_ : float
-        The objective at w; C, that of w = 0, if collapsed.
+        Objective at w; C, that of w = 0, if collapsed.
     duality_gap_ : float
-        How much one more convex problem could gain at most. The problem is not convex: a better w may be elsewhere.
+        Upper bound on the gain of one more convex problem. The problem is not convex: a better w may exist elsewhere.
     trace_ : list of Step
         Seconds, objective and planes of each convex problem (for lo = 0: of the iterations of the only one).
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-
-    Raises
-    ------
-    ValueError
-        If no negative is ranked in ``fpr_range``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If it ended otherwise than by converging.
 
     Notes
     -----
-    Where the structural SVM collapses, the procedure starts from the weights that it keeps, scaled to the least
-    objective. The end depends on the start, and on the subgradient taken where negatives tie.
+    If the structural SVM collapses, the procedure starts from the weights that it returns, scaled to the least
+    objective. The result depends on the start, and on the subgradient chosen where negatives tie.
 
     References
     ----------
@@ -106,7 +80,7 @@ class PAUCDC(PartialAUCClassifier):
     """
 
     _explanations = EXPLANATIONS
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         **PartialAUCClassifier._parameter_constraints,
         "fpr_range": [tuple, list],
     }
@@ -133,7 +107,7 @@ class PAUCDC(PartialAUCClassifier):
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
         ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
-        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MOST_PLANES, start=start)
+        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MAX_PLANES, start=start)
         if ranks[0] == 0:
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights

@@ -1,4 +1,4 @@
-"""The classifier that gives the scores: found, built, seeded, fitted and asked."""
+"""Build, seed, fit and score with the classifier inside a Scorer."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     params : mapping
         Parameters of the class, or those that differ from the instance's.
     asked : mapping
-        Parameters of the problem, for a solver that takes them.
+        Parameters of the problem, passed to a solver that takes them.
 
     Raises
     ------
     ValueError
-        If there is no such class, it gives no scores, or takes no such parameter or value; the message says what to do.
+        If the class does not exist, gives no scores, or does not take a parameter or value.
     """
     if isinstance(estimator, str):
         found = _imported(estimator) if "." in estimator else _solver(estimator)
@@ -43,7 +43,7 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
         try:
             model = found(**{**of_problem, **params})
-        except Exception as error:  # whatever someone's class raises
+        except Exception as error:  # any class, any error
             raise ValueError(f"{estimator} cannot be built with params={dict(params)}: {error}.") from error
     else:
         model = clone(estimator)
@@ -65,7 +65,7 @@ def _imported(path: str) -> type:
     parent, _, name = path.rpartition(".")
     try:
         module = importlib.import_module(parent)
-    except Exception as error:  # whatever importing someone's module raises
+    except Exception as error:  # any module, any error
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(f"estimator={path!r} cannot be imported: {reason}. {ADVICE}") from error
     if isinstance(found := getattr(module, name, None), type):
@@ -74,8 +74,8 @@ def _imported(path: str) -> type:
         key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, ClassifierMixin)
     ]
     near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
-    hint = f", but {near[0]}" if near else ""
-    raise ValueError(f"estimator={path!r}: there is no class {name} in {parent}{hint}. {ADVICE}")
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ValueError(f"estimator={path!r}: {parent} has no class {name}.{hint} {ADVICE}")
 
 
 def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -88,15 +88,14 @@ def _check_classifier(model: Any, estimator: Any) -> None:
     gives_scores = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
     if not (hasattr(model, "__sklearn_tags__") and is_classifier(model) and gives_scores):
         raise ValueError(
-            f"estimator={estimator!r} is no classifier with a decision_function or predict_proba, which give the "
-            f"scores. {ADVICE}"
+            f"estimator={estimator!r} is not a classifier with a decision_function or predict_proba. {ADVICE}"
         )
-    if hasattr(model, "_parameter_constraints"):  # what scikit-learn's own do in fit, done before any work
+    if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
         model._validate_params()
 
 
 def seed(model: Any, random: np.random.RandomState) -> None:
-    """Draw a seed for the classifier, and for each one inside it, that has a ``random_state`` and no value for it."""
+    """Draw a seed for each unset ``random_state`` of the classifier and of those nested in it."""
     unset = [
         name
         for name, value in sorted(model.get_params().items())
@@ -105,21 +104,23 @@ def seed(model: Any, random: np.random.RandomState) -> None:
     model.set_params(**{name: int(random.randint(np.iinfo(np.int32).max)) for name in unset})
 
 
-def fit(model: Any, X: Any, y: np.ndarray) -> bool:
-    """Fit the classifier, pass its warnings on, and return whether none of them was about convergence."""
+def fit(model: Any, X: Any, y: np.ndarray) -> str | None:
+    """Fit the classifier, pass on its warnings except about convergence, and return the first of those."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
+    unconverged = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
     for warning in caught:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+        if warning not in unconverged:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return str(unconverged[0].message) if unconverged else None
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
     """Return the decision function, or the log-odds of the positive class where there is none.
 
-    Log-odds tell probabilities apart that are nearly 1, where the next number below 1 is 1e-16 away. A probability of
-    0, as of a forest whose trees agree, counts as the smallest normal number: their scores are tied, about 708 from 0.
+    Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
+    a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
 
     Raises
     ------
@@ -134,6 +135,6 @@ def scores(model: Any, X: Any) -> np.ndarray:
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(
             f"{type(model).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "
-            "features, or give it other parameters."
+            "features, or change its parameters."
         )
     return given

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, SHARE, ZERO_OR_MORE, Constraints, StrOptions
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics import sgd
-from npbench.numerics.sgd_kernels import Rule
+from npbench_sgd import descent
+from npbench_sgd.kernels import Rule
 
 REACHED = ("converged", "inactive")
+TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
 
 
+@inherit_docs
 class StochasticNP(LinearClassifier):
     """Linear classifier that minimises misses under a bound on the false-alarm rate, one sample at a time.
 
@@ -27,83 +28,72 @@ class StochasticNP(LinearClassifier):
 
         lambda_c / 2 ||w||^2 + P_nd(f) + lambda (P_fa(f) - rho),
 
-    where P_nd and P_fa are the class means of a loss that approaches the 0-1 loss. Every sample moves w and b down the
-    gradient, and every negative moves lambda up or down by its own false alarm.
+    where P_nd and P_fa are the class means of a loss that approaches the 0-1 loss. Each sample moves w and b down the
+    gradient, and each negative moves lambda up or down by its own false alarm.
 
     Parameters
     ----------
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
     lambda_c : float, default=1e-4
-        Weight of the squared norm against the *mean* loss of the positives, positive; as in the paper, since a stream
-        has no number of samples. The batch NP-SVM's C, a cost per positive sample, is ``lambda_c = 1 / (C n_pos)``.
+        Weight of the squared norm against the *mean* loss of the positives; positive. As in the paper, since a stream
+        has no number of samples. The cost C per positive sample of the batch NP-SVM is ``lambda_c = 1 / (C n_pos)``.
     loss : {"sigmoid", "ramp"}, default="sigmoid"
-        ``1 / (1 + exp(eta z))`` of the margin z, or the line from 1 at z = -eta to 0 at z = eta.
+        Loss of the margin z: ``1 / (1 + exp(eta z))``, or the line from 1 at z = -eta to 0 at z = eta.
     eta : float, default=1.0
         Slope of the sigmoid, half-width of the ramp; positive.
     gamma_0 : float, optional
-        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. Default: what moves the
-        score of an average sample by 0.3 widths of the loss, 4.8 / (1 + mean ||x||^2) for the sigmoid with eta = 1.
+        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
+        score of an average sample by 0.3 widths of the loss: 4.8 / (1 + mean ||x||^2) for the sigmoid with eta = 1.
     tau : float, optional
-        Gain of the multiplier, positive: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``.
+        Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 3 / rho per pass.
     warm_up : int, default=1
-        Epochs at the start of ``fit`` in which lambda stays 1, but for the last one. Where weights learn slowly, lambda
-        would else rise until everything is rejected, where the loss is flat.
+        Number of initial epochs of ``fit`` with lambda = 1; the last epoch always updates lambda. If weights learn
+        slowly, lambda would otherwise rise until everything is rejected, where the loss is flat.
     max_iter : int, default=50
-        Epochs. There is no other end: the noise of single samples hides when to stop earlier.
+        Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     sampling : {"shuffle", "balanced"}, default="shuffle"
-        An epoch takes every sample once, in random order; or as many samples, half of them from each class, which is
-        faster when one class is small.
+        An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
+        which is faster when one class is small.
     average : bool, default=True
-        Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, or the last one.
+        Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
     epsilon : float, optional
         Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
     tol : float, default=0.1
-        Tolerance on ``imbalance_``, in ]0, 1], for ``converged_``.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the orders of the samples.
+        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
+    random_state : int, RandomState or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
-    coef_ : array of shape (1, n_features)
-        The weights w.
     intercept_ : array of shape (1,)
-        The b, not regularised, moved at the same rate for arrays and for sparse matrices.
+        Intercept b, not regularised, moved at the same rate for arrays and for sparse matrices.
     n_iter_ : int
-        Epochs run, or calls of ``partial_fit``.
+        Number of epochs, or of calls of ``partial_fit``.
     t_ : int
-        Steps taken.
+        Number of steps.
     multiplier_ : float
-        The lambda, averaged as the weights are.
+        Multiplier lambda, averaged as the weights are.
     surrogate_rates_ : (float, float)
         (P_nd, P_fa) of the loss on the training sample.
     objective_ : float
         ``lambda_c / 2 ||w||^2 + P_nd``.
     imbalance_ : float
-        What is left of the gradient: the norm of the sum of its parts by w, positives and negatives, over the sum of
-        their norms; 0 at a saddle point, at most 1.
+        Relative size of the gradient: the norm of the sum of its parts (w, positives, negatives) over the sum of their
+        norms; 0 at a saddle point, at most 1.
     converged_ : bool
         Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     status_ : {"converged", "inactive", "capped", "max_iter", "partial"}
-        How it ended: within the tolerances; likewise but with a constraint that does not bind; with P_fa still too
-        high at the largest multiplier, 1 / rho; outside the tolerances; after ``partial_fit``, which sees but a part.
+        How the fit ended: within the tolerances; likewise, with a constraint that does not bind; with P_fa still too
+        high at the largest multiplier, 1 / rho; outside the tolerances; after ``partial_fit``, which sees only a part.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the tolerances are missed; the text says by how much and what to try.
 
     Notes
     -----
-    An epoch takes O(non-zeros) whatever rho is. Arrays in C order and CSR matrices of float64 or float32 are read
-    where they are; anything else is copied once. Features should be of comparable size, as standardised ones are.
+    An epoch takes O(non-zeros) for every rho. Arrays in C order and CSR matrices of float64 or float32 are read in
+    place; other input is copied once. Features should be of comparable size, as standardised ones are.
 
     The constraint binds the *surrogate* rate on the *training* sample.
 
@@ -126,19 +116,19 @@ class StochasticNP(LinearClassifier):
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
-        "rho": [Interval(Real, 0, 1, closed="neither")],
-        "lambda_c": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "rho": [FRACTION],
+        "lambda_c": [POSITIVE],
         "loss": [StrOptions({"sigmoid", "ramp"})],
-        "eta": [Interval(Real, 0, None, closed="neither")],
-        "gamma_0": [None, Interval(Real, 0, None, closed="neither")],
-        "tau": [None, Interval(Real, 0, None, closed="neither")],
-        "warm_up": [Interval(Integral, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "eta": [POSITIVE],
+        "gamma_0": [None, POSITIVE],
+        "tau": [None, POSITIVE],
+        "warm_up": [ZERO_OR_MORE],
+        "max_iter": [COUNT],
         "sampling": [StrOptions({"shuffle", "balanced"})],
         "average": ["boolean"],
-        "epsilon": [None, Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, 1, closed="right")],
+        "epsilon": [None, POSITIVE],
+        "tol": [SHARE],
         "random_state": ["random_state"],
     }
 
@@ -173,28 +163,7 @@ class StochasticNP(LinearClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> StochasticNP:
-        """Fit the classifier, from the start.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        StochasticNP
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If features are so large that numbers overflow, or ``gamma_0`` is not below 1 / lambda_c.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         self._begin(X)
         self._count(is_positive)
@@ -207,24 +176,21 @@ class StochasticNP(LinearClassifier):
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
             self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
-        self._keep(self.max_iter)
+        self._set_weights(self.max_iter)
         try:
             self._assess(X, is_positive)
         except FloatingPointError:
-            raise ValueError(_TOO_LARGE) from None
-        if not self.converged_:
-            warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)
-        return self
+            raise ValueError(TOO_LARGE) from None
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> StochasticNP:
-        """Go on with one epoch over these samples, which may be of one class.
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Continue with one epoch over these samples, which may be of one class.
 
-        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, are those of all samples given so far.
+        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, count all samples given so far.
 
         Parameters
         ----------
         X : {array, sparse matrix} of shape (n_samples, n_features)
-            Some samples.
+            Some training samples.
         y : array of shape (n_samples,)
             Their labels.
         classes : array of shape (2,), optional
@@ -232,8 +198,8 @@ class StochasticNP(LinearClassifier):
 
         Returns
         -------
-        StochasticNP
-            The classifier, with ``status_`` "partial" and ``converged_`` False, since no sample is there to tell.
+        self
+            The classifier, with ``status_`` "partial" and ``converged_`` False, as convergence is not checked.
         """
         self._validate_params()
         first = not hasattr(self, "_descent")
@@ -243,43 +209,45 @@ class StochasticNP(LinearClassifier):
             self._begin(X)
         self._count(is_positive)
         self._run(X, is_positive, self._draws(is_positive), self._rule(is_positive))
-        self._keep(getattr(self, "n_iter_", 0) + 1)
+        self._set_weights(getattr(self, "n_iter_", 0) + 1)
         self.converged_, self.status_ = False, "partial"
         return self
 
     def _known_labels(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         if first:
             if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit: both labels.")
+                raise ValueError("classes must be passed on the first call to partial_fit: expected both labels.")
             self.classes_ = np.unique(classes)
             if len(self.classes_) != 2:
-                raise ValueError(f"Only binary classification is supported: classes has {len(self.classes_)} labels.")
+                raise ValueError(
+                    f"Only binary classification is supported: expected 2 classes, got {len(self.classes_)}."
+                )
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}."
             )
         is_known = np.isin(y, self.classes_)
         if not is_known.all():
-            strange = np.unique(y[~is_known]).tolist()
-            raise ValueError(f"y has labels that are not in classes: {strange[:5]!r}.")
+            unknown = np.unique(y[~is_known]).tolist()
+            raise ValueError(f"y has labels that are not in classes: {unknown[:5]!r}.")
         return np.asarray(y == self.classes_[1])
 
     def _begin(self, X: Any) -> None:
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self._gamma_0 = self._first_step(X)
-        self._descent = sgd.StochasticDescent(X.shape[1], self.average)
+        self._descent = descent.StochasticDescent(X.shape[1], self.average)
         self._n_positive, self._n_negative = 0, 0
 
     def _first_step(self, X: Any) -> float:
-        squared_norm = sgd.mean_squared_norm(X, self._random)
+        squared_norm = descent.mean_squared_norm(X, self._random)
         if not np.isfinite(squared_norm):
-            raise ValueError(_TOO_LARGE)
+            raise ValueError(TOO_LARGE)
         if self.gamma_0 is None:
-            return sgd.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
+            return descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
-                f"gamma_0={self.gamma_0:g} is too large a step for lambda_c={self.lambda_c:g}: it turns the weights "
-                "round. Choose gamma_0 below 1 / lambda_c, or None."
+                f"gamma_0={self.gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
+                "the weights: choose gamma_0 below 1 / lambda_c, or None."
             )
         return self.gamma_0
 
@@ -311,20 +279,20 @@ class StochasticNP(LinearClassifier):
             most=1.0 / self.rho,
         )
 
-    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> sgd.Pass:
+    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> descent.Pass:
         try:
-            return self._descent.run(sgd.rows_of(X), is_positive, draws.epoch(), rule)
+            return self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), rule)
         except FloatingPointError:
-            raise ValueError(_TOO_LARGE) from None
+            raise ValueError(TOO_LARGE) from None
 
-    def _keep(self, n_iter: int) -> None:
+    def _set_weights(self, n_iter: int) -> None:
         w, b, self.multiplier_ = self._descent.solution()
         self.coef_, self.intercept_ = w[None, :], np.array([b])
         self.n_iter_, self.t_ = n_iter, self._descent.t
 
     def _assess(self, X: Any, is_positive: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)
-        fit = sgd.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
+        fit = descent.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
         self.objective_, self.imbalance_ = fit.objective, fit.imbalance
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon
@@ -339,12 +307,8 @@ class StochasticNP(LinearClassifier):
 
     def _explanation(self) -> str:
         return (
-            f"StochasticNP: after {self.n_iter_} epochs the surrogate false-alarm rate is "
-            f"{self.surrogate_rates_[1]:.4g} (rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of "
-            f"the gradient cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance "
-            f"if they are not, try more epochs (max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a "
-            "larger tau or lambda_c."
+            f"after {self.n_iter_} epochs the surrogate false-alarm rate is {self.surrogate_rates_[1]:.4g} "
+            f"(rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of the gradient cancel up to "
+            f"{self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance, or try more epochs "
+            f"(max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or lambda_c."
         )
-
-
-_TOO_LARGE = "The features are so large that scores overflow. Scale them to unit variance, or choose a smaller gamma_0."

@@ -1,4 +1,4 @@
-"""Counts of reads, brought near to Gaussian."""
+"""Transform of read counts to nearly Gaussian features."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Z = ln(X + psi / 2)
 
-    has a variance near the trigamma function at psi, whatever the mean of X, if it is large.
+    has a variance near the trigamma function at psi for every large mean of X.
 
     Parameters
     ----------
     psi : float or array of shape (n_features,), default=6.0
-        Dispersion, of all features or of each, positive: a count of mean m has the variance m + m^2 / psi.
+        Dispersion, common or per feature; positive. A count of mean m has the variance m + m^2 / psi.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Counts, not negative.
+            Non-negative counts.
         y : None
             Not used.
 
@@ -64,7 +64,7 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         psi = np.asarray(self.psi, dtype=np.float64)
         if not np.all((psi > 0) & np.isfinite(psi)) or psi.shape not in ((), (X.shape[1],)):
             raise ValueError(
-                f"psi must be a positive number, or one for each of the {X.shape[1]} features; it is {self.psi!r}."
+                f"psi is {self.psi!r}: expected a positive number, or one for each of the {X.shape[1]} features"
             )
         _require_counts(X)
         return self
@@ -75,11 +75,12 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Counts, not negative.
+            Non-negative counts.
 
         Returns
         -------
         array of shape (n_samples, n_features)
+            Transformed counts.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -100,6 +101,6 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _require_counts(X: np.ndarray) -> None:
     if (X < 0).any():
         raise ValueError(
-            "Negative values in data passed to AnscombeTransform, where counts are expected: if they are logarithms "
-            "already, leave the transform out."
+            "Negative values in data passed to AnscombeTransform, which expects counts: if they are already "
+            "logarithms, leave the transform out."
         )

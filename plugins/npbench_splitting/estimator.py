@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
-from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
+from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
@@ -22,14 +22,14 @@ from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
 from npbench_splitting.numerics.splitting import Ball, GroupBound, Result, minimise
 from npbench_splitting.projections import gaps
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
 EXPLANATIONS = {
-    "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Allow more, centre and scale "
-    "the features, or take accelerate='newton' if it is not",
-    "stalled": "rounding allows no further decrease. Centre and scale the features, or allow a larger tol",
+    "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Increase max_iter, centre and "
+    "scale the features, or use accelerate='newton'",
+    "stalled": "rounding allows no further decrease. Centre and scale the features, or increase tol",
 }
 
 
+@inherit_docs
 class SplittingNP(LinearClassifier):
     """Linear classifier of least convex risk of misses, under a bound on the convex risk of false alarms.
 
@@ -44,83 +44,72 @@ class SplittingNP(LinearClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[; the tau of the paper's experiments.
     tau : float, optional
-        Bound on phi_neg. Default: ``rho``. It follows that P_fa <= tau / phi(0) on the training sample, so that
-        ``rho * phi(0)`` makes it certain that rho is kept there; phi(0) is ln 2 for "logistic" and 1/2 for
-        "matsusita". In practice P_fa is far below tau.
+        Bound on phi_neg. Default: ``rho``. It implies P_fa <= tau / phi(0) on the training sample, so that
+        ``rho * phi(0)`` guarantees rho there; phi(0) is ln 2 for "logistic" and 1/2 for "matsusita". In practice P_fa
+        is far below tau.
     loss : {"logistic", "matsusita", "hinge"}, default="logistic"
-        The phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a tau of its own, usually negative,
-        and bounds no rate.
+        Loss phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a ``tau`` of its own, usually
+        negative, and bounds no rate.
     fit_intercept : bool, default=True
         Whether f has the intercept b, as the weight of a constant feature; the paper has none.
     max_norm : float, optional
-        Bound on the Euclidean norm of w, not counting b; positive. With fewer samples than a few times the number of
+        Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.
     group_tau : float, optional
         Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`. Default: that of all negatives.
     n_features_to_select : int, optional
-        Use so many features only, those of the largest :class:`GeneScore` on the training sample. Default: all.
+        Number of features to use: those of the largest :class:`GeneScore` on the training sample. Default: all.
     tol : float, default=1e-6
         Largest relative KKT residual; positive.
     max_iter : int, default=1000
-        Most outer iterations.
+        Largest number of outer iterations.
     inner : int or "summable", default=9
-        Projection steps in each iteration, for ``accelerate`` other than "newton": at most so many, the paper's K_n, or
-        as many as make the errors of the projections summable.
+        Projection steps in each iteration, for ``accelerate`` other than "newton": their largest number, the paper's
+        K_n, or enough steps to make the errors of the projections summable.
     step : {"spectral", "frobenius"}, default="spectral"
-        The norm of the positives that bounds the step length, for ``accelerate`` other than "newton"; the Frobenius
-        norm is the paper's (equation 22), and gives shorter steps.
+        Norm of the positives that bounds the step length, for ``accelerate`` other than "newton". The Frobenius norm
+        is the paper's (equation 22), and gives shorter steps.
     accelerate : {"newton", "nesterov", "none"}, default="newton"
-        "none" is the paper's algorithm, "nesterov" the same with momentum; "newton" makes each iteration in the metric
-        of the Lagrangian's Hessian.
+        "none" is the paper's algorithm, "nesterov" the same with momentum; "newton" iterates in the metric of the
+        Hessian of the Lagrangian.
     keep : {"iterates", "projections"}, optional
-        "iterates": the weights of every iteration, for :meth:`staged_decision_function`. "projections": how each
-        projection converged, in place of the ordinary trace, for ``accelerate`` other than "newton".
+        "iterates" stores the weights of every iteration, for :meth:`staged_decision_function`. "projections" puts the
+        convergence of each projection into ``trace_``, for ``accelerate`` other than "newton".
     warm_start : bool, default=False
-        Whether :meth:`fit` starts from the weights of the fit before: along a path of tau.
+        Whether :meth:`fit` starts from the weights of the previous fit, as along a path of tau.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
     coef_ : array of shape (1, n_features)
-        The w; 0 for features that were not selected.
-    intercept_ : array of shape (1,)
-        The b.
+        Weights w; 0 for features that were not selected.
     n_iter_ : int
-        Outer iterations.
+        Number of outer iterations.
     converged_ : bool
         Whether the KKT residual is at most ``tol``.
     status_ : {"converged", "unattained", "max_iter", "stalled"}
-        "unattained": converged, but f separates the classes, so that the risk has an infimum, 0, and no minimiser; how
-        far the iterates went towards it is decided by ``tol``.
+        How the fit ended. "unattained": converged, but f separates the classes, so the risk has an infimum, 0, and no
+        minimiser; ``tol`` decides how far the iterates went towards it.
     objective_ : float
         phi_pos.
     surrogate_rates_ : (float, float)
         (phi_pos, phi_neg) on the training sample.
     multiplier_ : float
-        Of ``phi_neg <= tau``: what tau is worth in terms of phi_pos.
+        Multiplier of ``phi_neg <= tau``: the value of tau in units of phi_pos.
     group_multipliers_ : dict
-        Of the bound on each group.
+        Multiplier of the bound on each group.
     norm_multiplier_ : float
-        Of ``||w|| <= max_norm``; 0 without it.
+        Multiplier of ``||w|| <= max_norm``; 0 without it.
     kkt_residual_ : float
-        By how much the first-order conditions fail, relative to the sizes of their parts.
+        Violation of the first-order conditions, relative to the sizes of their parts.
     trace_ : list of Step
         Seconds, objective, surrogate and 0-1 rates, multiplier and KKT residual of each iterate, the start first; with
         ``keep="projections"`` the gap of each step of each projection.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the tolerance was not met, or the risk has no minimiser.
 
     Notes
     -----
-    O(n_samples n_features) operations for a step of a projection and as many for an iteration; "newton" solves linear
-    systems of order min(n_features, n_samples) besides. Where both are above 4000, "nesterov" takes its place, and a
-    bound out of reach is not recognised but ends with ``status_`` "max_iter". Sparse samples stay sparse.
+    A projection step takes O(n_samples n_features) operations, and so does an iteration; "newton" also solves linear
+    systems of order min(n_features, n_samples). If both exceed 4000, "nesterov" replaces it, and an infeasible bound is
+    not recognised but ends with ``status_`` "max_iter". Sparse samples stay sparse.
 
     References
     ----------
@@ -137,17 +126,17 @@ class SplittingNP(LinearClassifier):
     (0.1, 0.024)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
-        "rho": [Interval(Real, 0, 1, closed="neither")],
-        "tau": [None, Interval(Real, None, None, closed="neither")],
+    _parameter_constraints: ClassVar[Constraints] = {
+        "rho": [FRACTION],
+        "tau": [None, NUMBER],
         "loss": [StrOptions(set(LOSSES))],
         "fit_intercept": ["boolean"],
         "max_norm": [None, POSITIVE],
-        "group_tau": [None, Interval(Real, None, None, closed="neither")],
-        "n_features_to_select": [None, Interval(Integral, 1, None, closed="left")],
+        "group_tau": [None, NUMBER],
+        "n_features_to_select": [None, COUNT],
         "tol": [POSITIVE],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "inner": [StrOptions({"summable"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
+        "inner": [StrOptions({"summable"}), COUNT],
         "step": [StrOptions({"spectral", "frobenius"})],
         "accelerate": [StrOptions({"newton", "nesterov", "none"})],
         "keep": [None, StrOptions({"iterates", "projections"})],
@@ -197,8 +186,8 @@ class SplittingNP(LinearClassifier):
         y : array of shape (n_samples,)
             Two labels; the larger one is the positive class.
         groups : array of shape (n_samples,), optional
-            A number or word for each sample: the negatives of each group get a bound of their own, ``group_tau``.
-            Groups without negatives have none.
+            Group of each sample, a number or a string. The negatives of each group get their own bound, ``group_tau``;
+            groups without negatives have none.
 
         Returns
         -------
@@ -208,28 +197,36 @@ class SplittingNP(LinearClassifier):
         Raises
         ------
         ValueError
-            If no weights meet the bounds, in which case the least value that can be reached is told, or the calibrated
-            hinge falls without end.
+            If no weights meet the bounds (the message gives the least reachable value), or the calibrated hinge is
+            unbounded below.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``converged_`` is False, or ``status_`` is "unattained".
         """
-        self._validate_params()
-        self._require_positive_bounds()
-        X, signs = self._training_set(X, y)
+        self._run_fit(X, y, groups=groups)
+        return self
+
+    def _fit(self, X: Any, signs: np.ndarray, groups: Any = None) -> None:
         columns = self._selected(X, signs)
         labels, bounds = self._group_bounds(groups, signs)
-        result = self._minimum(_taken(X, columns), signs, bounds, self._start(X.shape[1], columns))
+        result = self._minimum(_select_columns(X, columns), signs, bounds, self._start(X.shape[1], columns))
         if result.status == "infeasible":
             raise ValueError(self._infeasible(result, labels))
-        self._learn(X.shape[1], columns, result, labels)
-        explanation = self._explanation()
-        if explanation:
-            warnings.warn(f"SplittingNP: {explanation}", ConvergenceWarning, stacklevel=2)
-        return self
+        self._set_result(X.shape[1], columns, result, labels)
+        if self.status_ == "unattained":
+            message = (
+                "SplittingNP: the classes can be separated, so the risk of misses has no minimiser but falls to 0 as "
+                f"weights grow; the fit stopped at tol={self.tol:g}. Set max_norm, which makes the problem well-posed."
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)  # names the caller of fit
 
     def _minimum(self, X: Any, signs: np.ndarray, bounds: list[GroupBound], w0: np.ndarray | None) -> Result:
         """Return the minimiser, the weight of the constant feature last."""
         Z = _with_constant(X) if self.fit_intercept else X
         balls = [] if self.max_norm is None else [Ball(self.max_norm, np.arange(X.shape[1]))]
-        # Products with one vector are bound by memory: threads of BLAS would wait for each other.
+        # Products with one vector are memory-bound: BLAS threads would wait for each other.
         threads = nullcontext() if self.accelerate == "newton" else one_blas_thread()
         with threads:
             return minimise(
@@ -252,10 +249,10 @@ class SplittingNP(LinearClassifier):
         return self._loss.value(np.asarray(margins, dtype=np.float64))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the posterior probabilities of both classes that go with the loss, ``1 - p`` and ``p = posterior(f)``.
+        """Return the posterior probabilities of both classes under the loss, ``1 - p`` and ``p = posterior(f)``.
 
-        They are those of a population in which false alarms weigh ``multiplier_`` against 1 for misses, whatever the
-        shares of the classes: for other odds, multiply ``p / (1 - p)``. For "logistic", p is 1 / (1 + exp(-f)).
+        They hold for a population in which false alarms weigh ``multiplier_`` against 1 for misses, whatever the
+        shares of the classes; for other odds, multiply ``p / (1 - p)``. For "logistic", p is 1 / (1 + exp(-f)).
 
         Parameters
         ----------
@@ -265,13 +262,14 @@ class SplittingNP(LinearClassifier):
         Returns
         -------
         array of shape (n_samples, 2)
+            Probabilities of the negative and of the positive class.
         """
         scores = self.decision_function(X)
         return np.column_stack([self._loss.posterior(-scores), self._loss.posterior(scores)])
 
     @available_if(lambda self: self.keep == "iterates")
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield f(x) of every iterate, the start first.
+        """Yield f(x) for each iterate, the start first.
 
         Parameters
         ----------
@@ -281,9 +279,10 @@ class SplittingNP(LinearClassifier):
         Yields
         ------
         array of shape (n_samples,)
+            The scores.
         """
         check_is_fitted(self)
-        X = _taken(self._samples(X), self._columns)
+        X = _select_columns(self._samples(X), self._columns)
         for weights, intercept in self._stages:
             yield np.asarray(X @ weights) + intercept
 
@@ -304,13 +303,11 @@ class SplittingNP(LinearClassifier):
     def _group_bound(self) -> float:
         return self._bound if self.group_tau is None else self.group_tau
 
-    def _require_positive_bounds(self) -> None:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         for name, value in (("tau", self.tau), ("group_tau", self.group_tau)):
             if self._loss.bounded and value is not None and value <= 0.0:
-                raise ValueError(
-                    f"{name} must be above 0, as the {self.loss} loss is for all weights and only falls towards 0; "
-                    f"it is {value!r}."
-                )
+                raise ValueError(f"{name} is {value!r}: expected a positive bound, as the {self.loss} loss is positive")
 
     def _selected(self, X: Any, signs: np.ndarray) -> slice | np.ndarray:
         if self.n_features_to_select is None:
@@ -327,10 +324,10 @@ class SplittingNP(LinearClassifier):
         try:
             labels = np.unique(of_negatives)
         except TypeError:
-            raise ValueError("groups must be all numbers or all words; give samples without a group a word.") from None
+            raise ValueError("groups mixes numbers and strings: use one kind for all samples.") from None
         return labels.tolist(), [GroupBound(of_negatives == label, self._group_bound) for label in labels]
 
-    def _learn(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
+    def _set_result(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
         self.coef_, self.intercept_ = np.zeros((1, n_features)), np.zeros(1)
         self.coef_[0, columns], self.intercept_[0] = self._split(result.w)
         if self.keep == "iterates":
@@ -348,41 +345,34 @@ class SplittingNP(LinearClassifier):
     def _split(self, w: np.ndarray) -> tuple[np.ndarray, float]:
         return (w[:-1], float(w[-1])) if self.fit_intercept else (w, 0.0)
 
-    def _explanation(self) -> str | None:
-        if self.status_ == "unattained":
-            return (
-                "the classes can be separated, so that the risk of misses has no minimiser but falls to 0 as weights "
-                f"grow; they were stopped at tol={self.tol:g}. Set max_norm, which makes the problem well-posed."
-            )
-        if self.converged_:
-            return None
+    def _explanation(self) -> str:
         return (
-            f"{EXPLANATIONS[self.status_]}. The classifier kept has phi_pos={self.objective_:.4g}, phi_neg="
-            f"{self.surrogate_rates_[1]:.4g} where {self._bound:g} is asked for, and a KKT residual of "
-            f"{self.kkt_residual_:.1e} (tol={self.tol:g}, {self.n_iter_} iterations)."
+            f"{EXPLANATIONS[self.status_]}. The classifier has phi_pos={self.objective_:.4g}, phi_neg="
+            f"{self.surrogate_rates_[1]:.4g} (bound: {self._bound:g}) and a KKT residual of {self.kkt_residual_:.1e} "
+            f"(tol={self.tol:g}, {self.n_iter_} iterations)."
         )
 
     def _infeasible(self, result: Result, labels: list[Any]) -> str:
         assert result.failing is not None
         bounds = {"all negatives": self._bound, **{f"group {label!r}": self._group_bound for label in labels}}
-        whose, bound = list(bounds.items())[result.failing]
+        negatives, bound = list(bounds.items())[result.failing]
         remedies = ["raise the bound"]
         if self.max_norm is not None:
             remedies.append("raise max_norm")
         if not self.fit_intercept:
-            remedies.append("take fit_intercept=True, with which any bound above 0 can be met")
+            remedies.append("use fit_intercept=True, which can meet any positive bound")
         return (
-            f"No weights meet the bounds: the least surrogate risk of false alarms that can be reached for {whose} is "
-            f"{result.reachable:.6g}, above the bound of {bound:g}. To mend it, {', or '.join(remedies)}."
+            f"No weights meet the bounds: the least reachable surrogate risk of false alarms for {negatives} is "
+            f"{result.reachable:.6g}, above the bound of {bound:g}. Remedy: {', or '.join(remedies)}."
         )
 
 
 def _with_constant(X: Any) -> Any:
-    """Return X with a last feature that is 1 throughout, whose weight is the intercept."""
+    """Return X with a last feature of ones, which carries the intercept."""
     ones = np.ones((X.shape[0], 1))
     return sparse.hstack([X, sparse.csr_array(ones)], format="csr") if sparse.issparse(X) else np.hstack([X, ones])
 
 
-def _taken(X: Any, columns: slice | np.ndarray) -> Any:
-    """Return these columns of X. An array keeps C order, without which all products take several times as long."""
+def _select_columns(X: Any, columns: slice | np.ndarray) -> Any:
+    """Return some columns of X; an array keeps C order, as other orders make all products several times slower."""
     return X[:, columns] if isinstance(columns, slice) or sparse.issparse(X) else X.take(columns, axis=1)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-NOISE = 1e-13  # a spread, or a difference of means, of this share of the values is their rounding
+from npbench.estimators.constraints import COUNT, Constraints
+
+ROUNDING = 1e-13  # relative size of a spread or a difference of means that counts as 0
 
 
 class GeneScore(SelectorMixin, BaseEstimator):
@@ -28,7 +28,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_features_to_select : int, default=100
-        How many to keep, at least 1; all of them where there are fewer. Of equal scores the first is kept.
+        Number of features to keep, at least 1; all if there are fewer. Among equal scores the first is kept.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class GeneScore(SelectorMixin, BaseEstimator):
         S_i: infinite for a feature that is constant in each class with two different values, 0 for one that is
         constant altogether.
     classes_ : array
-        The labels. Of more than two, the pair that a feature tells apart best gives its score.
+        The labels. With more than two, the score of a feature is that of the pair it separates best.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
     Notes
     -----
     One pass over a dense array or the entries of a CSR matrix. Scores do not depend on the unit or the origin of a
-    feature. In a pipeline the selection is fitted to the training part alone, as it must be.
+    feature. In a pipeline the selection is fitted to the training part only, as it must be.
 
     References
     ----------
@@ -58,9 +58,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
     ([3.0, 0.333, 0.0], [True, False, False])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left")]
-    }
+    _parameter_constraints: ClassVar[Constraints] = {"n_features_to_select": [COUNT]}
 
     def __init__(self, *, n_features_to_select: int = 100) -> None:
         self.n_features_to_select = n_features_to_select
@@ -73,7 +71,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
         X : {array, sparse matrix} of shape (n_samples, n_features)
             Training samples.
         y : array of shape (n_samples,)
-            Labels, of two classes at least.
+            Labels of at least two classes.
 
         Returns
         -------
@@ -84,7 +82,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
-            raise ValueError(f"GeneScore compares classes, and y has only one class: {self.classes_[0]!r}.")
+            raise ValueError(f"GeneScore compares classes, but y has only one class: {self.classes_[0]!r}.")
         moments = [_moments(X[y == label]) for label in self.classes_]
         self.scores_ = np.max([_scores(*pair) for pair in itertools.combinations(moments, 2)], axis=0)
         return self
@@ -110,7 +108,7 @@ def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
 def _scores(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Return S_i from the means and standard deviations of two classes."""
     (mu, sigma), (nu, tau) = one, other
-    noise = NOISE * np.maximum(np.abs(mu), np.abs(nu))
+    noise = ROUNDING * np.maximum(np.abs(mu), np.abs(nu))
     distance, spread = np.abs(mu - nu), sigma + tau
     distance[distance <= noise] = 0.0
     of_constants = np.where(distance > 0.0, np.inf, 0.0)

@@ -1,4 +1,4 @@
-"""How far below alpha the surrogate must stay on the sample, to stay below alpha in the population."""
+"""Bound on the surrogate risk in training that guarantees the type I error in the population."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def surrogate_bound(
     lipschitz: float = 1.0,
     epsilon: float = 0.0,
 ) -> float:
-    """Return the bound on the sample's surrogate risk that keeps the type I error below alpha in the population.
+    """Return the bound on the surrogate risk in training that keeps the type I error below alpha in the population.
 
-    It is ``tau = alpha - gamma / sqrt(n_neg)`` with ``gamma = 4 beta sqrt(2 ln(4 d / delta))``. Of a classifier with
-    phi_neg <= tau that minimises phi_pos, the type I error is at most alpha with probability 1 - 2 delta.
+    It is ``tau = alpha - gamma / sqrt(n_neg)`` with ``gamma = 4 beta sqrt(2 ln(4 d / delta))``. A classifier that
+    minimises phi_pos with phi_neg <= tau has a type I error of at most alpha with probability 1 - 2 delta.
 
     Parameters
     ----------
@@ -33,19 +33,19 @@ def surrogate_bound(
         Lipschitz constant beta of the loss phi, positive; not of its derivative. It is 1 for the logistic, the
         Matsusita and the calibrated hinge loss.
     epsilon : float, default=0.0
-        Share of alpha that the surrogate type I risk of some classifier comes down to (equation 14), in [0, 1[.
+        Share of alpha that the surrogate type I risk of some classifier reaches (equation 14), in [0, 1[.
 
     Raises
     ------
     ValueError
         If a parameter is out of range, or there are fewer negatives than the theorem needs (equation 16); the
-        sentence says how many it needs.
+        message names the number.
 
     Notes
     -----
-    The theorem is on classifiers with ||w||_1 <= 1 and features in [-1, 1], and on losses with phi(0) = 1, none of
-    which the optimisation problem asks for. For a loss with another phi(0), take phi / phi(0): divide ``lipschitz`` by
-    phi(0), and multiply what is returned by it. With ``fit_intercept=False`` and ``max_norm = 1 / sqrt(d)``,
+    The theorem assumes classifiers with ||w||_1 <= 1, features in [-1, 1] and losses with phi(0) = 1; the optimisation
+    problem enforces none of these. For a loss with another phi(0), use phi / phi(0): divide ``lipschitz`` by phi(0),
+    and multiply the result by it. With ``fit_intercept=False`` and ``max_norm = 1 / sqrt(d)``,
     :class:`SplittingNP` keeps to ||w||_1 <= 1.
 
     References
@@ -64,7 +64,7 @@ def surrogate_bound(
         raise ValueError(
             f"{n_neg} negatives are too few for alpha={alpha:g} with {n_features} features: {needed} are needed. "
             f"The bound alpha - gamma / sqrt(n_neg) would be {tau:.3g}. Use fewer features, a larger alpha or delta, "
-            "or a threshold set on negatives left out of the training, which needs far fewer."
+            "or a threshold set on held-out negatives, which needs far fewer."
         )
     return tau
 
@@ -95,6 +95,6 @@ def _gamma_and_negatives(
         ("n_features", n_features, n_features >= 1, "[1, inf["),
     ):
         if not inside:
-            raise ValueError(f"{name} must lie in {interval}; it is {value!r}.")
+            raise ValueError(f"{name} is {value!r}: expected a number in {interval}")
     gamma = 4.0 * lipschitz * math.sqrt(2.0 * math.log(4.0 * n_features / delta))
     return gamma, math.ceil((4.0 * gamma / (alpha * (1.0 - epsilon))) ** 2)

@@ -1,4 +1,4 @@
-"""How each projection of a fit converged, as a trace."""
+"""Trace of the convergence of each projection in a fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from npbench_splitting.numerics.splitting import Result
 
 
 class ProjectionStep(NamedTuple):
-    """One step of one projection: by how much the constraints are exceeded after it, at most."""
+    """One step of one projection; ``gap`` is the largest violation of the constraints after it."""
 
     iteration: int
     inner: int
@@ -16,7 +16,7 @@ class ProjectionStep(NamedTuple):
 
 
 def gaps(result: Result) -> list[ProjectionStep]:
-    """Return the steps of all projections in turn; step 0 is the point projected."""
+    """Return the steps of all projections in order; step 0 is the point projected."""
     return [
         ProjectionStep(iteration, inner, gap)
         for iteration, one in enumerate(result.gaps, start=1)

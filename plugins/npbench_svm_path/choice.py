@@ -1,8 +1,9 @@
-"""Which classifier of a path to use, by its errors on left-out samples.
+"""Choice of a classifier on a path by its errors on held-out samples.
 
-Classifiers have an asymmetry they were trained with and, at first, the intercept they were trained to; a choice is a
-classifier and a shift of its intercept. Three kinds are compared: ``ONE``, as trained, ``INT``, with the shift chosen,
-and ``ALL``, with both chosen. Bach, Heckerman and Horvitz (2006), section 4.3.
+A classifier has a training asymmetry and an intercept; a choice is a classifier and a shift of its intercept. Three
+kinds are compared: ``ONE``, as trained, ``INT``, with the shift chosen, and ``ALL``, with both chosen.
+
+Bach, Heckerman and Horvitz (2006), section 4.3.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ KINDS = ("one", "int", "all")
 ONE, INT, ALL = range(3)
 SIGNIFICANCE = 0.05
 SAME_COST = 1e-9  # of sums of errors weighted by numbers in ]0, 1[
-BEYOND = 1e6  # how far an infinite threshold is put beyond the scores, in units of the largest
+INFINITE_THRESHOLD = 1e6  # finite stand-in, in units of the largest score
 
 
 @dataclass(frozen=True)
 class Validated:
-    """What classifiers score on left-out samples.
+    """Scores of classifiers on held-out samples.
 
     Parameters
     ----------
     y : array of shape (n,)
         Labels in {-1, +1} of all validation parts, one after the other.
     starts : int array of shape (n_folds,)
-        Where each part begins.
+        Start of each part.
     trained : array of shape (n_asymmetries,)
         Training asymmetries, ascending.
     scores : array of shape (n_lines * n_asymmetries, n)
-        A row for each classifier, line after line, the main one first; on a line, in the order of ``trained``. The row
-        of a classifier holds what its counterpart on each fold scores.
+        Row of each classifier, line after line, the main one first; on a line, in the order of ``trained``. It holds
+        the scores of the counterparts of the classifier on each fold.
     """
 
     y: np.ndarray
@@ -56,25 +57,25 @@ class Validated:
         return np.searchsorted((self.trained[1:] + self.trained[:-1]) / 2, asymmetry)
 
     def finite(self, threshold: np.ndarray) -> np.ndarray:
-        """Return thresholds with infinite ones put far beyond all scores, so that shifted scores keep their order."""
+        """Replace infinite thresholds by finite ones far beyond all scores, so that shifted scores keep their order."""
         return np.clip(threshold, -self._far, self._far)
 
     @cached_property
     def _far(self) -> float:
-        return BEYOND * float(np.max(np.abs(self.scores), initial=1.0))
+        return INFINITE_THRESHOLD * float(np.max(np.abs(self.scores), initial=1.0))
 
 
 class Choice(NamedTuple):
-    """A classifier and a threshold for each of several asks.
+    """A classifier and a threshold for each of several requests.
 
     Parameters
     ----------
     classifier : int array
         Rows of the validated scores.
     threshold : array
-        What is subtracted from them.
+        Thresholds to subtract from them.
     kept : bool array
-        Whether the choice is one of its kind; False where ``ONE`` stands in, as nothing was significantly better.
+        Whether the choice is of its own kind; False if ``ONE`` replaces it, as nothing was significantly better.
     """
 
     classifier: np.ndarray
@@ -86,21 +87,21 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
     """Return the choices of each kind for testing asymmetries.
 
     ``INT`` and ``ALL`` have the least cost on the pooled validation parts, and are kept if their costs on the parts are
-    smaller than those of ``ONE`` by a one-sided signed-rank test at 5 %. Of those that cost the same, ``ALL`` takes the
+    smaller than those of ``ONE`` by a one-sided signed-rank test at 5 %. Among equal costs, ``ALL`` takes the
     classifier trained nearest to the testing asymmetry, ``INT`` the threshold nearest to 0. O(n log n) for each
     classifier.
 
     Parameters
     ----------
     validated : Validated
-        Scores on left-out samples.
+        Scores on held-out samples.
     testing : array of shape (n_testing,)
-        In ]0, 1[. ``ONE`` is trained with the nearest of the training asymmetries.
+        Asymmetries of the true cost, in ]0, 1[. ``ONE`` is trained with the nearest training asymmetry.
 
     Returns
     -------
     list of Choice
-        Of ``ONE``, ``INT`` and ``ALL``.
+        Choices of ``ONE``, ``INT`` and ``ALL``.
     """
     own = validated.nearest(testing)
     one = Choice(own, np.zeros(len(own)), np.ones(len(own), dtype=bool))
@@ -118,15 +119,15 @@ def by_bound(validated: Validated, asymmetry: float, rho: float) -> list[Choice]
     """Return the choices with the fewest misses at a bound on false alarms, on the pooled validation parts.
 
     ``ONE`` is a classifier of the main line as trained, ``INT`` that trained nearest to ``asymmetry`` with another
-    threshold, ``ALL`` any classifier at any threshold. Where none keeps the bound as trained, ``ONE`` is the one with
+    threshold, ``ALL`` any classifier at any threshold. If none meets the bound as trained, ``ONE`` is the one with
     the fewest false alarms.
 
     Parameters
     ----------
     validated : Validated
-        Scores on left-out samples.
+        Scores on held-out samples.
     asymmetry : float
-        What ``INT`` is trained with.
+        Training asymmetry of ``INT``.
     rho : float
         Bound on the false-alarm rate, in ]0, 1[.
     """
@@ -177,7 +178,7 @@ def _best_thresholds(validated: Validated, classifier: np.ndarray, testing: np.n
 
 
 def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classifier and threshold of least cost for each asymmetry; of equal ones, that trained nearest."""
+    """Return the classifier and threshold of least cost for each asymmetry; ties go to the one trained nearest."""
     hull = by_both(validated.y, validated.scores).hull()
     corner = hull.least_cost(testing)
     ranked = Ranked.of(validated)
@@ -192,14 +193,14 @@ def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray,
 
 
 class Ranked(NamedTuple):
-    """Scores of each class by size, an infinite one before and after: column k is the last of k that are accepted.
+    """Sorted scores of each class between infinite ones: column k is the last of k accepted samples.
 
     Parameters
     ----------
     positives, negatives : array of shape (n_classifiers, n of the class + 2)
         Descending.
     rounding : array of shape (n_classifiers,)
-        Differences of scores that tell nothing apart.
+        Differences of scores that count as ties.
     """
 
     positives: np.ndarray

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
-from typing import Any, Literal, Self
+from numbers import Integral
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
+from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import KINDS
-from npbench_svm_path.numerics.path_line import Line
+from npbench_svm_path.numerics.path import Line
 from npbench_svm_path.search import Sample, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
-PRECISE = 1e-6  # of the objective, for the duality gap
-SYMMETRIC = 1e-8  # of the largest kernel value
-POSITIVE = Interval(Real, 0, None, closed="neither")
-FRACTION = Interval(Real, 0, 1, closed="neither")
+MAX_GAP = 1e-6  # relative to the objective
+MAX_ASYMMETRY = 1e-8  # of a Gram matrix, relative to its largest value
 
 
+@inherit_docs
 class SVMPath(KernelClassifier):
     """Support vector machine with the asymmetry of its costs, and its intercept, chosen along an exact path.
 
@@ -35,100 +33,77 @@ class SVMPath(KernelClassifier):
 
         1/2 ||f_0||^2 + C_pos sum_{positives} max(0, 1 - f(x_i)) + C_neg sum_{negatives} max(0, 1 + f(x_i))
 
-    are all followed, as they are piecewise affine. Which of them is best for an asymmetry of the true costs, or at a
-    bound on false alarms, is decided by errors on left-out samples, and it need not be the one trained with that
-    asymmetry.
+    are piecewise affine, and the path follows them all. Errors on held-out samples decide which one is best for an
+    asymmetry of the true costs, or at a bound on false alarms. It need not be the one trained with that asymmetry.
 
     Parameters
     ----------
     asymmetry : float, default=0.5
-        Share of the true cost that a miss carries, in ]0, 1[: a false alarm costs 1 - asymmetry.
+        Share of a miss in the true cost, in ]0, 1[: a false alarm costs 1 - asymmetry.
     rho : float, optional
-        Bound on the false-alarm rate, in ]0, 1[. With it the fewest misses decide, and no longer the cost.
+        Bound on the false-alarm rate, in ]0, 1[. With it, the fewest misses decide instead of the cost.
     classifier : {"one", "int", "all"}, default="all"
-        What is chosen. For a cost, ``one`` is trained with the asymmetry of the true costs; ``int`` has its intercept
-        shifted; ``all`` has any training asymmetry and intercept. The last two are used where their costs on the folds
+        Kind of classifier. For a cost, ``one`` is trained with the asymmetry of the true costs; ``int`` shifts its
+        intercept; ``all`` has any training asymmetry and intercept. The last two are used if their costs on the folds
         are smaller than those of ``one`` at a significance of 5 %, and ``one`` otherwise. At a bound, ``one`` is
         any training asymmetry, ``int`` any intercept of the one trained with ``asymmetry``, and ``all`` both.
     total : float, optional
-        C_pos + C_neg, positive; costs are per sample. Default: explored, along the line C_pos n_pos = C_neg n_neg, for
-        the one that is best on left-out samples.
+        C_pos + C_neg, positive; costs are per sample. By default the best value on held-out samples, along the line
+        C_pos n_pos = C_neg n_neg.
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
-        Where ``total`` is explored, the lines of these multiples of it compete for ``all``. May be empty.
+        Multiples of an explored ``total`` that compete for ``all``; positive. May be empty.
     n_asymmetries : int, default=1000
-        How many training asymmetries are compared, evenly between 0 and 1, beside ``asymmetry`` itself.
+        Number of training asymmetries to compare, evenly between 0 and 1, in addition to ``asymmetry``.
     train_asymmetry : float, optional
         C_pos / (C_pos + C_neg), in ]0, 1[: with it and ``total`` nothing is chosen, and a fit is one path.
     shift : float, default=0.0
-        What is added to the intercept of that classifier.
+        Constant added to the intercept of that classifier.
     cv : int, cross-validation generator or iterable, default=10
-        The folds. A number means stratified ones, drawn with ``random_state``, at most as many as a class has samples;
-        fewer than 5 can show no significance, so that ``one`` is used.
+        Folds. A number means stratified ones, drawn with ``random_state``, at most the samples of the rarer class;
+        fewer than 5 cannot show significance, and ``one`` is used.
     stages : {"asked", "asymmetries", "roc"}, default="asked"
-        What ``trace_`` and ``staged_decision_function`` hold: the classifier of each kind for what is asked; for each
-        of ``n_asymmetries`` as the asymmetry of the true cost; or the points of the ROC curves by asymmetry, by
-        intercept, and the hull by both.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="linear"
-        A callable takes two samples and returns the matrix of kernel values between them.
-    gamma : {"scale", "auto"} or float, default="scale"
-        ``exp(-gamma ||x - x'||^2)``. As in scikit-learn, "scale" is ``1 / (n_features X.var())`` and "auto" is
-        ``1 / n_features``. Also scales the polynomial kernel.
-    degree : float, default=3
-        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
-    coef0 : float, default=0.0
-        Of the polynomial kernel.
-    cache_size : float, default=1000
-        Megabytes that the Gram matrix may take.
+        Content of ``trace_`` and ``staged_decision_function``: the classifier of each kind for ``asymmetry`` or
+        ``rho``; the same for each of ``n_asymmetries`` as the asymmetry of the true cost; or the points of the ROC
+        curves by asymmetry, by intercept, and the hull by both.
     random_state : int, RandomState or None, default=None
-        Of the folds.
+        Seed of the folds.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
     path_ : Line
-        The line of the classifier: ``path_.at(C_pos, C_neg)`` is any other classifier on it.
+        Line of the classifier: ``path_.at(C_pos, C_neg)`` is any other classifier on it.
     total_, train_asymmetry_, shift_ : float
-        What was chosen, or given. A fit with these gives the same classifier.
+        Values chosen, or given. A fit with these gives the same classifier.
     C_pos_, C_neg_ : float
-        Its costs per sample.
-    support_ : int array of shape (n_support,)
-        Indices of the training samples with nonzero multipliers.
-    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
-        Those samples; empty for a precomputed kernel.
-    dual_coef_ : array of shape (1, n_support)
-        Their signed multipliers.
+        Costs per sample.
     intercept_ : array of shape (1,)
-        The b of f, with the shift.
-    coef_ : array of shape (1, n_features)
-        Weights, for the linear kernel.
-    n_support_ : int array of shape (2,)
-        Support vectors per class.
+        Intercept b of f, with the shift.
     objective_ : float
         The minimum, before the shift.
     duality_gap_ : float
-        How far above the least value it may be.
+        Upper bound on objective_ minus the optimum.
     n_iter_ : int
         Breakpoints of the line.
     converged_ : bool
         Whether the gap is at most 1e-6 of the objective.
     status_ : {"converged", "imprecise"}
-        The same as a word.
+        "imprecise" if it is not.
     trace_ : list of Stage
-        The stages: asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift and kept, which is False where
-        ``one`` stands in.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
+        Asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift and kept of each stage; kept is False if
+        ``one`` replaces the kind.
 
-    Warns
-    -----
-    ConvergenceWarning
-        If rounding keeps the gap above its tolerance.
+    Raises
+    ------
+    ValueError
+        In ``fit``: if parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a class has only one
+        sample and a classifier must be chosen.
+    ArithmeticError
+        In ``fit``: if rounding errors keep a line from being followed to its end.
 
     Notes
     -----
-    A line has some n breakpoints, each O(m^2 + n m) with m samples on the margin, or O(m^2 + n n_features) for a linear
-    kernel. A choice takes a path for each fold and O(n log n) for each of its training asymmetries.
+    A line has about n breakpoints, each O(m^2 + n m) with m samples on the margin, or O(m^2 + n n_features) for a
+    linear kernel. A choice takes a path for each fold and O(n log n) for each of its training asymmetries.
 
     References
     ----------
@@ -149,16 +124,16 @@ class SVMPath(KernelClassifier):
     path_: Line
     trace_: list[Stage]
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,
         "asymmetry": [FRACTION],
         "rho": [None, FRACTION],
         "classifier": [StrOptions(set(KINDS))],
         "total": [None, POSITIVE],
         "ratios": ["array-like"],
-        "n_asymmetries": [Interval(Integral, 1, None, closed="left")],
+        "n_asymmetries": [COUNT],
         "train_asymmetry": [None, FRACTION],
-        "shift": [Interval(Real, None, None, closed="neither")],
+        "shift": [NUMBER],
         "cv": ["cv_object"],
         "stages": [StrOptions({"asked", "asymmetries", "roc"})],
         "random_state": ["random_state"],
@@ -201,31 +176,7 @@ class SVMPath(KernelClassifier):
         self.cache_size = cache_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose the classifier on the folds, and follow its line on all samples.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a class has one sample only
-            and there is something to choose.
-        ArithmeticError
-            If rounding errors keep a line from being followed to its end.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         self._sample = self._sampled(X, signs, blas_threads())
         if self.searches:
             search = self._searched(self._sample, self.folds(X, signs))
@@ -237,20 +188,18 @@ class SVMPath(KernelClassifier):
             self.trace_ = [chosen]
         totals = sorted({chosen.total, *(stage.total for stage in self.trace_)})
         self._lines = dict(zip(totals, self._sample.path().lines(totals), strict=True))
-        self._keep(chosen, X)
-        if not self.converged_:
-            warnings.warn(
-                f"SVMPath: the classifier at C_pos={self.C_pos_:.4g}, C_neg={self.C_neg_:.4g} has a duality gap of "
-                f"{self.duality_gap_:.2g} at an objective of {self.objective_:.2g}. Standardize the features "
-                "(mean 0, variance 1), or take a smaller total.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
+        self._set_chosen(chosen, X)
+
+    def _explanation(self) -> str:
+        return (
+            f"the classifier at C_pos={self.C_pos_:.4g}, C_neg={self.C_neg_:.4g} has a duality gap of "
+            f"{self.duality_gap_:.2g} at an objective of {self.objective_:.2g}. Standardize the features "
+            "(mean 0, variance 1), or use a smaller total."
+        )
 
     @property
     def searches(self) -> bool:
-        """Whether a fit has anything to choose."""
+        """Whether a fit chooses a classifier."""
         return self.total is None or (self.train_asymmetry is None and not (self.classifier == "one" and not self.rho))
 
     def choose(self, X: Any, y: np.ndarray, folds: Sequence[Fold], n_threads: int = 1) -> Search:
@@ -263,29 +212,28 @@ class SVMPath(KernelClassifier):
         y : array of shape (n_samples,)
             Labels in {-1, +1}.
         folds : sequence of (fit rows, validation rows)
-            What classifiers are trained and compared on.
+            Rows on which classifiers are trained and compared.
         n_threads : int
-            Threads that compute kernel values.
+            Number of threads that compute kernel values.
 
         Returns
         -------
         Search
+            The candidates and the choice.
         """
         return self._searched(self._sampled(X, y, n_threads), folds)
 
     def folds(self, X: Any, y: np.ndarray) -> list[Fold]:
-        """Return the folds that ``cv`` means for these samples."""
+        """Return the folds that ``cv`` defines for these samples."""
         if not isinstance(self.cv, Integral):
             given = list(check_cv(self.cv, y, classifier=True).split(X, y))
             if any(len(np.unique(y[fit])) < 2 for fit, _ in given):
-                raise ValueError(
-                    "A fold of cv leaves one class only to fit on: give stratified folds, or their number."
-                )
+                raise ValueError("A fold of cv leaves only one class to fit on: use stratified folds, or their number.")
             return given
         fewest = int(min(np.sum(y > 0), np.sum(y < 0)))
         if fewest < 2:
             raise ValueError(
-                "A class has one sample only, so that none can be left out to choose a classifier by. Give total and "
+                "A class has only one sample, so none can be held out to choose a classifier: set total and "
                 "train_asymmetry, and nothing is chosen."
             )
         shuffled = StratifiedKFold(
@@ -304,6 +252,7 @@ class SVMPath(KernelClassifier):
         Yields
         ------
         array of shape (n_samples,)
+            The scores.
         """
         check_is_fitted(self)
         values = self._sample.values(self._samples(X))
@@ -317,24 +266,10 @@ class SVMPath(KernelClassifier):
             yield scores[stage.total, stage.train_asymmetry] + stage.shift
 
     def _searched(self, sample: Sample, folds: Sequence[Fold]) -> Search:
-        if self.train_asymmetry is not None:
-            raise ValueError("train_asymmetry is given without total: give both, or neither.")
-        if self.shift:
-            raise ValueError(
-                "shift is given, and would be chosen: give total and train_asymmetry as well, or no shift."
-            )
-        if self.rho is not None and self.stages == "asymmetries":
-            raise ValueError("stages='asymmetries' compares costs, which rho leaves out of account: give no rho.")
+        self._require_consistent()
         if self.total is None:
-            ratios = np.asarray(self.ratios)
-            if ratios.ndim != 1 or not all(
-                isinstance(ratio, int | float) and 0 < ratio < np.inf for ratio in ratios.tolist()
-            ):
-                raise ValueError(
-                    f"ratios is {self.ratios!r}: it must be a list of positive numbers, which may be empty."
-                )
             main = best_total(sample, folds, self.asymmetry, self.rho)
-            totals = [main, *(float(ratio) * main for ratio in ratios)]
+            totals = [main, *(float(ratio) * main for ratio in self.ratios)]
         else:
             totals = [self.total]
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
@@ -342,35 +277,47 @@ class SVMPath(KernelClassifier):
         ask = Ask(self.asymmetry, self.rho, self.classifier, self.stages)
         return Search(ask, totals, validate(sample, folds, totals, trained))
 
+    def _require_consistent(self) -> None:
+        """Raise a ValueError if parameters contradict each other when a classifier has to be chosen."""
+        if self.train_asymmetry is not None:
+            raise ValueError("train_asymmetry is set without total: set both, or neither.")
+        if self.shift:
+            raise ValueError(
+                f"shift={self.shift:g} is set, but would be chosen: set total and train_asymmetry too, or no shift."
+            )
+        if self.rho is not None and self.stages == "asymmetries":
+            raise ValueError("stages='asymmetries' compares costs, but rho is set: use it without rho.")
+        ratios = np.asarray(self.ratios)
+        if ratios.ndim != 1 or not all(
+            isinstance(ratio, int | float) and 0 < ratio < np.inf for ratio in ratios.tolist()
+        ):
+            raise ValueError(f"ratios is {self.ratios!r}: expected a list of positive numbers, which may be empty.")
+
     def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:
         self._require_square(X)
-        n = X.shape[0]
-        if self.kernel not in ("linear", "precomputed") and 8 * n**2 > self.cache_size * MEGABYTE:
-            raise ValueError(
-                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
-                f"{self.cache_size:g}, and the path needs all of it. Raise cache_size, or fit fewer samples."
-            )
+        if self.kernel not in ("linear", "precomputed"):
+            self._require_memory(X.shape[0])
         self._kernel = self.resolved_kernel(X)
         sample = Sample.of(X, y, self._kernel, n_threads)
         if self.kernel == "precomputed" and not _may_be_gram(sample.rows):
             raise ValueError(
-                "kernel='precomputed' needs a Gram matrix, symmetric and positive semi-definite: this one is not "
-                "symmetric, or has negative numbers on its diagonal."
+                "kernel='precomputed': expected a symmetric, positive semi-definite Gram matrix, got one that is not "
+                "symmetric or has a negative diagonal."
             )
         return sample
 
-    def _keep(self, chosen: Stage, X: Any) -> None:
-        """Keep the classifier that was chosen, and what proves it the minimum."""
+    def _set_chosen(self, chosen: Stage, X: Any) -> None:
+        """Set the classifier that was chosen, and the certificate of its optimality."""
         self.path_ = self._lines[chosen.total]
         self.total_, self.train_asymmetry_, self.shift_ = chosen.total, chosen.train_asymmetry, chosen.shift
         self.C_pos_, self.C_neg_ = costs_of(chosen.total, np.array([chosen.train_asymmetry]))[0].tolist()
         signs, (alpha, b, *_) = self._sample.y, self.path_.at(self.C_pos_, self.C_neg_)
-        self._keep_expansion(X, signs, signs * alpha, b + chosen.shift)
+        self._set_expansion(X, signs, signs * alpha, b + chosen.shift)
         self.objective_, self.duality_gap_ = self._sample.primal_and_gap(alpha, b, self.C_pos_, self.C_neg_)
         self.n_iter_ = len(self.path_.costs)
-        self.converged_ = bool(self.duality_gap_ <= PRECISE * self.objective_)
+        self.converged_ = bool(self.duality_gap_ <= MAX_GAP * self.objective_)
         self.status_ = "converged" if self.converged_ else "imprecise"
 
 
 def _may_be_gram(K: np.ndarray) -> bool:
-    return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= SYMMETRIC * np.abs(K).max())
+    return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= MAX_ASYMMETRY * np.abs(K).max())

@@ -1,4 +1,4 @@
-"""Paths on the folds of a sample, and what their classifiers score on the samples left out."""
+"""Paths on the folds of a sample, and scores of their classifiers on the held-out samples."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Sample:
     kernel : Kernel
         The kernel.
     rows : array of shape (n, d) or (n, n)
-        What paths are followed on: features, where the kernel is linear and they are fewer than the samples, and
-        otherwise the Gram matrix.
+        Input of the paths: the features if the kernel is linear and they are fewer than the samples, otherwise the
+        Gram matrix.
     """
 
     X: Any
@@ -43,7 +43,7 @@ class Sample:
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, kernel: Kernel, n_threads: int = 1) -> Sample:
-        """Compute what paths are followed on."""
+        """Compute the input of the paths."""
         if kernel.name == "linear" and X.shape[1] < X.shape[0]:
             return cls(X, y, kernel, X.toarray() if issparse(X) else X)
         whole = Gram(X, kernel, 8 * X.shape[0] ** 2, n_threads).whole
@@ -63,18 +63,18 @@ class Sample:
         return CostPath(self.rows.take(fit, axis=0).take(fit, axis=1), self.y[fit])
 
     def between(self, validate: np.ndarray, fit: np.ndarray) -> np.ndarray:
-        """Return what a line of the samples ``fit`` scores the samples ``validate`` by."""
+        """Return the rows of ``validate`` that a line of the samples ``fit`` takes to score them."""
         rows = self.rows.take(validate, axis=0)
         return rows if self._by_features else rows.take(fit, axis=1)
 
     def values(self, X: Any) -> np.ndarray:
-        """Return what a line of all samples scores new ones by."""
+        """Return the rows of new samples that a line of all samples takes to score them."""
         if self._by_features:
             return X.toarray() if issparse(X) else X
         return self.kernel.between(X, self.X)
 
     def primal_and_gap(self, alpha: np.ndarray, b: float, C_pos: float, C_neg: float) -> tuple[float, float]:
-        """Return the objective that a solution minimises, and its distance from the dual objective."""
+        """Return the primal objective of a solution, and its distance from the dual objective."""
         x = self.y * alpha
         scores = self.rows @ (self.rows.T @ x) if self._by_features else self.rows @ x
         norm = float(x @ scores)
@@ -84,7 +84,7 @@ class Sample:
 
     @property
     def variance(self) -> float:
-        """Mean squared distance of phi(x) to its mean; 1 where all are equal."""
+        """Mean squared distance of phi(x) to its mean; 1 if all are equal."""
         if self._by_features:
             found = float(self.rows.var(axis=0).sum())
         else:
@@ -98,22 +98,22 @@ def costs_of(total: float, asymmetries: np.ndarray) -> np.ndarray:
 
 
 def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], trained: np.ndarray) -> Validated:
-    """Score the left-out samples of each fold by the classifiers of its lines.
+    """Score the held-out samples of each fold by the classifiers of its lines.
 
     Parameters
     ----------
     sample : Sample
         The samples.
     folds : sequence of (fit rows, validation rows)
-        How they are divided.
+        Division of the samples.
     totals : sequence of float
         C_pos + C_neg of each line, the main one first.
     trained : array of shape (n_asymmetries,)
         Training asymmetries on each line, ascending.
     """
     parts = []
-    for fit, left_out in folds:
-        new, lines = sample.between(left_out, fit), sample.path(fit).lines(totals)
+    for fit, held_out in folds:
+        new, lines = sample.between(held_out, fit), sample.path(fit).lines(totals)
         scored = [line.scores(new, costs_of(total, trained)) for line, total in zip(lines, totals, strict=True)]
         parts.append(np.concatenate(scored))
     y, starts = _pooled(sample, folds)
@@ -121,25 +121,25 @@ def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], tra
 
 
 def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: float | None) -> float:
-    """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on left-out samples.
+    """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on held-out samples.
 
     Bach, Heckerman and Horvitz (2006), section 3.2. Best is the least cost at an asymmetry, or, with a bound on false
-    alarms, the fewest misses at any threshold. Of equal ones it is the middle one.
+    alarms, the fewest misses at any threshold. Ties go to the middle one.
     """
     totals = ENTRY_TOTALS / sample.variance
     parts = []
-    for fit, left_out in folds:
+    for fit, held_out in folds:
         share_pos = float(np.mean(sample.y[fit] > 0))
         line = sample.path(fit).entry(totals[-1])
         costs = totals[:, None] * np.array([1 - share_pos, share_pos])
-        parts.append(line.scores(sample.between(left_out, fit), costs))
+        parts.append(line.scores(sample.between(held_out, fit), costs))
     scores, (y, _) = np.hstack(parts), _pooled(sample, folds)
     if rho is None:
         points = by_asymmetry(y, scores)
         losses = asymmetry * points.misses + (1 - asymmetry) * points.false_alarms
     else:
         losses = np.array([_fewest_misses(by_intercept(y, row), rho) for row in scores])
-    # The smallest would often do on this line, and leave others with one class only.
+    # The smallest total often suffices on this line, but leaves other lines with only one class.
     least = np.flatnonzero(losses <= losses.min() + SAME_COST)
     return float(totals[least[len(least) // 2]])
 
@@ -149,5 +149,5 @@ def _fewest_misses(curve: ROC, rho: float) -> int:
 
 
 def _pooled(sample: Sample, folds: Sequence[Fold]) -> tuple[np.ndarray, np.ndarray]:
-    parts = [left_out for _, left_out in folds]
+    parts = [held_out for _, held_out in folds]
     return sample.y[np.concatenate(parts)], np.cumsum([0, *map(len, parts[:-1])])

@@ -1,4 +1,4 @@
-"""Model selection for the SVM path: its own choice of a classifier, on the folds of the protocol."""
+"""Model selection for the SVM path: the choice made in its ``fit``, on the folds of the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
 from npbench_svm_path.estimator import SVMPath
 
-FEWEST_FOLDS = 5  # all of fewer differences may have one sign with a chance above 5 %
+MIN_FOLDS = 5  # fewer differences all have the same sign with a probability above 5 %
 
 
 def select(
@@ -27,9 +27,9 @@ def select(
 ) -> Selection:
     """Choose the classifier as the estimator does, with errors from the folds, for each candidate of the search.
 
-    Of kernels and other searched parameters, the first with the smallest problem loss of its choice. Costs on fewer
-    than five folds cannot differ significantly at 5 %: the estimator then draws its own from the same rows. An
-    estimator with stages goes on to choose these by itself when it is fitted, for the parameters chosen here.
+    Among kernels and other searched parameters, the first one with the smallest problem loss wins. Costs on fewer than
+    five folds cannot differ significantly at 5 %: the estimator then draws its own folds from the same rows. An
+    estimator with stages chooses these later in ``fit``, for the parameters chosen here.
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_candidates`` counts
     classifiers, and ``losses`` has one for each candidate of the search.
@@ -40,9 +40,9 @@ def select(
     if len(estimators) == 1 and (has_stages or not estimators[0].searches):
         return Selection(candidates[0], float("nan"))
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, left_out)) for fit, left_out in folds]
+    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, held_out)) for fit, held_out in folds]
     X, y = X[rows], y[rows].astype(float)
-    if len(folds) < FEWEST_FOLDS and problem.name == "cost":
+    if len(folds) < MIN_FOLDS and problem.name == "cost":
         local_folds = estimators[0].folds(X, y)
     choices = [estimator.choose(X, y, local_folds, n_threads) for estimator in estimators]
     losses = [problem.loss(choice.scored) for choice in choices]

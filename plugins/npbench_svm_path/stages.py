@@ -1,4 +1,4 @@
-"""The classifiers that a search chose, in one list: what the trace tells and the stages score."""
+"""List of the classifiers that a search chose, for the trace and the stages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ StagesName = Literal["asked", "asymmetries", "roc"]
 
 
 class Stage(NamedTuple):
-    """A classifier of a path, and what it was chosen for.
+    """A classifier of a path, and the purpose of its choice.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Stage(NamedTuple):
     train_asymmetry : float
         Its C_pos / (C_pos + C_neg).
     shift : float
-        What is added to its intercept.
+        Shift added to its intercept.
     kept : bool
-        False where it is "one" after all.
+        False if "one" replaces it.
     """
 
     asymmetry: float
@@ -43,7 +43,7 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Ask:
-    """What a classifier is chosen for: the least cost at an asymmetry or, with rho, the fewest misses at that bound."""
+    """Criterion of the choice: the least cost at an asymmetry or, with rho, the fewest misses at that bound."""
 
     asymmetry: float
     rho: float | None
@@ -58,11 +58,11 @@ class Search:
     Parameters
     ----------
     ask : Ask
-        What was searched for.
+        Criterion of the search.
     totals : sequence of float
         C_pos + C_neg of the lines, the main one first.
     validated : Validated
-        What their classifiers score on left-out samples.
+        Scores of their classifiers on held-out samples.
     """
 
     ask: Ask
@@ -71,7 +71,7 @@ class Search:
 
     @cached_property
     def asked(self) -> list[Stage]:
-        """The classifier of each kind for the problem that was asked."""
+        """The classifier of each kind for the criterion."""
         testing = np.array([self.ask.asymmetry])
         if self.ask.rho is None:
             return self._chosen(by_cost(self.validated, testing), testing)
@@ -84,7 +84,7 @@ class Search:
 
     @cached_property
     def stages(self) -> list[Stage]:
-        """All classifiers to be measured."""
+        """All classifiers to measure."""
         if self.ask.stages == "asymmetries":
             testing = self.validated.trained
             return self._chosen(by_cost(self.validated, testing), testing)
@@ -97,7 +97,7 @@ class Search:
 
     @property
     def scored(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Labels and scores of the left-out samples of each fold under the classifier to use."""
+        """Labels and scores of the held-out samples of each fold under the classifier to use."""
         line = self.totals.index(self.chosen.total)
         row = line * len(self.validated.trained) + np.searchsorted(self.validated.trained, self.chosen.train_asymmetry)
         starts = self.validated.starts[1:]

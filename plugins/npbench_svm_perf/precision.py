@@ -1,6 +1,6 @@
 """Precision at k: the convex risk of a ranking, and the threshold that accepts k samples.
 
-Of all labellings y' that call exactly k samples positive, one that wrongs the scores s most has
+Among the labellings y' that call exactly k samples positive, the worst one for the scores s has
 
     k R(s) = max_y' [ b(y') + sum_i (y'_i - y_i) s_i / 2 ]
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-TIE = 1e-12  # scores closer than this, relative to the largest, may change places by rounding
+SAME_SCORE = 1e-12  # relative to the largest score: closer ones may change places by rounding
 
 
 class PrecisionAtK:
@@ -27,7 +27,7 @@ class PrecisionAtK:
     y : array of shape (n_samples,)
         Labels in {-1, +1}, both present.
     k : int
-        Samples called positive, between 1 and n_samples - 1.
+        Number of samples called positive, between 1 and n_samples - 1.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class PrecisionAtK:
         called = np.argpartition(scores + ~self._positive, -self._k)[-self._k :]
         gradient = np.where(self._positive, -1.0, 0.0)
         gradient[called] += 1.0
-        # Samples called right cancel: their scores are not added up, and cost no digits.
+        # The scores of samples called right cancel: they must not enter the sum, where they would cost digits.
         risk = float(np.count_nonzero(~self._positive[called]) + gradient @ scores)
         if risk <= 0.0:
             return 0.0, np.zeros(len(scores))
@@ -58,13 +58,13 @@ def threshold_accepting(scores: np.ndarray, k: int) -> float:
     Parameters
     ----------
     scores : array of shape (n_samples,)
-        Finite.
+        Finite scores.
     k : int
-        Between 1 and n_samples - 1.
+        Number of samples to accept, between 1 and n_samples - 1.
 
     Notes
     -----
-    Half-way between two scores, so that rounding moves no sample across. A tie is resolved towards fewer acceptances,
+    Midpoint of two scores, so that rounding moves no sample across. A tie is resolved towards fewer acceptances,
     hence fewer false alarms; if the best score itself is tied beyond k, nothing is accepted. O(n log n) for n samples.
 
     Examples
@@ -76,7 +76,7 @@ def threshold_accepting(scores: np.ndarray, k: int) -> float:
     """
     descending = np.sort(scores)[::-1]
     steps = descending[:k] - descending[1 : k + 1]
-    apart = np.flatnonzero(steps > TIE * np.max(np.abs(scores)))
+    apart = np.flatnonzero(steps > SAME_SCORE * np.max(np.abs(scores)))
     if len(apart) == 0:
         return float(descending[0] + max(1.0, abs(descending[0])))
     return float(0.5 * (descending[apart[-1]] + descending[apart[-1] + 1]))

@@ -1,4 +1,4 @@
-"""Points of a search, what is estimated of them, and which of two is better."""
+"""Points of a search, their estimated rates, and their ranking."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from npbench.numerics.thresholds import SAME_RATE
 from npbench_two_nu_svm.estimates import Estimate
 from npbench_two_nu_svm.reduced_hulls import Caps, DualNu
 
-DIGITS = 9  # of rates that are compared: smoothing them rounds
+COMPARED_DIGITS = 9  # of rates: smoothing rounds them
 
 
 class Candidate(NamedTuple):
-    """A point of the search with its rates: as they were counted, or smoothed.
+    """A point of the search with its rates, as counted or smoothed.
 
     Parameters
     ----------
     gamma, nu_pos, nu_neg : float
-        Of the kernel, and of the classes.
+        Parameters of the kernel, and of the classes.
     p_fa, p_nd : float
-        Estimated shares of false alarms and of misses.
+        Estimated rates of false alarms and of misses.
     """
 
     gamma: float
@@ -38,41 +38,41 @@ Rank = Callable[[Candidate], tuple[float, ...]]
 
 
 def by_constraint(rho: float) -> Rank:
-    """Rank by min P_nd subject to P_fa <= rho; what breaks the bound comes after what keeps it, by its NP score.
+    """Rank by min P_nd subject to P_fa <= rho; candidates above the bound come last, by their NP score.
 
-    Rates are ratios of counts, so that ties are many. They go to the smaller P_fa, then to the smaller gamma (the wider
+    Rates are ratios of counts, so ties are frequent. They go to the smaller P_fa, then to the smaller gamma (the wider
     bandwidth), then to the larger nu_pos + nu_neg, then to the larger nu_pos: fewer false alarms, smoother functions.
     """
 
     def rank(one: Candidate) -> tuple[float, ...]:
         keeps = one.p_fa <= rho + SAME_RATE
         loss = one.p_nd if keeps else np_score(one.p_nd, one.p_fa, rho)
-        return (float(not keeps), round(loss, DIGITS), *_of_ties(one))
+        return (float(not keeps), round(loss, COMPARED_DIGITS), *_of_ties(one))
 
     return rank
 
 
 def by_error(share_pos: float) -> Rank:
-    """Rank by the probability of error, where a share of the samples is positive; ties as :func:`by_constraint`."""
+    """Rank by the probability of error for a share of positives; ties as in :func:`by_constraint`."""
 
     def rank(one: Candidate) -> tuple[float, ...]:
-        return (round(share_pos * one.p_nd + (1 - share_pos) * one.p_fa, DIGITS), *_of_ties(one))
+        return (round(share_pos * one.p_nd + (1 - share_pos) * one.p_fa, COMPARED_DIGITS), *_of_ties(one))
 
     return rank
 
 
 def _of_ties(one: Candidate) -> tuple[float, ...]:
-    return round(one.p_fa, DIGITS), one.gamma, -round(one.nu_pos + one.nu_neg, DIGITS), -one.nu_pos
+    return round(one.p_fa, COMPARED_DIGITS), one.gamma, -round(one.nu_pos + one.nu_neg, COMPARED_DIGITS), -one.nu_pos
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values that a search may try, as ascending arrays.
+    """Values that a search may try.
 
     Parameters
     ----------
-    nu_pos, nu_neg : array
-        In ]0, 1].
+    nu_pos, nu_neg : array of shape (n_values,)
+        Ascending values in ]0, 1].
     """
 
     nu_pos: np.ndarray
@@ -109,18 +109,18 @@ class Line(NamedTuple):
 
 
 class Plane:
-    """The candidates under one kernel, each estimated when it is first asked for.
+    """Candidates under one kernel, each estimated on first use.
 
     Parameters
     ----------
     estimate : Estimate
-        Of the rates under that kernel.
+        Estimate of the rates under that kernel.
     grid : Grid
-        What may be tried.
+        Values to try.
     gamma : float
-        Of the kernel.
+        Parameter of the kernel.
     note : callable
-        Called with each candidate that is estimated, and with whether its rates are certain.
+        Called with each estimated candidate, and with whether its rates are certain.
     """
 
     def __init__(self, estimate: Estimate, grid: Grid, gamma: float, note: Callable[[Candidate, bool], None]) -> None:
@@ -129,7 +129,7 @@ class Plane:
         self._known: dict[tuple[float, float], Candidate] = {}
 
     def visit(self, nu_pos: float, nu_neg: float, caps: Caps | None = None) -> Candidate:
-        """Return the candidate at a point; with other ``caps`` than those of the 2nu-SVM if they are given."""
+        """Return the candidate at a point; ``caps`` replaces the caps of the 2nu-SVM."""
         point = nu_pos, nu_neg
         if point not in self._known:
             p_fa, p_nd, certain = self._estimate(caps or DualNu(*point))
@@ -140,7 +140,7 @@ class Plane:
     def rates(self, points: np.ndarray) -> np.ndarray:
         """Return (P_fa, P_nd) of points (nu_pos, nu_neg), both of shape (n_lines, n_points, 2).
 
-        Every other line is followed backwards, so that each fit starts from the solution for a point beside its own.
+        Every other line is followed backwards, so that each fit starts from the solution for a neighbouring point.
         """
         rates = np.empty(points.shape)
         for k, line in enumerate(points.tolist()):
@@ -150,6 +150,6 @@ class Plane:
         return rates
 
     def least(self, points: np.ndarray, rates: np.ndarray, rank: Rank) -> Candidate:
-        """Return the point whose rates, which need not be those it was visited with, rank first."""
+        """Return the point that ranks first by the given rates, which may be smoothed."""
         pairs = zip(points.reshape(-1, 2).tolist(), rates.reshape(-1, 2).tolist(), strict=True)
         return min((Candidate(self.gamma, *point, *of_it) for point, of_it in pairs), key=rank)

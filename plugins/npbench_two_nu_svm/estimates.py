@@ -1,4 +1,4 @@
-"""Estimates of the error rates of the 2nu-SVM under one kernel, by leaving one out or by folds."""
+"""Estimates of the error rates of the 2nu-SVM under one kernel, by leave-one-out or by folds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Rates(NamedTuple):
     Parameters
     ----------
     p_fa, p_nd : float
-        Shares of false alarms and of misses; where hulls meet, f = 0 and a sample is an error.
+        Rates of false alarms and of misses; if hulls meet, f = 0 and each sample is an error.
     certain : bool
-        Whether every fit met its tolerance, and the sign of every margin is beyond doubt.
+        Whether every fit met its tolerance, and the sign of every margin is certain.
     """
 
     p_fa: float
@@ -29,25 +29,25 @@ class Rates(NamedTuple):
 
 
 class Estimate(Protocol):
-    """Error rates as a function of the caps, each computed from the solutions for the caps before."""
+    """Error rates as a function of the caps; each call starts from the solutions of the previous one."""
 
     @property
     def counts(self) -> Sequence[tuple[int, int]]:
-        """Numbers of positives and negatives: of the sample, then of each part that is left when some are out."""
+        """Numbers of positives and negatives: of the sample, then of each part that is fitted."""
 
     def __call__(self, caps: Caps) -> Rates:
         """Return the rates under these caps."""
 
 
 class LeaveOneOut:
-    """Each sample is scored by the classifier of all others, exactly.
+    """Exact leave-one-out: each sample is scored by the classifier of all others.
 
     Parameters
     ----------
     K : array of shape (n, n)
         Gram matrix.
     y : array of shape (n,)
-        Labels in {-1, +1}, two of each.
+        Labels in {-1, +1}, at least two of each.
     tol : float
         Duality gap of a fit, relative to its objective.
     """
@@ -59,14 +59,14 @@ class LeaveOneOut:
 
     def __call__(self, caps: Caps) -> Rates:
         """Return the rates under these caps."""
-        left_out = self._hulls.leave_one_out(caps)
-        p_nd, p_fa = rates(self._y, self._y * left_out.margins)
-        doubtful = (np.abs(left_out.margins) <= left_out.doubt) & (left_out.doubt > 0)
+        held_out = self._hulls.leave_one_out(caps)
+        p_nd, p_fa = rates(self._y, self._y * held_out.margins)
+        doubtful = (np.abs(held_out.margins) <= held_out.doubt) & (held_out.doubt > 0)
         return Rates(p_fa, p_nd, not doubtful.any())
 
 
 class Folds:
-    """Each validation part is scored by a classifier of its fit part; rates are those of all parts together.
+    """Cross-validation: each validation part is scored by a classifier of its fit part; rates pool all parts.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def count(y: np.ndarray) -> tuple[int, int]:
 
 
 def leave_out_one_each(folds: Sequence[Fold], n: int) -> bool:
-    """Return whether each of n rows is validated on once, alone, by a fit to all others."""
+    """Return whether the folds are leave-one-out: each of n rows is validated once, alone, by a fit to all others."""
     if any(len(validate) != 1 for _, validate in folds):
         return False
     rows = np.arange(n)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
+from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
+from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench.numerics.thresholds import empirical
@@ -23,8 +22,7 @@ from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.search import Found, Visited, search
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED, STRATEGIES, StrategyName, grid_search
 
-TWENTY = tuple(k / 20 for k in range(1, 21))
-POSITIVE = Interval(Real, 0, None, closed="neither")
+DEFAULT_NU = tuple(k / 20 for k in range(1, 21))
 
 
 class Surface(NamedTuple):
@@ -33,9 +31,9 @@ class Surface(NamedTuple):
     Parameters
     ----------
     nu_pos, nu_neg : array
-        The values that were visited, ascending.
+        Values visited, ascending.
     p_fa, p_nd : array of shape (len(nu_pos), len(nu_neg))
-        Shares of false alarms and of misses, as they were counted; NaN where nothing was visited.
+        Rates of false alarms and of misses, as counted; NaN for pairs not visited.
     """
 
     nu_pos: np.ndarray
@@ -44,16 +42,17 @@ class Surface(NamedTuple):
     p_nd: np.ndarray
 
 
+@inherit_docs
 class TwoNuSVM(KernelClassifier):
-    """2nu-SVM whose parameters are those with the fewest estimated misses at a bound on false alarms.
+    """2nu-SVM with the parameters of fewest estimated misses under a bound on false alarms.
 
     Finds the nearest points of the reduced convex hulls of both classes, f(x) = <w, phi(x)> + b with
 
         w = sum_{positives} u_i phi(x_i) - sum_{negatives} u_i phi(x_i)   of least norm,
         0 <= u_i <= 1 / (nu_pos n_pos) and 1 / (nu_neg n_neg),   sum of u_i = 1 in each class.
 
-    Parameters that are not given are searched: ``min P_nd subject to P_fa <= rho`` over error rates estimated by
-    leave-one-out, which is exact, or by cross-validation. Where no candidate keeps the bound, the least NP score
+    Parameters without a value are searched: ``min P_nd subject to P_fa <= rho`` over error rates estimated by
+    leave-one-out, which is exact, or by cross-validation. If no candidate meets the bound, the least NP score
     ``P_nd + max(0, P_fa - rho) / rho`` decides. Ties go to the smaller P_fa, then the smaller gamma, then the larger
     nu_pos + nu_neg, then the larger nu_pos.
 
@@ -62,79 +61,60 @@ class TwoNuSVM(KernelClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
     strategy : {"bs", "bbs", "gs", "wgs", "cd", "wcd"}, default="cd"
-        How (nu_pos, nu_neg) is searched, for each gamma. ``gs``: over the full grid. ``cd``: by coordinate descent,
+        Search of (nu_pos, nu_neg), for each gamma. ``gs``: over the full grid. ``cd``: by coordinate descent,
         along lines of the grid, the first through 1/2. ``wgs``, ``wcd``: the same with rates smoothed by a Gaussian
         window, over 3 x 3 points or 3 points of a line. ``bs``: the nu-SVM of least probability of error, with nu from
         the grid of nu_pos; then its intercept is shifted so that on the training sample P_fa <= rho, with the fewest
         misses. ``bbs``: likewise with nu_pos = nu_neg.
     nu_pos, nu_neg : float, array of shape (n_values,) or None, default=None
-        In ]0, 1]: the largest share of margin errors among the positives, and among the negatives; also the least share
-        of support vectors. A number is used as it is, an array holds the values to search, and None stands for 1/20,
+        Largest share of margin errors among the positives, and among the negatives, in ]0, 1]; also the least share
+        of support vectors. A number is fixed, an array holds the values to search, and None stands for 1/20,
         2/20, ..., 1.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        A callable takes two samples and returns the matrix of kernel values between them.
     gamma : {"scale", "auto"}, float, or array of these, of shape (n_values,), default="scale"
-        ``exp(-gamma ||x - x'||^2)``; the paper's bandwidth is ``sigma = (2 gamma)^(-1/2)``. As in scikit-learn,
-        "scale" is ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``, for the whole training sample. Also
-        scales the polynomial kernel. An array holds the values to search.
-    degree : float, default=3
-        Of the polynomial kernel ``(gamma x'x' + coef0)^degree``; positive.
-    coef0 : float, default=0.0
-        Of the polynomial kernel.
+        Bandwidth of ``exp(-gamma ||x - x'||^2)``, ``1 / (2 sigma^2)``; positive. As in scikit-learn, "scale" is
+        ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``, for the whole training sample. Also scales the
+        polynomial kernel. An array holds the values to search.
     cv : int, cross-validation generator, iterable of (fit rows, validation rows), or None, default=None
-        How error rates are estimated: by k stratified folds, by the splits given, or by leave-one-out.
+        Estimation of error rates: by k stratified folds, by the splits given, or by leave-one-out.
     tol : float, default=1e-6
         Largest duality gap, relative to the objective; positive.
     cache_size : float, default=1000
-        Megabytes that the Gram matrix may take. A search holds a few matrices of this size for each of its threads.
+        Memory for the Gram matrix, in megabytes; positive. A search holds a few such matrices for each of its threads.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
     nu_pos_, nu_neg_, gamma_ : float
-        The parameters chosen, or given. A fit with these fixed gives the same classifier.
-    support_ : int array of shape (n_support,)
-        Indices of the support vectors.
-    support_vectors_ : array or CSR matrix of shape (n_support, n_features)
-        Those samples; empty for a precomputed kernel.
+        Values chosen, or given. A fit with these gives the same classifier.
     dual_coef_ : array of shape (1, n_support)
-        Their weights u_i, with a minus sign for negatives.
-    intercept_ : array of shape (1,)
-        The b of f.
-    coef_ : array of shape (1, n_features)
-        Weights, for the linear kernel.
-    n_support_ : int array of shape (2,)
-        Support vectors per class.
+        Weights u_i of the support vectors, with a minus sign for negatives.
     margin_ : float
         The r with ``y f(x) < r`` for margin errors, before any shift of the intercept (the paper's rho).
     objective_ : float
         Half the squared distance of the nearest points.
     duality_gap_ : float
-        How far above the least value it may be.
+        Upper bound on objective_ minus the optimum.
     n_iter_ : int
         Pair steps of the final fit.
     converged_ : bool
         Whether the gap is within the tolerance, and the hulls are apart.
     status_ : {"converged", "hulls_meet", "imprecise"}
-        The same as a word.
+        How the fit ended. "hulls_meet": the reduced hulls meet, as at small nu for classes that the kernel does not
+        separate; then f = 0, an error for every sample. "imprecise": the tolerance was not met.
     trace_ : list of NamedTuple
-        The points that the search estimated, kernel by kernel: seconds, gamma, nu_pos, nu_neg, p_fa, p_nd. Empty where
-        nothing was searched.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
+        Points estimated by the search, kernel by kernel: seconds, gamma, nu_pos, nu_neg, p_fa, p_nd. Empty without a
+        search.
 
-    Warns
-    -----
-    ConvergenceWarning
-        If the reduced hulls meet, as they do at small nu for classes that the kernel does not separate: then f = 0,
-        an error for every sample. Also if the tolerance was not met.
+    Raises
+    ------
+    ValueError
+        In ``fit``: if nu_pos or nu_neg is infeasible, the Gram matrix exceeds ``cache_size``, or a class has too few
+        samples for a search.
 
     Notes
     -----
-    A pair step takes O(n). Leaving all samples out costs some ten full fits for one candidate, and more as more samples
-    have weight: ``cv=4`` is faster by far from a thousand samples on. A coordinate descent visits three to five lines
-    of the grid for each gamma.
+    A pair step takes O(n). Leave-one-out costs about ten full fits for one candidate, and more if more samples have
+    weight: ``cv=4`` is much faster beyond a thousand samples. A coordinate descent visits three to five lines of the
+    grid for each gamma.
 
     References
     ----------
@@ -161,9 +141,9 @@ class TwoNuSVM(KernelClassifier):
     status_: str
     trace_: list[Visited]
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - the name and form are scikit-learn's
+    _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,
-        "rho": [Interval(Real, 0, 1, closed="neither")],
+        "rho": [FRACTION],
         "strategy": [StrOptions(set(STRATEGIES))],
         "nu_pos": [None, POSITIVE, "array-like"],
         "nu_neg": [None, POSITIVE, "array-like"],
@@ -199,48 +179,23 @@ class TwoNuSVM(KernelClassifier):
         self.tol = tol
         self.cache_size = cache_size
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Search what is not given, and fit the classifier.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples; for a precomputed kernel the Gram matrix, of shape (n_samples, n_samples).
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If nu_pos or nu_neg is infeasible, the Gram matrix exceeds ``cache_size``, or a class has too few samples
-            for a search.
-        """
-        self._validate_params()
-        X, signs = self._training_set(X, y)
-        self._require_room(X)
-        settled = self
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
+        self._require_gram(X)
+        chosen = self
         self.trace_ = []
         if self.searches:
             folds = None if self.cv is None else list(check_cv(self.cv, signs, classifier=True).split(X, signs))
             best, self.trace_, _ = self.search(X, signs, folds, blas_threads())
-            settled = copy(self).set_params(gamma=best.gamma, nu_pos=best.nu_pos, nu_neg=best.nu_neg)
-        self._solve(X, signs, settled)
-        if not self.converged_:
-            warnings.warn(self._explanation(), ConvergenceWarning, stacklevel=2)
-        return self
+            chosen = copy(self).set_params(gamma=best.gamma, nu_pos=best.nu_pos, nu_neg=best.nu_neg)
+        self._solve(X, signs, chosen)
 
     @property
     def searches(self) -> bool:
-        """Whether a fit has anything to choose: a number, or a name for one, is used as it is."""
+        """Whether a fit searches a parameter: a number, or a name for one, is fixed."""
         return self._searches_nu or np.ndim(self.gamma) > 0
 
     def search(self, X: Any, y: np.ndarray, folds: Sequence[Fold] | None, n_threads: int = 1) -> Found:
-        """Search what is not given.
+        """Search the parameters without a value.
 
         Parameters
         ----------
@@ -249,15 +204,16 @@ class TwoNuSVM(KernelClassifier):
         y : array of shape (n_samples,)
             Labels in {-1, +1}.
         folds : sequence of (fit rows, validation rows), or None
-            What error rates are estimated from; None for leave-one-out.
+            Rows from which error rates are estimated; None for leave-one-out.
         n_threads : int
-            Kernels that are worked on at a time.
+            Number of kernels searched at the same time.
 
         Returns
         -------
         Found
+            The best point and the trace of the search.
         """
-        self._require_room(X)
+        self._require_gram(X)
         named: Any = self.gamma if np.ndim(self.gamma) else [self.gamma]
         gammas = {copy(self).set_params(gamma=gamma).resolved_kernel(X).gamma for gamma in named}
         kernels = [copy(self).set_params(gamma=gamma) for gamma in sorted(gammas)]
@@ -271,12 +227,12 @@ class TwoNuSVM(KernelClassifier):
         Parameters
         ----------
         gamma : float, optional
-            One of those that were searched; by default the one chosen.
+            One of the values searched; by default the one chosen.
 
         Returns
         -------
         Surface
-            Empty where nothing was searched.
+            Empty without a search.
         """
         check_is_fitted(self)
         gamma = self.gamma_ if gamma is None else gamma
@@ -299,50 +255,45 @@ class TwoNuSVM(KernelClassifier):
         fixed = [isinstance(nu, Real) for nu in (self.nu_pos, self.nu_neg)]
         if self._shifts and any(fixed) and not all(fixed):
             raise ValueError(
-                f"strategy={self.strategy!r} searches one nu for both classes: fix both nu_pos and nu_neg, or neither, "
-                "or use another strategy."
+                f"strategy={self.strategy!r} searches one nu for both classes, but only one of nu_pos and nu_neg is "
+                "fixed: fix both or neither, or use another strategy."
             )
-        return Grid(*(np.unique(TWENTY if nu is None else nu).astype(float) for nu in (self.nu_pos, self.nu_neg)))
+        return Grid(*(np.unique(DEFAULT_NU if nu is None else nu).astype(float) for nu in (self.nu_pos, self.nu_neg)))
 
-    def _solve(self, X: Any, signs: np.ndarray, settled: TwoNuSVM) -> None:
-        """Fit with the parameters of an estimator that has a number for each."""
-        K = settled._gram(X).whole
-        assert K is not None  # there is room for it
-        assert isinstance(settled.nu_pos, Real)
-        assert isinstance(settled.nu_neg, Real)
-        self.nu_pos_, self.nu_neg_ = float(settled.nu_pos), float(settled.nu_neg)
-        self._kernel, self.gamma_ = settled._kernel, settled._kernel.gamma
+    def _solve(self, X: Any, signs: np.ndarray, chosen: TwoNuSVM) -> None:
+        """Fit with the parameters of ``chosen``, which are all numbers."""
+        K = chosen._gram(X).whole
+        assert K is not None  # checked by _require_gram
+        assert isinstance(chosen.nu_pos, Real)
+        assert isinstance(chosen.nu_neg, Real)
+        self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
+        self._kernel, self.gamma_ = chosen._kernel, chosen._kernel.gamma
         found = ReducedHulls(K, signs, self.tol).solve(DualNu(self.nu_pos_, self.nu_neg_))
         b = found.b
         if self._shifts and not found.meet:
             b -= empirical((K @ found.x + b)[signs < 0], self.rho)
-        self._keep_expansion(X, signs, found.x, b)
+        self._set_expansion(X, signs, found.x, b)
         self.margin_, self.objective_, self.duality_gap_ = found.margin, found.objective, found.gap
         self.n_iter_ = found.n_steps
         self.status_ = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
         self.converged_ = self.status_ == "converged"
 
-    def _require_room(self, X: Any) -> None:
-        n = X.shape[0]
+    def _require_gram(self, X: Any) -> None:
         if self.kernel == "precomputed":
             self._require_square(X)
-        elif 8 * n**2 > self.cache_size * MEGABYTE:
-            raise ValueError(
-                f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
-                f"{self.cache_size:g}, and the 2nu-SVM needs all of it. Raise cache_size, or fit fewer samples."
-            )
+        else:
+            self._require_memory(X.shape[0])
 
     def _explanation(self) -> str:
-        start = f"TwoNuSVM with nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}: "
+        point = f"at nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}"
         if self.status_ == "hulls_meet":
             return (
-                f"{start}the reduced convex hulls of the classes meet, so that f = 0 and every sample is an error. "
-                "Use a larger nu_pos or nu_neg, or another kernel, as one with a larger gamma."
+                f"{point} the reduced convex hulls of the classes meet, so f = 0 and every sample is an error. "
+                "Use a larger nu_pos or nu_neg, or another kernel, such as one with a larger gamma."
             )
         return (
-            f"{start}the fit ended with a duality gap of {self.duality_gap_:.2g} at an objective of "
-            f"{self.objective_:.2g}, above tol={self.tol:g}. Scale the features to unit variance, or allow a "
-            "larger tol."
+            f"{point} the fit ended with a duality gap of {self.duality_gap_:.2g} at an objective of "
+            f"{self.objective_:.2g}, above tol={self.tol:g}. Scale the features to unit variance, or increase tol."
         )
 
     def _validate_params(self) -> None:
@@ -351,7 +302,7 @@ class TwoNuSVM(KernelClassifier):
             value = getattr(self, name)
             if np.ndim(value):
                 if not len(value):
-                    raise ValueError(f"{name} is an empty array: give it values to search, or a number.")
+                    raise ValueError(f"{name} is an empty array: expected values to search, or a number.")
                 for one in value:
                     copy(self).set_params(**{name: one})._validate_params()
         DualNu(*(nu if isinstance(nu, Real) else 1.0 for nu in (self.nu_pos, self.nu_neg)))

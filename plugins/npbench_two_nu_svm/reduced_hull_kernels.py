@@ -1,12 +1,12 @@
 """Kernels of :mod:`npbench_two_nu_svm.reduced_hulls`.
 
-All stand in this one file: Numba's cache does not notice when a kernel in another file, which one calls, changes.
-Samples are ordered, the ``p`` positives first. Q_ij = y_i y_j K_ij, u holds the weights of both classes (each sums to
-1), and ``G = Qu`` is kept throughout, so that u'Qu is the squared distance of the two points.
+They share one file because Numba's cache does not notice changes in a kernel of another file. The first ``p`` samples
+are the positives. Q_ij = y_i y_j K_ij, u contains the weights of both classes (each class sums to 1), and ``G = Qu``
+throughout, so that u'Qu is the squared distance of the two points.
 
-``inverse`` holds, in its first ``size`` rows and columns, the inverse of the bordered matrix ``[[Q_FF + ridge, E],
-[E', 0]]`` of the free weights F, 0 < u_i < upper_i, with a column of E for each class. ``members`` says what stands in
-each of its rows: a sample, or n + c for the border of class c; ``slot`` says where: -1 for nowhere.
+The first ``size`` rows and columns of ``inverse`` are the inverse of the bordered matrix ``[[Q_FF + ridge, E],
+[E', 0]]`` of the free weights F, 0 < u_i < upper_i, where E has a column for each class. ``members`` gives the content
+of each row: a sample, or n + c for the border of class c. ``slot`` gives the row of each sample and border, or -1.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FAR = 1e300
-BETWEEN = 4  # pair steps between Newton steps, each of which may free two more weights
-PASSES = 300  # bounds that one Newton step may run into
-CONJUGATE = 20  # steps without a bound after which a Newton step that does not end had a poor inverse
-RIDGE = 1e-8  # added to the diagonal of Q_FF, which is singular for many free weights, in units of its scale
-FLOOR = 1e-8  # an objective below this, in the same units, is lost in rounding: the hulls meet
-REDUCTION = 0.1  # of the residual over the free weights, by a Newton step
-EXACT = 1e-12  # by which a sum of bounds may miss 1 and yet be it
+INFINITE = 1e300
+PAIR_STEPS_BETWEEN_NEWTON = 4  # each may free two more weights
+MAX_BOUND_HITS = 300  # during one Newton step
+MAX_CONJUGATE_STEPS = 20  # without a bound, after which the inverse is too inaccurate
+RIDGE = 1e-8  # added to the diagonal of Q_FF, relative to its scale: Q_FF is singular for many free weights
+FLOOR = 1e-8  # a smaller objective, relative to the same scale, is a rounding error: the hulls meet
+RESIDUAL_REDUCTION = 0.1  # over the free weights, by a Newton step
+SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _descend(Q, p, upper, u, G, steps):
-    """Take steps on pairs of one class, the class with the larger violation; return how many there were to take."""
+    """Take at most ``steps`` steps on pairs of the class with the larger violation; return their number. O(n) each."""
     n = u.shape[0]
     for step in range(steps):
+        # select the receiver i: the smallest G of the class with the larger violation
         i = j = -1
         worst = 0.0
         for first, end in ((0, p), (p, n)):
-            least, most, receiver = FAR, -FAR, -1
+            least, most, receiver = INFINITE, -INFINITE, -1
             for k in range(first, end):
                 if u[k] < upper[k] and G[k] < least:
                     least, receiver = G[k], k
@@ -42,6 +43,8 @@ def _descend(Q, p, upper, u, G, steps):
                 worst, i, begin, stop = most - least, receiver, first, end
         if i < 0:
             return step
+
+        # select the donor j: the largest gain
         best = 0.0
         for k in range(begin, stop):
             drop = G[k] - G[i]
@@ -55,7 +58,7 @@ def _descend(Q, p, upper, u, G, steps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _transfer(Q, upper, u, G, donor, receiver, amount):
-    """Move weight, as much of ``amount`` as bounds allow; a bound that is reached is reached exactly."""
+    """Transfer ``amount``, or as much as the bounds allow; return what was transferred. Bounds are reached exactly."""
     room, has = upper[receiver] - u[receiver], u[donor]
     amount = min(amount, room, has)
     u[receiver] = upper[receiver] if amount >= room else u[receiver] + amount
@@ -67,11 +70,12 @@ def _transfer(Q, upper, u, G, donor, receiver, amount):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _shed(Q, first, end, upper, u, G, i):
-    """Give the weight of i, of the class ``first`` to ``end``, to the free ones, in proportion to their room.
+    """Distribute the weight of sample i among the other samples ``first`` to ``end`` of its class.
 
-    A Newton step then corrects it at one go. Where they have not twice the room, it goes to those that take it at the
-    least cost each time.
+    The free weights share it in proportion to their room, which one Newton step corrects. If their room is less than
+    twice the weight, the sample with the least cost receives as much as it can, again and again.
     """
+    # share it among the free weights
     room = 0.0
     for k in range(first, end):
         if k != i and 0.0 < u[k] < upper[k]:
@@ -81,8 +85,10 @@ def _shed(Q, first, end, upper, u, G, i):
         for k in range(first, end):
             if k != i and 0.0 < u[k] < upper[k]:
                 _transfer(Q, upper, u, G, i, k, share * (upper[k] - u[k]))
+
+    # transfer the rest at the least cost
     while u[i] > 0.0:
-        best, receiver = FAR, -1
+        best, receiver = INFINITE, -1
         for k in range(first, end):
             room = upper[k] - u[k]
             if k != i and room > 0.0:
@@ -90,7 +96,7 @@ def _shed(Q, first, end, upper, u, G, i):
                 cost = G[k] - G[i] + 0.5 * min(room, u[i]) * curvature
                 if cost < best:
                     best, receiver = cost, k
-        if receiver < 0:  # rounding: the others are full
+        if receiver < 0:  # a rounding error: all others are at their bounds
             u[i] = 0.0
             return
         _transfer(Q, upper, u, G, i, receiver, u[i])
@@ -98,11 +104,14 @@ def _shed(Q, first, end, upper, u, G, i):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def start(Q, p, before, upper, u, G):
-    """Carry u over from the bounds ``before`` to ``upper``: what was at its bound stays there, each class sums to 1."""
+    """Adapt u from the bounds ``before`` to ``upper``: weights at their bound stay there, each class sums to 1."""
     n = u.shape[0]
+    # keep weights at their bounds
     for k in range(n):
         if u[k] >= before[k] or u[k] > upper[k]:
             u[k] = upper[k]
+
+    # restore the sum of each class, with the largest decrease of the objective first
     order = np.argsort(G)
     for first, end in ((0, p), (p, n)):
         excess = u[first:end].sum() - 1.0
@@ -112,6 +121,8 @@ def start(Q, p, before, upper, u, G):
                 change = min(excess, u[k]) if excess > 0.0 else max(excess, u[k] - upper[k])
                 u[k] = min(u[k] - change, upper[k])
                 excess -= change
+
+    # recompute G
     G[:] = 0.0
     for k in range(n):
         if u[k] > 0.0:
@@ -128,18 +139,21 @@ def _add(G, amount, row):
 def level(upper, u, G):
     """Return the A that maximises ``A - sum_k upper_k (A - G_k)_+``: the middle of its interval, or its finite end.
 
-    It is a quantile of G. The weights only tell between which values to look; they do not decide it, as one that
-    rounding leaves short of its bound, or above 0, would take an end for the middle.
+    A is a quantile of G with weights ``upper``. The weights u only narrow the search. They do not decide, since a u
+    that misses its bound by rounding would turn the middle of the interval into an end.
     """
-    low, high = FAR, -FAR  # least of those that may gain weight, most of those that may lose some
+    # range of the search: smallest G of those that can gain weight, largest G of those that can lose weight
+    low, high = INFINITE, -INFINITE
     for k in range(u.shape[0]):
         if u[k] < upper[k]:
             low = min(low, G[k])
         if u[k] > 0.0:
             high = max(high, G[k])
-    low, high = min(low, high), max(high, low if low < FAR else high)
+    low, high = min(low, high), max(high, low if low < INFINITE else high)
+
+    # sum of the bounds below the range, its largest G, and the smallest G above the range
     inside = np.empty(u.shape[0], np.int64)
-    count, settled, last, beyond = 0, 0.0, -FAR, FAR
+    count, settled, last, beyond = 0, 0.0, -INFINITE, INFINITE
     for k in range(u.shape[0]):
         if upper[k] > 0.0 and G[k] < low:
             settled += upper[k]
@@ -149,12 +163,14 @@ def level(upper, u, G):
             count += 1
         elif upper[k] > 0.0:
             beyond = min(beyond, G[k])
+
+    # the quantile is where the sum of the bounds reaches 1
     for k in inside[:count][np.argsort(G[inside[:count]])]:
-        if settled >= 1.0 - EXACT:
-            return 0.5 * (last + G[k]) if settled <= 1.0 + EXACT else last
+        if settled >= 1.0 - SAME_SUM:
+            return 0.5 * (last + G[k]) if settled <= 1.0 + SAME_SUM else last
         settled += upper[k]
         last = G[k]
-    return 0.5 * (last + beyond) if settled <= 1.0 + EXACT and beyond < FAR else last
+    return 0.5 * (last + beyond) if settled <= 1.0 + SAME_SUM and beyond < INFINITE else last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -171,7 +187,7 @@ def measure(p, upper, u, G):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _insert(inverse, size, column, diagonal):
-    """Border the matrix whose inverse this is by a row and column; return the new size."""
+    """Update the inverse for a new last row and column of its matrix; return the new size. O(size^2)."""
     image = np.zeros(size)
     for k in range(size):
         _add(image, column[k], inverse[k, :size])
@@ -185,7 +201,10 @@ def _insert(inverse, size, column, diagonal):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _remove(inverse, size, members, slot, place):
-    """Strike out the row and column at ``place``, and put the last there; return the new size."""
+    """Update the inverse for the matrix without row and column ``place``, which the last ones replace.
+
+    Returns the new size. O(size^2).
+    """
     row = inverse[place, :size].copy()
     for k in range(size):
         _add(inverse[k, :size], -row[k] / row[place], row)
@@ -201,16 +220,20 @@ def _remove(inverse, size, members, slot, place):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
-    """Bring the inverse up to date with which weights are free; return its size, 0 where it has no room."""
+    """Update the inverse to the current free weights; return its size, or 0 if they are too many."""
     n = u.shape[0]
     column = np.empty(inverse.shape[0])
+
+    # rebuild it if most of its members are no longer free
     left = 0
     for k in range(size):
         left += members[k] < n and not 0.0 < u[members[k]] < upper[members[k]]
-    if 2 * left > size:  # then it is cheaper to start anew
+    if 2 * left > size:
         slot[:] = -1
         size = 0
+
     for c, first, end in ((0, 0, p), (1, p, n)):
+        # insert the weights that became free, and the border of their class
         n_free = 0
         for k in range(first, end):
             is_free = 0.0 < u[k] < upper[k]
@@ -229,7 +252,9 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
                     column[size - 1] = 1.0
                     members[size], slot[n + c] = n + c, size
                     size = _insert(inverse, size, column, 0.0)
-        if n_free == 0 and slot[n + c] >= 0:  # without its border first, the class can be emptied
+
+        # remove the weights that are no longer free; the border first if no free weight is left in the class
+        if n_free == 0 and slot[n + c] >= 0:
             size = _remove(inverse, size, members, slot, slot[n + c])
         for k in range(first, end):
             if slot[k] >= 0 and not 0.0 < u[k] < upper[k]:
@@ -239,7 +264,7 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _centre(p, n, members, size, v):
-    """Subtract from v its mean over the free weights of each class; borders get 0."""
+    """Subtract the mean over the free weights of each class from v, and set the entries of borders to 0."""
     total, count = np.zeros(2), np.zeros(2)
     for k in range(size):
         if members[k] < n:
@@ -253,7 +278,7 @@ def _centre(p, n, members, size, v):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _residual(p, G, members, size, r):
-    """Write to r what the levels of the free weights miss their class's mean by; return the largest of it."""
+    """Write the mean of G over the free weights of the class, minus G, to r; return the largest absolute value."""
     n = G.shape[0]
     for k in range(size):
         r[k] = -G[members[k]] if members[k] < n else 0.0
@@ -263,7 +288,7 @@ def _residual(p, G, members, size, r):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _direction(p, n, inverse, members, size, r):
-    """Return the inverse times r, with sum zero in each class whatever the rounding."""
+    """Return the inverse times r, with the sum of each class corrected to 0."""
     change = np.zeros(size)
     for k in range(size):
         _add(change, r[k], inverse[k, :size])
@@ -273,11 +298,13 @@ def _direction(p, n, inverse, members, size, r):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _advance(Q, upper, u, G, members, size, change):
-    """Go along a change of the free weights to the least objective or the first bound; return which member has met it.
+    """Move the free weights along ``change`` to the least objective or the first bound.
 
-    It is -1 where none has, and -2 where the way leads uphill, which rounding in the inverse may do.
+    Returns the member that reached its bound, -1 if none did, or -2 if the objective increases along ``change``, which
+    rounding errors of the inverse can cause.
     """
-    moved = np.flatnonzero(change[:size])  # no borders
+    # slope and curvature along the change
+    moved = np.flatnonzero(change[:size])  # excludes borders
     image = np.zeros(u.shape[0])
     slope = curvature = 0.0
     for k in moved:
@@ -287,12 +314,16 @@ def _advance(Q, upper, u, G, members, size, change):
         return -2
     for k in moved:
         curvature += change[k] * image[members[k]]
-    share, hit = (-slope / curvature if curvature > 0.0 else FAR), -1
+
+    # longest step within the bounds
+    share, hit = (-slope / curvature if curvature > 0.0 else INFINITE), -1
     for k in moved:
         i = members[k]
         reach = (upper[i] - u[i] if change[k] > 0.0 else -u[i]) / change[k]
         if reach < share:
             share, hit = reach, int(k)
+
+    # update the weights and G
     for k in moved:
         i = members[k]
         u[i] = min(max(u[i] + share * change[k], 0.0), upper[i])
@@ -304,27 +335,33 @@ def _advance(Q, upper, u, G, members, size, change):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
-    """Go towards the optimum over the free weights, fixing each that runs into a bound; return the inverse's size.
+    """Move towards the optimum over the free weights, fixing each that reaches a bound; return the inverse's size.
 
-    The steps are conjugate gradients that the inverse preconditions: one does where ridge and rounding do not matter,
-    and the objective falls whatever they do. Ends where the residual is below ``small``, or REDUCTION times its first.
+    Steps are conjugate gradients preconditioned by the inverse. One suffices if ridge and rounding errors have no
+    effect; otherwise the objective still decreases. They end when the residual is below ``small``, or has decreased by
+    the factor RESIDUAL_REDUCTION.
     """
-    room = inverse.shape[0]
-    r, last, change = np.zeros(room), np.zeros(room), np.zeros(room)
-    aim, power, steps = 0.0, 0.0, 0  # steps since the free weights were last others
-    for _ in range(PASSES):
+    capacity = inverse.shape[0]
+    r, last, change = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    aim, power, steps = 0.0, 0.0, 0  # steps since the set of free weights changed
+    for _ in range(MAX_BOUND_HITS):
+        # update the inverse if the set of free weights changed
         if steps == 0:
             size = _follow(Q, p, upper, u, ridge, inverse, members, slot, size)
             if size == 0:
                 break
+
+        # stop if the residual is small
         last[:size] = r[:size]
         residual = _residual(p, G, members, size, r)
         if steps == 0:
-            aim = max(REDUCTION * residual, small)
+            aim = max(RESIDUAL_REDUCTION * residual, small)
         if residual <= (small if steps == 0 else aim):
             return size
-        if steps == CONJUGATE:
+        if steps == MAX_CONJUGATE_STEPS:
             break
+
+        # take a conjugate gradient step
         direction = _direction(p, u.shape[0], inverse, members, size, r)
         before, power = power, np.dot(direction, r[:size])
         beta = max(0.0, (power - np.dot(direction, last[:size])) / before) if steps > 0 else 0.0
@@ -333,17 +370,45 @@ def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
         if hit == -2:
             break
         steps = steps + 1 if hit < 0 else 0
-    slot[:] = -1  # no room, a poor inverse, or no end: it is built anew when it is asked for again
+    slot[:] = -1  # too many free weights, or an inaccurate inverse: the next Newton step rebuilds it
     return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
-    """Minimise u'Qu / 2 from the feasible u; return (levels, objective, gap, pair steps, size of the inverse).
+    """Minimise u'Qu / 2 from a feasible u, which is changed in place, as are G and ``work``.
 
-    Stops at a gap of ``tol`` times the objective, at an objective of FLOOR times the ``scale`` of Q, after ``rounds``
-    Newton steps, or when the sign of the margin of the sample ``watch`` is certain: it is within ``radius`` times the
-    root of the gap.
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        The matrix y_i y_j K_ij.
+    p : int
+        Number of positives.
+    upper, u, G : arrays of shape (n,)
+        Bounds, weights and ``Qu``.
+    work : (inverse, members, slot)
+        As in the module docstring.
+    size : int
+        Size of the inverse; 0 for none.
+    tol : float
+        Stop at a gap of ``tol`` times the objective.
+    scale : float
+        Scale of Q: stop at an objective of FLOOR times the scale.
+    rounds : int
+        Maximum number of Newton steps.
+    watch : int
+        Sample for which to stop once the sign of its margin is certain; -1 for none.
+    radius : float
+        The margin of ``watch`` is within ``radius`` times the root of the gap.
+
+    Returns
+    -------
+    A, B, objective, gap : float
+        As from :func:`measure`.
+    steps : int
+        Number of pair steps.
+    size : int
+        Size of the inverse.
     """
     inverse, members, slot = work
     steps = 0
@@ -355,18 +420,35 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
             break
         if turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, 0.1 * tol * objective, inverse, members, slot, size)
-        steps += _descend(Q, p, upper, u, G, BETWEEN if size > 0 else u.shape[0])
+        steps += _descend(Q, p, upper, u, G, PAIR_STEPS_BETWEEN_NEWTON if size > 0 else u.shape[0])
     return A, B, objective, gap, steps, size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds, margins, doubt):
-    """Write to ``margins`` y_i f(x_i) of each sample for the f of all others, and to ``doubt`` how far off it may be.
+    """Compute y_i f(x_i) of each sample i for the f of all others.
 
-    ``caps[c]`` are the bounds of both classes when one of class c is left out; ``upper[c], u[c], G[c]`` the problem
-    with these bounds and all samples, as it was solved last. That problem is solved first: where it gives i no weight,
-    leaving i out changes no weights (but the middle of the interval that a level may be in, where i is its end);
-    elsewhere a refit starts from it. Returns how many refits and pair steps there were.
+    For each class c, the problem with all samples and the bounds ``caps[c]`` is solved first. If it gives i no weight,
+    leaving i out changes no weights (only the middle of the interval of a level, if i is its end). Otherwise a refit
+    without i starts from it.
+
+    Parameters
+    ----------
+    Q, p, radii, tol, scale, rounds
+        As in :func:`settle`, with a radius for each sample.
+    caps : array of shape (2, 2)
+        Bounds of both classes if a sample of class c is left out, in row c.
+    upper, u, G : arrays of shape (2, n)
+        Last solution of both problems; updated in place.
+    work, base : (inverse, members, slot)
+        Buffers.
+    margins, doubt : arrays of shape (n,)
+        Filled with the y_i f(x_i) and bounds on their errors.
+
+    Returns
+    -------
+    refits, steps : int
+        Numbers of refits and of pair steps.
     """
     n = u.shape[1]
     inverse, members, slot = work
@@ -374,6 +456,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
     bounds, v, H = np.empty(n), np.empty(n), np.empty(n)
     refits = steps = 0
     for c, first, end in ((0, 0, p), (1, p, n)):
+        # solve the problem with all samples
         bounds[:p], bounds[p:] = caps[c, 0], caps[c, 1]
         start(Q, p, upper[c], bounds, u[c], G[c])
         upper[c] = bounds
@@ -383,7 +466,9 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         size = _follow(Q, p, bounds, u[c], RIDGE * scale, inverse, members, slot, size)
         base_inverse[:size, :size] = inverse[:size, :size]
         base_members[:], base_slot[:], base_size = members, slot, size
+
         for i in range(first, end):
+            # start from its solution, without the weight of i
             bounds[i] = 0.0
             v[:], H[:], slot[:], size = u[c], G[c], -1, 0
             if v[i] > 0.0:
@@ -391,6 +476,8 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
                 inverse[:base_size, :base_size] = base_inverse[:base_size, :base_size]
                 members[:], slot[:], size = base_members, base_slot, base_size
                 _shed(Q, first, end, bounds, v, H, i)
+
+            # refit until the sign of the margin of i is certain
             A, B, objective, gap, taken, _ = settle(Q, p, bounds, v, H, work, size, tol, scale, rounds, i, radii[i])
             steps += taken
             bounds[i] = caps[c, c]

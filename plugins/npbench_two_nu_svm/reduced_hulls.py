@@ -1,18 +1,18 @@
-"""The 2nu-SVM: nearest points of the reduced convex hulls of two classes, and what leaving one sample out changes.
+"""The 2nu-SVM: nearest points of the reduced convex hulls of two classes, and leave-one-out margins.
 
 With caps c_+ = 1 / (nu_+ n_+) and c_- = 1 / (nu_- n_-) on the weights u of the samples, the problem is
 
     minimise  1/2 ||sum_+ u_i phi_i - sum_- u_i phi_i||^2    subject to  0 <= u_i <= c,  sum_+ u = sum_- u = 1,
 
 which is the dual of the 2nu-SVM (Davenport, Baraniuk and Scott 2006, section 2; Crisp and Burges 2000) up to the
-factor nu/2. With ``Q_ij = y_i y_j K_ij`` and ``G = Qu``, a class's free samples share one level of G, A and B; others
-lie below it at their cap, above it at weight 0. The margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a
-positive sample, with B in place of A for a negative one.
+factor nu/2. With ``Q_ij = y_i y_j K_ij`` and ``G = Qu``, the free samples of a class have the same G, the level A of
+the positives or B of the negatives. Samples below the level are at their cap, samples above it have weight 0. The
+margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a positive sample, with B instead of A for a negative one.
 
-It is solved by steps on pairs of one class, and by Newton steps over the free weights (see the kernels), whose inverse
-follows each change of that set. The duality gap bounds the distance of the weight vectors,
-``||w - w*||^2 <= gap``, hence that of any margin; leave-one-out refits stop as soon as the sign of the one margin they
-are for is certain.
+The solver takes steps on pairs of one class, and Newton steps over the free weights (see the kernels), whose inverse is
+updated with each change of that set. The duality gap bounds the distance of the weight vectors,
+``||w - w*||^2 <= gap``, hence the error of any margin. Leave-one-out refits stop as soon as the sign of the margin of
+the left-out sample is certain.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ from npbench_two_nu_svm import reduced_hull_kernels as kernels
 
 Caps = Callable[[int, int], tuple[float, float]]
 
-BINDS_NOT = 2.0  # a cap above 1; with one of 1, a sample that has all the weight is at it, which widens its level
-MOST_FREE = 600  # free weights that Newton steps take on: their inverse has the square of it
-ROUNDS = 2000  # Newton steps of one problem
-SURER = 1e-4  # times the tolerance, for a refit whose sign is not yet certain
-REFIT_ROUNDS = 100  # of one refit; where they do not do, the hulls all but meet
+# Larger caps have no effect. A cap of 1 would: a sample with all the weight would be at it, which widens its level.
+LARGEST_CAP = 2.0
+MAX_FREE_WEIGHTS = 600  # of Newton steps, whose inverse is of this size
+MAX_NEWTON_STEPS = 2000  # of one problem
+REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
+MAX_REFIT_STEPS = 100  # Newton steps of one refit; they suffice unless the hulls nearly meet
 
 
 @dataclass(frozen=True)
 class DualNu:
     """Caps of the 2nu-SVM, ``1 / (nu_pos n_pos)`` and ``1 / (nu_neg n_neg)``.
 
-    Where the margin is positive, nu_pos bounds the share of margin errors among the positives from above and that of
-    support vectors from below; nu_neg those of the negatives (section 3.2 of the paper).
+    If the margin is positive, nu_pos is an upper bound on the share of margin errors among the positives and a lower
+    bound on that of support vectors; nu_neg likewise for the negatives (section 3.2 of the paper).
 
     Parameters
     ----------
     nu_pos, nu_neg : float
-        Positive. Above 1 there is no solution.
+        Values in ]0, 1]. Above 1 there is no solution.
 
     Raises
     ------
     ValueError
-        If one is not in ]0, 1].
+        If a value is not in ]0, 1].
     """
 
     nu_pos: float
@@ -62,8 +63,8 @@ class DualNu:
             raise ValueError(f"{name}={nu:g} is infeasible: {reason}. It must be in ]0, 1].")
 
     def __call__(self, n_pos: int, n_neg: int) -> tuple[float, float]:
-        """Return both caps, at most BINDS_NOT."""
-        return min(BINDS_NOT, 1.0 / (self.nu_pos * n_pos)), min(BINDS_NOT, 1.0 / (self.nu_neg * n_neg))
+        """Return both caps, at most LARGEST_CAP."""
+        return min(LARGEST_CAP, 1.0 / (self.nu_pos * n_pos)), min(LARGEST_CAP, 1.0 / (self.nu_neg * n_neg))
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Nu:
     nu: float
 
     def __call__(self, n_pos: int, n_neg: int) -> tuple[float, float]:
-        """Return both caps, at most BINDS_NOT.
+        """Return both caps, at most LARGEST_CAP.
 
         Raises
         ------
@@ -91,7 +92,7 @@ class Nu:
             raise ValueError(
                 f"nu={self.nu:g} is infeasible for {n_pos} and {n_neg} samples: it must be in ]0, {most:g}]."
             )
-        cap = min(BINDS_NOT, 2.0 / (self.nu * (n_pos + n_neg)))
+        cap = min(LARGEST_CAP, 2.0 / (self.nu * (n_pos + n_neg)))
         return cap, cap
 
 
@@ -101,19 +102,19 @@ class Solution(NamedTuple):
     Parameters
     ----------
     x : array of shape (n,)
-        Signed weights, y_i u_i: ``f = sum_i x_i k(x_i, .) + b``.
+        Signed weights y_i u_i: ``f = sum_i x_i k(x_i, .) + b``.
     b : float
-        The intercept, (B - A) / 2.
+        Intercept, (B - A) / 2.
     margin : float
-        r = (A + B) / 2; the caps' margin errors have ``y f(x) < r``.
+        r = (A + B) / 2; margin errors have ``y f(x) < r``.
     objective, gap : float
-        Half the squared distance, and the duality gap: how far above the optimum it may be.
+        Half the squared distance, and the duality gap, a bound on its distance from the optimum.
     converged : bool
         Whether the gap is within the tolerance.
     meet : bool
         Whether the hulls meet, up to rounding; then x and b are zero, and f = 0.
     n_steps : int
-        Pair steps taken.
+        Number of pair steps.
     """
 
     x: np.ndarray
@@ -127,16 +128,16 @@ class Solution(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """What each sample gets from a classifier that was fitted without it.
+    """Margin of each sample under the classifier of all others.
 
     Parameters
     ----------
     margins : array of shape (n,)
-        y_i f(x_i) for the f of the n - 1 others; 0 where their hulls meet.
+        y_i f(x_i) for the f of the n - 1 others; 0 if their hulls meet.
     doubt : array of shape (n,)
-        How far off a margin may be: its sign is certain where it is larger. It is 0 where the hulls meet.
+        Bound on the error of the margin; 0 if the hulls meet. The sign of a larger margin is certain.
     n_refits, n_steps : int
-        Samples whose leaving changed the solution, and pair steps taken.
+        Number of samples that needed a refit, and of pair steps.
     """
 
     margins: np.ndarray
@@ -146,27 +147,27 @@ class LeftOut(NamedTuple):
 
     @property
     def errors(self) -> np.ndarray:
-        """Which samples are misclassified, a tie counting as an error; boolean, of shape (n,)."""
+        """Whether each sample is misclassified, with ties as errors; boolean, of shape (n,)."""
         return self.margins <= 0
 
 
 class ReducedHulls:
-    """Nearest points of reduced hulls for one Gram matrix and many caps, each solved from the one before.
+    """Nearest points of reduced hulls for one Gram matrix and many caps, each solved from the previous solution.
 
     Parameters
     ----------
     K : array of shape (n, n)
         Gram matrix, symmetric positive semi-definite.
     y : array of shape (n,)
-        Labels in {-1, +1}, both of them there; for :meth:`leave_one_out` two of each.
+        Labels in {-1, +1}, both present; for :meth:`leave_one_out` two of each.
     tol : float
         Largest duality gap, relative to the objective.
 
     Notes
     -----
-    A pair step takes O(n); a Newton step over m free weights O(m^2) for each of them that has changed, and O(n m) for
-    the levels. Leaving all samples out takes a full solution for each class and a refit, a few Newton steps, for each
-    sample with weight: some 5 to 15 full solutions for n = 170, where separate fits take 170.
+    A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
+    the levels. All leave-one-out margins take a full solution for each class, and a refit of a few Newton steps for
+    each sample with weight: the time of 5 to 15 full solutions for n = 170, instead of 170.
 
     References
     ----------
@@ -179,8 +180,8 @@ class ReducedHulls:
         self._order = np.argsort(-y, kind="stable")
         y = y[self._order].astype(float)
         K = K[np.ix_(self._order, self._order)]
-        # The weights x sum to zero, so that centring changes f by a constant, and nothing else; the entries keep their
-        # digits where all samples look alike, as at wide bandwidths.
+        # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
+        # all samples look alike, as at large bandwidths.
         self._mean = K.mean(axis=0)
         self._Q = y[:, None] * (K - self._mean - self._mean[:, None] + self._mean.mean()) * y
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
@@ -196,31 +197,31 @@ class ReducedHulls:
             If the caps are infeasible for these samples.
         """
         if self._whole is None:
-            self._whole = tuple(part[0] for part in self._uniform(1))
+            self._whole = tuple(array[0] for array in self._uniform(1))
         bound, u, G = self._whole
         upper = self._upper(caps(self.n_pos, self.n_neg))
         kernels.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
         A, B, objective, gap, steps, _ = kernels.settle(
-            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, ROUNDS, -1, 0.0
+            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
         meet = objective <= kernels.FLOOR * self._scale
         x, b = np.zeros(len(u)), 0.0
         if not meet:
             signed = self._y * u
             x[self._order] = signed
-            b = 0.5 * (B - A) - float(self._mean @ signed)  # f of the matrix as it was given
+            b = 0.5 * (B - A) - float(self._mean @ signed)  # undoes the centring
         return Solution(x, b, 0.5 * (A + B), objective, gap, meet or gap <= self.tol * objective, meet, steps)
 
     def leave_one_out(self, caps: Caps) -> LeftOut:
-        """Return the margin of each sample under the classifier of all others; its sign is that of n separate fits.
+        """Return the margin of each sample under the classifier of all others; signs are those of n separate fits.
 
-        ``caps`` is asked for the class counts of the samples left in.
+        ``caps`` is called with the class counts of the remaining samples.
 
         Raises
         ------
         ValueError
-            If the caps are infeasible for them.
+            If the caps are infeasible for the remaining samples.
         """
         if self._without is None:
             self._without = (*self._uniform(2), self._radii(), self._work(), self._work())
@@ -237,9 +238,9 @@ class ReducedHulls:
             radii,
             work,
             base,
-            SURER * self.tol,
+            REFIT_TOL_FACTOR * self.tol,
             self._scale,
-            REFIT_ROUNDS,
+            MAX_REFIT_STEPS,
             margins,
             doubt,
         )
@@ -250,19 +251,20 @@ class ReducedHulls:
         return np.repeat(caps, (self.n_pos, self.n_neg))
 
     def _uniform(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return bounds, weights and G of the class means, ``count`` times: from there all starts are the same."""
+        """Return bounds, weights and G of the class means, ``count`` times; every first problem starts there."""
         u = np.tile(self._upper((1 / self.n_pos, 1 / self.n_neg)), (count, 1))
         return u.copy(), u, u @ self._Q
 
     def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return buffers for the inverse, its members and their slots."""
         n = len(self._Q)
-        room = min(n, MOST_FREE) + 3  # the borders of both classes, and one more while a sample enters
-        return np.zeros((room, room)), np.zeros(room, np.int64), np.full(n + 2, -1)
+        capacity = min(n, MAX_FREE_WEIGHTS) + 3  # plus the borders of both classes, and one row for insertion
+        return np.zeros((capacity, capacity)), np.zeros(capacity, np.int64), np.full(n + 2, -1)
 
     def _radii(self) -> np.ndarray:
         """Return R_i such that ``|y_i f(x_i) - y_i f*(x_i)| <= R_i ||w - w*||``.
 
-        The levels move by no more than the largest change among their class, so that f(x_i) moves by no more than
+        A level changes by at most the largest change in its class, so that f(x_i) changes by at most
         ``<w - w*, phi_i - (phi_p + phi_q) / 2>`` for some positive p and negative q.
         """
         K = self._y[:, None] * self._Q * self._y

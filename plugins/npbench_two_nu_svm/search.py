@@ -1,4 +1,4 @@
-"""The search over kernels: a strategy under each, then the best of what they found."""
+"""Search over kernels: a strategy under each, then the best result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from npbench_two_nu_svm.strategies import Strategy
 
 
 class Visited(NamedTuple):
-    """A point that a search estimated.
+    """A point estimated by a search.
 
     Parameters
     ----------
     seconds : float
-        Since the search began.
+        Seconds since the search began.
     gamma, nu_pos, nu_neg : float
         The point.
     p_fa, p_nd : float
-        Its rates as they were counted, never smoothed.
+        Its rates as counted, never smoothed.
     """
 
     seconds: float
@@ -40,16 +40,16 @@ class Visited(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search came to.
+    """Result of a search.
 
     Parameters
     ----------
     best : Candidate
-        With the rates that it was chosen for, smoothed where the strategy smooths them.
+        Best point, with the rates that ranked it, smoothed if the strategy smooths them.
     trace : list of Visited
-        What was estimated, kernel by kernel.
+        Estimated points, kernel by kernel.
     n_uncertain : int
-        Points with a fit that missed its tolerance, or left the sign of a margin in doubt.
+        Number of points with a fit that missed its tolerance, or with a margin of uncertain sign.
     """
 
     best: Candidate
@@ -68,33 +68,33 @@ def search(
     tol: float,
     n_threads: int = 1,
 ) -> Found:
-    """Return the best candidate under any of some kernels.
+    """Return the best candidate under several kernels.
 
-    Those that are the same kernel on the sample, as very small bandwidths are, are searched once, as the first of them.
+    Kernels that are equal on the sample, such as very small bandwidths, are searched once, as the first of them.
 
     Parameters
     ----------
     kernels : sequence of KernelClassifier
-        Whose kernels are tried.
+        Estimators with the kernels to try.
     X : {array, CSR matrix} of shape (n_samples, n_features)
         Samples.
     y : array of shape (n_samples,)
         Labels in {-1, +1}.
     folds : sequence of (fit rows, validation rows), or None
-        What rates are estimated from; None for leave-one-out, as are folds that leave out each row in turn.
+        Rows from which rates are estimated; None for leave-one-out, which folds of single rows imply too.
     grid : Grid
-        Of nu_pos and nu_neg.
+        Values of nu_pos and nu_neg.
     strategy, rank : callable
-        How the grid is searched, and by what.
+        Search over the grid, and ranking of its points.
     tol : float
         Duality gap of a fit, relative to its objective.
     n_threads : int
-        Kernels that are worked on at a time.
+        Number of kernels searched at the same time.
 
     Raises
     ------
     ValueError
-        If a class has too few samples to leave some out, or none is validated on.
+        If a class has too few samples to hold some out, or is not validated on.
     """
     if folds is not None and leave_out_one_each(folds, len(y)):
         folds = None
@@ -133,6 +133,6 @@ def _require_both_classes(y: np.ndarray, folds: Sequence[Fold] | None) -> None:
     for n_samples, name in zip(fewest, ("positive", "negative"), strict=True):
         if n_samples < (2 if folds is None else 1):
             raise ValueError(
-                f"There are too few {name} samples to estimate error rates without some of them. Give nu_pos, nu_neg "
-                "and gamma as numbers, so that nothing is searched, or use more data."
+                f"Too few {name} samples to estimate error rates: use more data, or set nu_pos, nu_neg and gamma to "
+                "numbers, so that nothing is searched."
             )

@@ -1,4 +1,4 @@
-"""Model selection for the 2nu-SVM: its own search, with rates from the folds of the protocol."""
+"""Model selection for the 2nu-SVM: the search of its ``fit``, with rates from the folds of the protocol."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ def select(
 ) -> Selection:
     """Choose nu_pos, nu_neg and gamma as the estimator's strategy does, with error rates from the folds.
 
-    Where each fold leaves out one row, rates are those of the estimator's own leave-one-out. Kernels are the same
-    functions on all folds: "scale" is that of all rows.
+    Folds of single rows give the rates of the estimator's leave-one-out. Kernels are the same functions on all folds:
+    "scale" is that of all rows.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, but for ``losses``,
-    which are not
-    kept: the trace has the rates of every point visited, and ``n_candidates`` counts these.
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
+    is empty: the trace has the rates of every point visited, and ``n_candidates`` counts these points.
     """
     candidates = {name: values for name, values in search.items() if name in SEARCHED}
     others = combinations({name: values for name, values in search.items() if name not in SEARCHED})

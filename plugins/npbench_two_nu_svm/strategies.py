@@ -21,21 +21,21 @@ Window = Callable[[np.ndarray], np.ndarray]
 def bias_shifting(plane: Plane, rank: Rank) -> Candidate:
     """Return the best nu-SVM, with nu from the grid of nu_pos (section 3.1).
 
-    It is told as the 2nu-SVM that it is: ``nu n / (2 n_c)`` for the n_c samples of each class. Values of nu that are
-    infeasible for the sample, or for a part of it that rates are estimated from, are passed over.
+    The result is the equivalent 2nu-SVM: ``nu n / (2 n_c)`` for the n_c samples of each class. Values of nu that are
+    infeasible for the sample, or for a part of it that rates are estimated from, are skipped.
 
     Raises
     ------
     ValueError
-        If all are.
+        If all values are infeasible.
     """
     most = min(2 * min(counts) / sum(counts) for counts in plane.counts)
     feasible = [nu for nu in plane.grid.nu_pos.tolist() if nu <= most]
     n_pos, n_neg = plane.counts[0]
     if not feasible:
         raise ValueError(
-            f"No value of nu is feasible for {n_pos} positives and {n_neg} negatives, one or more of them left out: it "
-            f"must not exceed {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
+            f"No value of nu is feasible for {n_pos} positives and {n_neg} negatives with some held out: expected at "
+            f"most {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
         )
     half = 0.5 * (n_pos + n_neg)
     points = {nu: (min(1.0, nu * half / n_pos), min(1.0, nu * half / n_neg)) for nu in feasible}  # 1 up to rounding
@@ -48,7 +48,7 @@ def balanced_bias_shifting(plane: Plane, rank: Rank) -> Candidate:
 
 
 def grid_search(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
-    """Return the best point of the grid (section 3.2), its rates seen through a window (section 3.4)."""
+    """Return the best point of the grid (section 3.2), its rates smoothed by a window (section 3.4)."""
     points = plane.grid.points
     return plane.least(points, window(plane.rates(points)), rank)
 
@@ -56,9 +56,9 @@ def grid_search(plane: Plane, rank: Rank, window: Window = as_counted) -> Candid
 def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
     """Return the best point of the last of several lines, each orthogonal to the one before (section 3.3).
 
-    The first are nu_pos = 1/2 and nu_neg = 1/2, or the values of the grid nearest to it; the search goes on from the
-    better one. It ends where the next line is one that was searched already, hence always. Without a window, that is
-    where nothing changes: the point is the best of both lines that cross there.
+    The first lines are nu_pos = 1/2 and nu_neg = 1/2, or the nearest values of the grid; the search continues from the
+    better one. It ends when the next line has been searched before. Without a window nothing changes then: the point is
+    the best of both lines that cross there.
     """
 
     def best_on(line: Line) -> Candidate:
@@ -78,7 +78,7 @@ def _nearest_half(values: np.ndarray) -> float:
     return float(values[np.argmin(np.abs(values - 0.5))])
 
 
-BIAS_SHIFTED = ("bs", "bbs")  # chosen by the probability of error; the intercept is set afterwards
+BIAS_SHIFTED = ("bs", "bbs")  # chosen by the probability of error, with the intercept set afterwards
 STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
     {
         "bs": bias_shifting,

@@ -2,7 +2,7 @@
 
 For a fixed multiplier the Lagrangian is minimised by the DC algorithm from no flat samples to its end (Gasso,
 Pappaioannou, Spivak and Bottou 2011, Algorithm 2); then the multiplier moves (Algorithm 1). The annealed search moves
-it after every convex step instead.
+it after every convex step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def uzawa(
     """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`; ``max_iter`` counts convex
-    steps, which is what costs.
+    steps, the unit of cost.
     """
     search = Search(svm, C, constraint, epsilon)
     multiplier = search.multiplier(update, nu)
@@ -37,7 +37,7 @@ def uzawa(
 
 
 def _minimise(search: Search, svm: RampSVM, multiplier: float, max_iter: int) -> Iterate | None:
-    """Take convex steps until the flat samples repeat; return the last, or None if ``max_iter`` came first."""
+    """Take convex steps until the flat samples repeat; return the last iterate, or None after ``max_iter`` steps."""
     flat = np.zeros(len(svm.y), dtype=bool)
     while search.n_iter < max_iter:
         reached = search.step(multiplier, flat)

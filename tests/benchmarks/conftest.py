@@ -15,9 +15,9 @@ from rich.table import Table
 
 
 class Comparison(NamedTuple):
-    """Medians over rounds in which both took their turn; ``ratio`` is of theirs to ours.
+    """Medians over rounds that run both in turn; ``ratio`` is theirs / ours.
 
-    ``quality`` says what both answers are worth in the same measure, so that no ratio compares unequal answers.
+    ``quality`` measures both results in the same way, so that no ratio compares unequal results.
     """
 
     what: str
@@ -69,7 +69,7 @@ def worth(quality: Quality | Callable[[], Quality]) -> str:
 
 @pytest.fixture
 def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., float]:
-    """Return a function that times ours and theirs in turn and notes the median ratio theirs / ours for the summary.
+    """Return a function that times ours and theirs in turn and records the median ratio theirs / ours.
 
     ``quality`` is a measure and its values for ours and theirs, or a function that returns them when both have run, or
     what both have done where it is the same work.
@@ -105,8 +105,8 @@ def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[...
 
 
 @pytest.fixture
-def beside_noted(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Return a function that notes seconds beside those known of a peer that is not run, the least and the most."""
+def against_noted(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Return a function that compares seconds with the known range of a peer that is not run."""
 
     def note(seconds: float, noted: tuple[float, float], *, what: str, size: str, peer: str, quality: Quality) -> None:
         theirs = statistics.fmean(noted)

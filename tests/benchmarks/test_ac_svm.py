@@ -1,4 +1,4 @@
-"""The AC-SVM's search against scikit-learn's GridSearchCV over the same candidates; ratios are theirs / ours.
+"""Search of the AC-SVM against GridSearchCV over the same candidates; ratios are theirs / ours.
 
 The grid has every third value of each parameter, 64 candidates; NPBENCH_WHOLE_GRID=1 takes all 1000, which keeps
 GridSearchCV for minutes.

@@ -1,4 +1,4 @@
-"""The asv suite: every benchmark at its smallest size, and that what it tells can be trusted."""
+"""The asv suite: every benchmark at its smallest size, with repeatable quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOT = {"smo", "pauc", "sgd", "path", "splitting", "thresholds", "reduced_hulls",
 
 
 def suite():
-    """Import the suite under a name that is not that of asv itself, as asv does for its own processes."""
+    """Import the suite under a name other than asv, as asv does in its own processes."""
     spec = spec_from_file_location("npbench_asv", FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)])
     package = sys.modules["npbench_asv"] = module_from_spec(spec)
     spec.loader.exec_module(package)
@@ -43,7 +43,7 @@ def smallest(task):
     return [(sizes(task)[0], *rest) for rest in others]
 
 
-def test_every_file_has_benchmarks_and_compiles_them_beforehand():
+def test_every_file_compiles_its_benchmarks_first():
     assert {path.stem for path in FOLDER.glob("*.py")} == HOT | {"__init__", "benchmark", "problems"}
     for name, module in MODULES.items():
         assert module.setup_cache.__module__ == f"npbench_asv.{name}"
@@ -52,7 +52,7 @@ def test_every_file_has_benchmarks_and_compiles_them_beforehand():
 
 
 @pytest.mark.parametrize("task", BENCHMARKS, ids=lambda found: found.__name__)
-def test_several_sizes_and_what_bounds_it(task):
+def test_benchmarks_have_several_sizes_and_name_their_bound(task):
     ratios = np.divide(sizes(task)[1:], sizes(task)[:-1])
     assert len(ratios) >= 2
     assert np.all((ratios >= 3) & (ratios <= 10))
@@ -62,7 +62,7 @@ def test_several_sizes_and_what_bounds_it(task):
 
 
 @pytest.mark.parametrize("task", BENCHMARKS, ids=lambda found: found.__name__)
-def test_quality_is_repeatable_and_never_negative(task):
+def test_quality_is_repeatable_and_nonnegative(task):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for params in smallest(task):
@@ -76,7 +76,7 @@ def test_quality_is_repeatable_and_never_negative(task):
             assert 0 <= found[0] < np.inf
 
 
-def test_a_change_of_a_task_is_another_version():
+def test_changed_task_has_another_version():
     smo = MODULES["smo"]
     assert len({found.version for found in BENCHMARKS}) == len(BENCHMARKS)
     assert smo.HighCost.version != smo.Ordinary.version

@@ -1,4 +1,4 @@
-"""The bundle solver on SVMperf's risk beside plain cutting planes."""
+"""Bundle solver on SVMperf's risk against cutting planes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sample(n: int, d: int = 54, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("k_share", [0.5, 1.0])
 @pytest.mark.parametrize(("n", "C"), [(10_000, 0.01), (10_000, 1.0), (10_000, 100.0), (100_000, 0.01)])
-def test_beside_plain_cutting_planes(side_by_side: Callable[..., float], n: int, k_share: float, C: float) -> None:
+def test_against_cutting_planes(side_by_side: Callable[..., float], n: int, k_share: float, C: float) -> None:
     X, y = sample(n)
     problem = X, PrecisionAtK(y, round(k_share * int(np.sum(y > 0)))), C
     ours, theirs = minimise(*problem, tol=1e-3), minimise(*problem, tol=1e-3, method="plain")
@@ -32,7 +32,7 @@ def test_beside_plain_cutting_planes(side_by_side: Callable[..., float], n: int,
         lambda: minimise(*problem, tol=1e-3, method="plain"),
         what=f"precision at k, {len(ours.trace)} iterations against {len(theirs.trace)}",
         size=f"n={n} k_share={k_share:g} C={C:g}",
-        peer="plain cutting planes",
+        peer="cutting planes",
         quality=("objective", ours.objective, theirs.objective),
         rounds=1 if n > 10_000 else 3,
     )

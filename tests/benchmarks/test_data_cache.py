@@ -1,4 +1,4 @@
-"""Loading a data set that was read before, its file's hash checked, beside the parser that read it."""
+"""Loading a cached data set, including the check of its file's hash, against parsing it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bundle solver on the hinge loss beside LIBLINEAR and a conic solver, and SMO beside solvers of QPs.
+"""Bundle solver on the hinge loss against LIBLINEAR and a conic solver, and SMO against QP solvers.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
@@ -42,8 +42,8 @@ def objective(X: np.ndarray, y: np.ndarray, C: float, w: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(("n", "C"), [(20_000, 1e-4), (20_000, 1e-2), (20_000, 1.0), (200_000, 1e-4), (200_000, 1e-2)])
-def test_hinge_beside_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
-    """Without an intercept, which LIBLINEAR would penalise; C is that of one sample, as LIBLINEAR's."""
+def test_hinge_against_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
+    """Compare without an intercept, which LIBLINEAR would penalise; C is the cost of one sample, as in LIBLINEAR."""
     X, y = sample(n)
     peer = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, tol=1e-3, random_state=0)
     ours = functools.partial(minimise, X, functools.partial(hinge, y), C * n, tol=1e-4)
@@ -60,7 +60,7 @@ def test_hinge_beside_liblinear(side_by_side: Callable[..., float], n: int, C: f
         )
 
 
-def test_hinge_beside_a_conic_solver(side_by_side: Callable[..., float]) -> None:
+def test_hinge_against_a_conic_solver(side_by_side: Callable[..., float]) -> None:
     X, y = sample(5000)
     w = cvxpy.Variable(X.shape[1])
     loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, X @ w))) / len(y)
@@ -78,7 +78,7 @@ def test_hinge_beside_a_conic_solver(side_by_side: Callable[..., float]) -> None
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "OSQP"])
-def test_smo_beside_a_qp_solver(side_by_side: Callable[..., float], solver: str) -> None:
+def test_smo_against_a_qp_solver(side_by_side: Callable[..., float], solver: str) -> None:
     X, y = sample(500)
     K = Kernel("rbf", 1.0 / 54).between(X, X)
     lower, upper = np.minimum(0.0, 10.0 * y), np.maximum(0.0, 10.0 * y)

@@ -1,4 +1,4 @@
-"""An epoch of steps on a network, one sample at a time, beside the same arithmetic in matrix products and an MLP.
+"""Epoch of steps on a network, one sample at a time, against the same arithmetic in matrix products and an MLP.
 
 Ratios are theirs / ours, measured in turn in this run; nothing is asserted about time.
 """

@@ -1,4 +1,4 @@
-"""What an isolated job costs besides its solver, which does nothing: 1000 of them, one after the other in one worker.
+"""Overhead of an isolated job: 1000 jobs of a solver that does nothing, in one worker.
 
 Split, metrics, record on disk, time limit and memory limit included. The other framework's figures are those noted of
 version 1.10 on a machine like this one, for runs without isolation.
@@ -17,7 +17,7 @@ NOTED = (0.004, 0.008)  # seconds a run of benchopt, from the parallel mode with
 
 
 def test_overhead(
-    benchmark: Any, beside_noted: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark: Any, against_noted: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(DOCS)
     import scale
@@ -25,7 +25,7 @@ def test_overhead(
     found = benchmark.pedantic(scale.run, args=(1000, tmp_path / "records"), rounds=1)
     assert found["files"] == 1
     benchmark.extra_info |= found
-    beside_noted(
+    against_noted(
         found["ms"] / 1e3,
         NOTED,
         what="a job that does nothing",

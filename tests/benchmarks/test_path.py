@@ -1,4 +1,4 @@
-"""A line of costs beside the grid of LIBSVM fits that it replaces, and what a breakpoint costs as samples grow.
+"""A line of costs against the grid of LIBSVM fits that it replaces, and the growth of the cost of a breakpoint.
 
 Overlapping Gaussians, 30 % positives; with 2 features more samples come and go than with 20.
 """
@@ -42,7 +42,7 @@ def fastest(task: Callable[[], Any], rounds: int = 3) -> float:
 
 @pytest.mark.parametrize("d", [2, 20])
 @pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
-def test_line_beside_the_grid_it_replaces(
+def test_line_against_a_grid_of_fits(
     side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], d: int, C: float
 ) -> None:
     X, y, gamma = gaussians(800, d)

@@ -1,4 +1,4 @@
-"""Side by side with scikit-learn's SVC (LIBSVM): per solve, at high costs, and for a whole model selection.
+"""SMO against scikit-learn's SVC (LIBSVM): single solves, high costs, and a whole model selection.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time. Some costs are left out;
 NPBENCH_WHOLE_GRID=1 takes all.
@@ -93,7 +93,7 @@ def test_one_solve_spambase(
 
 @pytest.mark.parametrize(("C", "weight"), [(10, 100), (100, 10), (100, 100)])
 def test_high_cost(side_by_side: Callable[..., float], C: float, weight: float) -> None:
-    """Costs at which LIBSVM's gap stays large: ours is asked for a hundredth of its tolerance."""
+    """Compare at costs where LIBSVM's gap stays large; our tolerance is a hundredth of its."""
     X, y = mixture(4600, 2)
     ours = compare(side_by_side, X, y, C, weight, tol=1e-5, label="2-D mixture n=4600", rounds=1)
     assert ours <= 1e-6

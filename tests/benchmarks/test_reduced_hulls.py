@@ -1,4 +1,4 @@
-"""The 2nu-SVM beside NuSVC over a grid of both nu, and leave-one-out in units of full fits.
+"""2nu-SVM against NuSVC over a grid of both nu, and leave-one-out in units of full fits.
 
 The grid has every fourth line of 20 x 20; NPBENCH_WHOLE_GRID=1 takes all of them, which keeps NuSVC for a minute.
 """
@@ -37,7 +37,7 @@ def rbf(X: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 def grid() -> list[DualNu]:
-    """Return the grid, one nu at a time apart."""
+    """Return the grid; neighbours differ in one nu."""
     lines = LINES[::-1]
     return [DualNu(a, b) for k, a in enumerate(lines) for b in (lines[::-1] if k % 2 else lines)]
 
@@ -55,7 +55,7 @@ def nu_svc(K: np.ndarray, y: np.ndarray, caps: DualNu, tol: float) -> float:
 
 @pytest.mark.parametrize("bandwidth", [0.3, 0.6, 1.0])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_grid_beside_nu_svc(side_by_side: Callable[..., float], bandwidth: float, tol: float) -> None:
+def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: float, tol: float) -> None:
     X, y = bananas(400, 2)
     K, points = rbf(X, bandwidth), grid()
 
@@ -111,7 +111,7 @@ def test_leave_one_out_in_full_fits(benchmark: Any, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("bandwidth", [1.0, 3.0])
-def test_leave_one_out_beside_separate_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
+def test_leave_one_out_against_separate_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
     X, y = bananas(170, 13)
     K, caps = rbf(X, bandwidth), DualNu(0.4, 0.6)
 
@@ -137,7 +137,7 @@ def test_leave_one_out_beside_separate_fits(side_by_side: Callable[..., float], 
 
 
 @pytest.mark.parametrize("n", [2000, 5000])
-def test_one_fit_beside_nu_svc(side_by_side: Callable[..., float], n: int) -> None:
+def test_one_fit_against_nu_svc(side_by_side: Callable[..., float], n: int) -> None:
     X, y = bananas(n, 2)
     K, caps = rbf(X, 0.5), DualNu(0.3, 0.3)
     ours = ReducedHulls(K, y).solve(caps)

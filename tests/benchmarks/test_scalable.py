@@ -1,7 +1,7 @@
-"""Rows of any number beside scikit-learn's make_classification, and beside SciPy's random sparse matrices.
+"""Scalable rows against scikit-learn's make_classification and SciPy's random sparse matrices.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time. The peak of our memory
-beside the rows themselves is printed with them.
+besides the rows themselves is printed with them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from npbench_datasets.scalable import load_scalable
 N = 200_000
 
 
-def beside_the_rows(draw: Callable[[], Any]) -> float:
-    """Return the peak of the memory that ``draw`` takes, in MB, less what it returns."""
+def extra_memory(draw: Callable[[], Any]) -> float:
+    """Return the peak memory of ``draw`` in MB, minus that of its result."""
     tracemalloc.start()
     try:
         kept = draw()
@@ -33,20 +33,25 @@ def beside_the_rows(draw: Callable[[], Any]) -> float:
     return (peak - now) / 1e6
 
 
-def test_dense_rows_beside_make_classification(
+def test_dense_rows_against_make_classification(
     side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours = functools.partial(load_scalable, N, 50)
     theirs = functools.partial(make_classification, N, 50, n_informative=10, n_redundant=0, random_state=0)
     side_by_side(
-        ours, theirs, what="drawn rows, dense", size=f"{N} x 50", peer="make_classification", quality="as many values"
+        ours,
+        theirs,
+        what="drawn rows, dense",
+        size=f"{N} x 50",
+        peer="make_classification",
+        quality="equal number of values",
     )
     with capsys.disabled():
-        print(f"beside the rows, MB: theirs {beside_the_rows(theirs):.0f}, ours {beside_the_rows(ours):.1f}")
+        print(f"memory besides the rows, MB: theirs {extra_memory(theirs):.0f}, ours {extra_memory(ours):.1f}")
 
 
 @pytest.mark.parametrize(("n_features", "density"), [(50, 0.1), (1000, 0.01)])
-def test_sparse_rows_beside_scipys(
+def test_sparse_rows_against_scipy(
     side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], n_features: int, density: float
 ) -> None:
     def theirs() -> Any:
@@ -62,7 +67,7 @@ def test_sparse_rows_beside_scipys(
         what="drawn rows, sparse",
         size=f"{N} x {n_features}, density {density}",
         peer="scipy.sparse.random_array",
-        quality="as many values",
+        quality="equal number of values",
     )
     with capsys.disabled():
-        print(f"beside the rows, MB: theirs {beside_the_rows(theirs):.0f}, ours {beside_the_rows(ours):.1f}")
+        print(f"memory besides the rows, MB: theirs {extra_memory(theirs):.0f}, ours {extra_memory(ours):.1f}")

@@ -1,4 +1,4 @@
-"""Stochastic NP beside scikit-learn's SGDClassifier, per epoch; how near it is after five; and beside the batch NP-SVM.
+"""Stochastic NP against scikit-learn's SGDClassifier per epoch and the batch NP-SVM, and its error after five epochs.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
@@ -75,7 +75,7 @@ DATA: dict[str, Callable[[], Any]] = {"dense 200,000 x 54": dense, "CSR 100,000 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("name", DATA)
 def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> None:
-    """One more epoch by ``partial_fit``, its checks and its shuffling included."""
+    """Time one more epoch of ``partial_fit``, including checks and shuffling."""
     X, y = DATA[name]()
     classes = np.array([-1, 1])
     ours = StochasticNP(average=average, lambda_c=ALPHA, random_state=0).partial_fit(X, y, classes)
@@ -92,10 +92,8 @@ def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> 
     )
 
 
-def test_cost_is_linear_in_nonzeros_and_does_not_depend_on_rho(
-    benchmark: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nanoseconds a non-zero, the least of five epochs each."""
+def test_cost_is_linear_in_nonzeros(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Measure nanoseconds per non-zero, the minimum of five epochs."""
     sizes = {per_row: text(per_row) for per_row in (25, 50, 100)}
     cases = [(per_row, 0.05) for per_row in sizes] + [(50, rho) for rho in (0.001, 0.01, 0.5)]
     lines = []
@@ -114,7 +112,7 @@ def test_cost_is_linear_in_nonzeros_and_does_not_depend_on_rho(
 def test_objective_after_five_epochs(
     name: str, rho: float, raw_dataset: Callable[[str], Any], benchmark: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """How far the Lagrangian, with the multiplier after a hundred epochs, is above its value there."""
+    """Compare the Lagrangian with its value after a hundred epochs, at the multiplier reached there."""
     X, y = DATA[name]() if name in DATA else standardised(raw_dataset(name).name)
     early, late = (StochasticNP(rho=rho, lambda_c=ALPHA, max_iter=e, random_state=0) for e in (EPOCHS, 100))
     benchmark.pedantic(early.fit, (X, y), rounds=1)
@@ -134,10 +132,10 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.skipif(
     not os.environ.get("NPBENCH_WHOLE_GRID"), reason="the batch SVM takes two minutes: NPBENCH_WHOLE_GRID=1"
 )
-def test_magic_beside_the_batch_svm(
+def test_magic_against_the_batch_svm(
     raw_dataset: Callable[[str], Any], benchmark: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """J_val and seconds, selection included, over the grids that both ship with."""
+    """Compare J_val and seconds, including the selection, over the default grids of both."""
     X, y = standardised(raw_dataset("magic").name)
     split = Holdout().split(BinaryData(X, y, "magic"), 0, 0)
     folder = Path(npbench_sgd.__file__).parent / "conf" / "solver"

@@ -1,4 +1,4 @@
-"""A commit that makes a kernel slower, or its answers worse, is flagged by ``asv continuous``; others are not."""
+"""``asv continuous`` flags a commit that makes a kernel slower or its results worse, and no other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Path(sysconfig.get_path("purelib"), "installed.pth").write_text({folder!r})
 
 
 def of_this_environment(folder):
-    """Make a folder of links to what is installed here, but for npbench and what installs: no index is needed then."""
+    """Make a folder of links to the installed packages except npbench and installers, so that no index is needed."""
     folder.mkdir()
     for found in Path(sysconfig.get_path("purelib")).iterdir():
         if not found.name.startswith(("npbench", "_npbench", "__editable__", "pip", "setuptools")):
@@ -36,7 +36,7 @@ def of_this_environment(folder):
 
 @pytest.fixture
 def repository(tmp_path):
-    """Return a repository of its own with what is here on main, and a function that runs a command in it."""
+    """Return a temporary repository with this code on main, and a function that runs a command in it."""
     pytest.importorskip("asv", reason="asv is not installed")
     pytest.importorskip("hatchling", reason="without hatchling, wheels are built with one from an index")
     if not shutil.which("git"):
@@ -83,20 +83,20 @@ def commit(repo, run, branch, file, old, new):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_slower_and_worse_is_flagged_and_another_text_is_not(repository):
+def test_slower_and_worse_commits_are_flagged(repository):
     repo, run = repository
     broken = f"{TWICE}\n    {RANK.replace('delta))', '1e-6 * delta))')}"
     commit(repo, run, "slower", "npbench/numerics/thresholds.py", RANK, broken)
     commit(repo, run, "same", "README.md", "# npbench\n", "# npbench, again\n")
     largest = r"Umbrella\.t.*\(1000000\)"
-    told = {
+    runs = {
         branch: run("asv", "continuous", "-f", "2", "-a", "rounds=1", "--bench", largest, "main", branch)
         for branch in ("same", "slower")
     }
-    assert told["same"].returncode == 0, told["same"]
-    assert "BENCHMARKS NOT SIGNIFICANTLY CHANGED" in told["same"].stdout
-    assert told["slower"].returncode == 1, told["slower"]
-    flagged = told["slower"].stdout.partition("Change")[2]
+    assert runs["same"].returncode == 0, runs["same"]
+    assert "BENCHMARKS NOT SIGNIFICANTLY CHANGED" in runs["same"].stdout
+    assert runs["slower"].returncode == 1, runs["slower"]
+    flagged = runs["slower"].stdout.partition("Change")[2]
     assert "time_task(1000000)" in flagged
     assert "track_quality(1000000)" in flagged
     assert "PERFORMANCE DECREASED" in flagged

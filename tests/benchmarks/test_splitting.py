@@ -1,4 +1,4 @@
-"""The splitting method at the paper's size: a fit beside a conic solver's, a projection's step beside its products.
+"""Splitting method at the paper's size: a fit against a conic solver, and a projection step against its products.
 
 The conic solver has one ball; NPBENCH_WHOLE_GRID=1 gives it three regions, which keeps it for five minutes.
 """
@@ -48,7 +48,7 @@ def conic(X_pos: np.ndarray, X_neg: np.ndarray, loss: CalibratedLoss, tau: float
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("name", ["logistic", "matsusita"])
-def test_a_fit_beside_a_conic_solver(side_by_side: Callable[..., float], name: Any, radius: float | None) -> None:
+def test_fit_against_a_conic_solver(side_by_side: Callable[..., float], name: Any, radius: float | None) -> None:
     (X_pos, X_neg), loss = genes(), LOSSES[name]
     constraints = [] if radius is None else [Ball(radius)]
     values = []
@@ -69,7 +69,7 @@ def test_a_fit_beside_a_conic_solver(side_by_side: Callable[..., float], name: A
     assert result.objective <= values[0] * (1 + 1e-6) + 1e-6 * loss.at_zero
 
 
-def test_a_step_of_the_projection_beside_its_two_products(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_projection_step_against_its_two_products(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
     _, X_neg = genes()
     region = Region(X_neg, LOSSES["logistic"], [GroupBound(np.arange(len(X_neg)), 0.1)])
     point, u = np.full(X_neg.shape[1], 1e-2), np.ones(len(X_neg))

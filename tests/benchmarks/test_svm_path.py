@@ -1,4 +1,4 @@
-"""A choice along the SVM path against fits of LIBSVM, its ROC curves against scikit-learn; ratios are theirs / ours."""
+"""Choice along the SVM path against LIBSVM, and its ROC curves against scikit-learn; ratios are theirs / ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Side by side with MAPIE's thresholds that bound the false-alarm rate: time, and what is missed.
+"""Thresholds that bound the false-alarm rate against MAPIE: time and miss rate.
 
 Scores are N(0, 1) for negatives and N(2, 1) for positives; the experiment ``guarantee`` prints the rates measured here.
-MAPIE is given the posterior probability, and as many positives as negatives to choose among its thresholds by.
+MAPIE gets the posterior probability, and equal numbers of positives and negatives to choose its threshold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The 2nu-SVM's search by leave-one-out against LIBSVM at the points that it visits; ratios are theirs / ours."""
+"""Leave-one-out search of the 2nu-SVM against LIBSVM at the same points; ratios are theirs / ours."""
 
 from __future__ import annotations
 

@@ -16,22 +16,22 @@ def listed(*kinds, width=80):
     return console.export_text()
 
 
-def test_each_kind_is_listed_with_what_it_is_and_who_provides_it(stranger):
+def test_each_kind_is_listed(stranger):
     text = listed(*KINDS)
     for expected in ("np_svm", "centroid", "Nearest centroid", "npbench-stranger 1.2", "blobs", "p_fa", "qvalue"):
         assert expected in text
 
 
-def test_unavailable_plugins_are_told_with_the_reason(stranger):
+def test_unavailable_plugins_and_reasons(stranger):
     assert "No module named 'no_such_library'" in " ".join(listed("solvers").split())
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_no_line_is_wider_than_the_terminal(stranger, width):
+def test_lines_fit_the_terminal(stranger, width):
     assert max(map(len, listed(*KINDS, width=width).splitlines())) <= width
 
 
-def test_listing_imports_no_numerics_and_is_quick():
+def test_listing_is_quick():
     code = (
         "import sys, npbench.cli\n"
         "try: npbench.cli.main(['list'])\n"
@@ -45,7 +45,7 @@ def test_listing_imports_no_numerics_and_is_quick():
     assert seconds < 5  # half a second on an idle machine
 
 
-def test_an_experiment_that_inherits_is_listed_with_the_paper_of_the_other():
+def test_inherited_paper_is_listed():
     lines = [line.strip() for line in listed("experiments", width=160).splitlines()]
     place = next(number for number, line in enumerate(lines) if line.startswith("davenport_table1_full"))
     assert lines[place].endswith("in full")

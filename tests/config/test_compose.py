@@ -2,29 +2,28 @@ import itertools
 
 import pytest
 from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from npbench.config import search_path as configs
+from npbench.config import search_path
 from npbench.config.compose import compose
 
 
 @pytest.fixture
 def loader(stranger):
-    configs.register()
-    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
-        yield GlobalHydra.instance().config_loader()
+    search_path.register()
+    with search_path.initialized() as hydra:
+        yield hydra.config_loader
 
 
 def composed(loader, *settings, multirun=False):
-    found, faults = compose(loader, settings, multirun=multirun)
-    assert faults == []
-    return found
+    found = compose(loader, settings, multirun=multirun)
+    assert found.faults == []
+    assert len(found.combinations) == len(found.configs)
+    return found.configs
 
 
 def faults_of(loader, *settings, multirun=False):
-    return compose(loader, settings, multirun=multirun)[1]
+    return compose(loader, settings, multirun=multirun).faults
 
 
 @pytest.mark.parametrize(
@@ -38,12 +37,12 @@ def faults_of(loader, *settings, multirun=False):
         ["solver=centroid", "dataset=blobs", "dataset.n=50"],
     ],
 )
-def test_one_configuration_is_the_one_hydra_composes(loader, settings):
+def test_configuration_equals_that_of_hydra(loader, settings):
     (config,) = composed(loader, *settings)
     assert OmegaConf.to_container(config) == OmegaConf.to_container(hydra_compose("config", overrides=settings))
 
 
-def test_a_sweep_is_every_combination_in_hydras_order(loader):
+def test_sweep_order_is_that_of_hydra(loader):
     settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1", "2"]}
     found = composed(loader, *(f"{key}={','.join(values)}" for key, values in settings.items()), multirun=True)
     expected = [
@@ -53,17 +52,17 @@ def test_a_sweep_is_every_combination_in_hydras_order(loader):
     assert [OmegaConf.to_container(c) for c in found] == [OmegaConf.to_container(c) for c in expected]
 
 
-def test_ranges_and_globs_are_swept(loader):
+def test_ranges_and_globs(loader):
     assert [c.seed for c in composed(loader, "seed=range(3)", multirun=True)] == [0, 1, 2]
     assert [c.problem.name for c in composed(loader, "problem=glob([cost,q*])", multirun=True)] == ["cost", "qvalue"]
 
 
-def test_a_grid_in_brackets_is_no_sweep(loader):
+def test_list_is_one_value(loader):
     (config,) = composed(loader, "solver.search.C=[0.1,1]", multirun=True)
     assert config.solver.search.C == [0.1, 1]
 
 
-def test_names_in_a_mapping_of_the_solver_may_be_any(loader):
+def test_mapping_of_the_solver_takes_any_name(loader):
     mapping = "+solver.params={a:1}"
     (config,) = composed(loader, mapping, "solver.params.b=2", "solver.params.a=[3]", "solver.search.params.c=[1,2]")
     assert config.solver.params == {"a": [3], "b": 2}
@@ -73,35 +72,66 @@ def test_names_in_a_mapping_of_the_solver_may_be_any(loader):
 
 
 @pytest.mark.parametrize("value", ["[{a: 1}, {a: 2}]", "null", "4"])
-def test_what_is_no_mapping_replaces_one(loader, value):
+def test_other_values_replace_a_mapping(loader, value):
     (config,) = composed(loader, "+solver.search.params={a:[1,2]}", f"solver.search.params={value}")
     assert config.solver.search.params == OmegaConf.create(f"x: {value}").x
 
 
-def test_a_mapping_replaces_what_is_none(loader):
+def test_mapping_replaces_null(loader):
     (config,) = composed(loader, "+solver.params=null", "solver.params={a: 1}")
     assert config.solver.params == {"a": 1}
 
 
-def test_all_faults_of_a_command_line_are_told_at_once(loader):
+def test_all_faults_in_one_go(loader):
     faults = faults_of(loader, "solver=np_swm", "dataset=bresat", "solver.gama=1", "problm.rho=1", "repeats", "a=[1")
-    assert len(faults) == 6
-    for expected in ("'np_svm'", "'breast'", "'solver.gamma'", "'problem.rho'", "'repeats'", "'a=[1'"):
+    assert len(faults) == 5  # the settings of an unknown solver are not judged
+    for expected in ("'np_svm'", "'breast'", "'problem.rho'", "'repeats'", "'a=[1'"):
         assert sum(expected in fault for fault in faults) >= 1
 
 
-def test_unavailable_plugins_are_named_where_a_name_is_unknown(loader):
+def test_unknown_choice_leaves_its_section_empty(loader):
+    found = compose(loader, ["solver=np_swm", "solver.C=1", "seed=3"], multirun=False)
+    assert len(found.faults) == 1
+    assert (found.configs[0].solver, found.configs[0].seed) == (None, 3)
+
+
+def test_floats_of_ranges_are_rounded(loader):
+    swept = composed(loader, "problem.rho=range(0.01,0.1,0.03)", multirun=True)
+    assert [config.problem.rho for config in swept] == [0.01, 0.04, 0.07]
+    swept = composed(loader, "problem.rho=range(0.3,0,-0.1)", multirun=True)
+    assert [config.problem.rho for config in swept] == [0.3, 0.2, 0.1]
+
+
+def test_adaptive_sweep_composes_each_value_once(loader):
+    settings = ["solver.C=interval(0.1,2)", "solver=np_svm,uzawa", "seed=1,2,3"]
+    found = compose(loader, settings, multirun=True, adaptive=True)
+    assert found.faults == []
+    assert [(c.solver.C, c.solver.name, c.seed) for c in found.configs] == [
+        (0.1, "np_svm", 1),
+        (2.0, "np_svm", 1),
+        (0.1, "uzawa", 1),
+        (0.1, "np_svm", 2),
+        (0.1, "np_svm", 3),
+    ]
+
+
+def test_names_outside_the_yaml_are_reported(loader):
+    found = compose(loader, ["solver=logistic_regression", "solver.params.C=1", "solver.params.tol=1"], multirun=False)
+    assert "solver.params.tol" in found.added
+
+
+def test_unknown_name_lists_unavailable_plugins(loader):
     (fault,) = faults_of(loader, "solver=nothing_like_it")
     assert "no_such_library" in fault
     assert "centroid" in fault
 
 
-def test_parameters_of_a_solver_that_is_not_there_are_no_faults_of_their_own(loader):
+def test_settings_of_an_unknown_solver_are_not_judged(loader):
     (fault,) = faults_of(loader, "solver=nothing_like_it", "solver.whatever=1")
     assert fault.startswith("Unknown solver")
 
 
-def test_each_value_of_a_sweep_is_looked_at(loader):
+def test_each_swept_value_is_checked(loader):
     faults = faults_of(loader, "solver=np_svm,centroit,zzzz", "solver.shrinkage=0.1", multirun=True)
     assert [fault.split(":")[0] for fault in faults] == [
         "Unknown solver 'centroit'",
@@ -122,29 +152,29 @@ def test_each_value_of_a_sweep_is_looked_at(loader):
         ("zzzzzz=1", "there are solver, problem"),
         ("solver=[np_svm,centroid]", "name one of"),
         ("dataset=breast,pima", "add -m"),
-        ("seed=interval(1,2)", "no finite set"),
-        ("seed=2]", "Cannot read the setting 'seed=2]': extraneous input ']' expecting <EOF>. Lists are"),
+        ("seed=interval(1,2)", "finite"),
+        ("seed=2]", "'seed=2]'"),
         ("solver.C=", None),
     ],
 )
-def test_the_sentence_says_what_to_do(loader, setting, expected):
+def test_fault_has_a_hint(loader, setting, expected):
     faults = faults_of(loader, setting)
     assert any(expected in fault for fault in faults) if expected else faults == []
 
 
-def test_a_configuration_that_cannot_be_composed_is_one_fault(loader, tmp_path):
+def test_composition_error_is_one_line(loader, tmp_path):
     assert "zzz" in "".join(faults_of(loader, "+zzz@solver=1"))
     (fault,) = faults_of(loader, "~dataset=pima")
     assert "\n" not in fault
 
 
-def test_nothing_but_what_is_named_is_imported(loader, monkeypatch):
+def test_listing_imports_no_solver(loader, monkeypatch):
     monkeypatch.setattr("npbench.signature.resolve", lambda target: pytest.fail(f"{target} was imported"))
     assert "centroid" in loader.get_group_options("solver")
     composed(loader, "solver=np_svm", "dataset=breast")
 
 
-def test_the_linear_variant_of_np_svm_searches_the_cost_only(loader):
+def test_linear_np_svm_searches_cost_only(loader):
     (config,) = composed(loader, "solver=np_svm_linear")
     assert (config.solver.name, config.solver.kernel) == ("np_svm", "linear")
     assert {name for name, grid in config.solver.search.items() if grid is not None} == {"C"}

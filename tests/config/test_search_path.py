@@ -1,8 +1,9 @@
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from npbench import registry
-from npbench.config import search_path as configs
+from npbench.config import search_path
 from npbench.config.search_path import RegistrySource
 from npbench.signature import filled_in, signature
 
@@ -18,7 +19,7 @@ def node(path):
     return OmegaConf.to_container(SOURCE.load_config(path).config)
 
 
-def test_a_solver_without_yaml_is_configured_from_its_signature():
+def test_solver_without_yaml():
     assert node("solver/centroid.yaml") == {
         "name": "centroid",
         "shrinkage": None,  # has a grid, so it is searched
@@ -28,19 +29,19 @@ def test_a_solver_without_yaml_is_configured_from_its_signature():
     }  # neither rho nor the seed, which the run fills in, nor a function, for which YAML has no word
 
 
-def test_a_data_set_without_yaml_is_configured_from_its_loader():
+def test_dataset_without_yaml():
     assert node("dataset/blobs") == {"name": "blobs", "n": 120, "spread": 1.0}
 
 
-def test_a_problem_is_configured_from_its_fields():
+def test_problem_from_its_fields():
     assert node("problem/pauc") == {"name": "pauc", "fpr_range": [0.0, 0.1]}
 
 
-def test_paths_of_files_are_not_settings():
+def test_file_paths_are_not_settings():
     assert set(node("dataset/pima")) == {"name"}
 
 
-def test_the_source_lists_what_is_registered():
+def test_source_lists_registered_names():
     assert SOURCE.list("", None) == ["dataset", "problem", "solver"]
     assert {"centroid", "np_svm"} <= set(SOURCE.list("solver", None))
     assert SOURCE.is_config("solver/centroid")
@@ -48,19 +49,21 @@ def test_the_source_lists_what_is_registered():
     assert not SOURCE.is_config("protocol/cv")
 
 
-def test_code_that_cannot_be_imported_is_a_sentence(monkeypatch):
+def test_code_that_cannot_be_imported(monkeypatch):
     def broken(target, n_positional=0):
         raise ImportError("no such library")
 
-    monkeypatch.setattr(configs, "signature", broken)
-    with pytest.raises(configs.ConfigCompositionException, match="'centroid' cannot be imported: ImportError: no such"):
+    monkeypatch.setattr(search_path, "signature", broken)
+    with pytest.raises(
+        search_path.ConfigCompositionException, match="'centroid' cannot be imported: ImportError: no such"
+    ):
         SOURCE.load_config("solver/centroid")
 
 
 @pytest.mark.parametrize("file", ["np_svm", "np_svm_linear"])
-def test_the_yaml_of_np_svm_names_the_parameters_of_its_estimator(file):
+def test_yaml_of_np_svm_matches_its_estimator(file):
     pytest.importorskip("npbench_np_svm.estimator")
-    folder = configs.config_dir().parent / "plugins" / "npbench_np_svm" / "conf" / "solver"
+    folder = search_path.config_dir().parent / "plugins" / "npbench_np_svm" / "conf" / "solver"
     if not folder.is_dir():
         pytest.skip("the YAML lies elsewhere in an installed wheel")
     yaml = OmegaConf.to_container(OmegaConf.load(folder / "np_svm.yaml"))
@@ -74,9 +77,18 @@ def test_the_yaml_of_np_svm_names_the_parameters_of_its_estimator(file):
     assert fixed == {name: settable[name] for name in fixed}
 
 
-def test_configuration_of_plugins_is_found_as_folders_that_python_need_not_import(tmp_path, monkeypatch):
+def test_plugin_configuration_is_found_as_folders(tmp_path, monkeypatch):
     (tmp_path / "with_yaml" / "conf").mkdir(parents=True)
     monkeypatch.syspath_prepend(tmp_path)
-    assert configs.addresses("with_yaml.conf") == [f"file://{tmp_path / 'with_yaml' / 'conf'}"]
-    assert configs.addresses("with_yaml.absent") == ["pkg://with_yaml.absent"]
-    assert configs.addresses("no_such_package.conf") == ["pkg://no_such_package.conf"]
+    assert search_path.addresses("with_yaml.conf") == [f"file://{tmp_path / 'with_yaml' / 'conf'}"]
+    assert search_path.addresses("with_yaml.absent") == ["pkg://with_yaml.absent"]
+    assert search_path.addresses("no_such_package.conf") == ["pkg://no_such_package.conf"]
+
+
+def test_initialized_within_another_hydra():
+    search_path.register()
+    with search_path.initialized() as outer:
+        with search_path.initialized() as inner:
+            assert inner is not outer
+        assert GlobalHydra.instance().hydra is outer
+    assert not GlobalHydra.instance().is_initialized()

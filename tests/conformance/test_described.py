@@ -64,7 +64,7 @@ def metric(compute="accuracy", **changes):
 
 
 @pytest.mark.parametrize("described", [DATA, METRIC, metric("auc", tags=frozenset({"ranks"}))])
-def test_sound_ones_pass(checks_of, install, described):
+def test_sound_plugins_pass(checks_of, install, described):
     install("npbench-made-up", npbench_made_up="")
     found = checks_of(described)
     assert len(found) == len({check.claim for check in found.values()}) >= 6
@@ -73,7 +73,7 @@ def test_sound_ones_pass(checks_of, install, described):
 
 
 @pytest.mark.parametrize("described", [DATA, METRIC])
-def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described):
+def test_heavy_import_is_found(checks_of, install, described):
     install("npbench-made-up", npbench_made_up="import scipy")
     with pytest.raises(AssertionError, match=r"imports .*scipy"):
         checks_of(described)["light"]()
@@ -83,13 +83,13 @@ def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described
     ("check", "described", "sentence"),
     [
         ("description", data("not_there"), "has no attribute 'not_there'"),
-        ("description", data(licence=""), "It says nothing of its licence"),
-        ("description", data(files=(dataclasses.replace(FILE, sha256="12"),)), "64 hexadecimal digits"),
-        ("description", data(files=(dataclasses.replace(FILE, url="a.csv"),)), "one of http is expected"),
-        ("description", data(files=(dataclasses.replace(FILE, size=0),)), "its length in bytes is expected"),
+        ("description", data(licence=""), "licence"),
+        ("description", data(files=(dataclasses.replace(FILE, sha256="12"),)), "64 hexadecimal"),
+        ("description", data(files=(dataclasses.replace(FILE, url="a.csv"),)), "expected http"),
+        ("description", data(files=(dataclasses.replace(FILE, size=0),)), "length in bytes"),
         ("settings", data("not_there"), "not_there"),
-        ("content", data(n_samples=61), "n_samples is 60, and 61 in the description"),
-        ("content", data(n_positive=1), "n_positive is 30, and 1"),
+        ("content", data(n_samples=61), "n_samples is 60.* 61"),
+        ("content", data(n_positive=1), "n_positive is 30.* 1"),
         ("content", data("zero_one"), r"labels other than -1 and \+1"),
         ("content", data("infinite"), "infinite feature"),
         ("same_again", data("unseeded"), "draw random numbers from a seed"),
@@ -99,12 +99,12 @@ def test_a_plugin_that_is_heavy_to_import_is_found(checks_of, install, described
         ("divided", data(n_train=60), "60"),
     ],
 )
-def test_each_fault_of_data_is_found_and_told(checks_of, check, described, sentence):
+def test_each_fault_of_data_is_found(checks_of, check, described, sentence):
     with pytest.raises(AssertionError, match=sentence):
         checks_of(described)[check]()
 
 
-def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(checks_of):
+def test_absent_files_or_settings_skip_with_a_reason(checks_of):
     with pytest.raises(unittest.SkipTest, match="npbench data fetch made_up"):
         checks_of(data("needs_path", files=(FILE,)))["content"]()
     with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
@@ -121,28 +121,28 @@ def test_data_whose_files_or_settings_are_not_here_are_skipped_with_the_reason(c
     [
         ("description", metric("not_there"), "has no attribute 'not_there'"),
         ("description", metric(title=""), "no title"),
-        ("description", metric(direction="up"), "it must be lower, higher or none"),
+        ("description", metric(direction="up"), "expected lower, higher or none"),
         ("description", metric(problems=("nq",)), "Unknown problem: nq"),
         ("description", metric(tags=frozenset({"rank"})), "Unknown tag: rank"),
         ("description", metric(name="status"), "status is a column of every record"),
-        ("figure", metric("infinite_figure"), "a finite number is expected"),
-        ("figure", metric("text"), "a float or an npbench.contracts.Estimate is expected"),
-        ("figure", metric("outside"), "low <= value <= high is expected"),
-        ("degenerate_scores", metric("ratio"), "Of scores all 0 it gives nan"),
-        ("degenerate_scores", metric("outside_at_ties"), "Of scores all 0 it gives Estimate"),
+        ("figure", metric("infinite_figure"), "expected a finite number"),
+        ("figure", metric("text"), "Estimate"),
+        ("figure", metric("outside"), "low <= value <= high"),
+        ("degenerate_scores", metric("ratio"), "scores all 0 it gives nan"),
+        ("degenerate_scores", metric("outside_at_ties"), "scores all 0 it gives Estimate"),
         ("row_order", metric("first"), "in another order"),
         ("direction", metric(direction="lower"), "correct direction"),
-        ("ranks_alone", metric(tags=frozenset({"ranks"})), "shifted by 3; the same is expected"),
-        ("decisions_alone", metric("auc"), "of the same signs; the same is expected"),
-        ("ranks_alone", metric("margin", tags=frozenset({"ranks"})), "take the tag ranks away"),
+        ("ranks_alone", metric(tags=frozenset({"ranks"})), "shifted by 3"),
+        ("decisions_alone", metric("auc"), "of the same signs"),
+        ("ranks_alone", metric("margin", tags=frozenset({"ranks"})), "remove the tag ranks"),
     ],
 )
-def test_each_fault_of_a_metric_is_found_and_told(checks_of, check, described, sentence):
+def test_each_fault_of_a_metric_is_found(checks_of, check, described, sentence):
     with np.errstate(all="ignore"), pytest.raises(AssertionError, match=sentence):
         checks_of(described)[check]()
 
 
-def test_a_metric_of_what_models_have_is_not_asked_for_figures(checks_of):
+def test_metric_of_a_model_needs_no_figures(checks_of):
     found = checks_of(metric("nothing", tags=frozenset()))
     for name in ("figure", "direction"):
         with pytest.raises(unittest.SkipTest, match="of a model that has not what it measures"):

@@ -70,7 +70,7 @@ def generator(function="draw"):
     return Dataset(name="gen", load=f"toy_loaders:{function}")
 
 
-def test_files_come_first_and_in_order_then_parameters():
+def test_loaders_get_files_in_order_then_parameters():
     data = load(toy(), scale=10.0)
     assert isinstance(data, BinaryData)
     assert data.name == "toy"
@@ -78,7 +78,7 @@ def test_files_come_first_and_in_order_then_parameters():
     assert data.y.tolist() == [1, -1, -1]
 
 
-def test_parameters_may_be_called_as_ours_are():
+def test_parameters_may_be_called_name_and_dataset():
     assert load(generator(), n=6, name="x", dataset=1).n_samples == 6
 
 
@@ -86,7 +86,7 @@ def with_original():
     return toy(original=Original(load="toy_loaders:original", files=(described_file("all/toy.csv", ORIGINAL),)))
 
 
-def test_the_original_is_read_where_it_lies_in_a_data_folder(folder):
+def test_an_original_in_a_data_folder_is_read(folder):
     assert load(with_original()).published is None
     (folder / "all").mkdir()
     (folder / "all" / "toy.csv").write_text(ORIGINAL, newline="")
@@ -97,7 +97,7 @@ def test_the_original_is_read_where_it_lies_in_a_data_folder(folder):
     assert data.columns == ("a", "b")
 
 
-def test_an_original_of_two_files_is_read_whole_or_not_at_all(folder):
+def test_an_incomplete_original_is_not_read(folder):
     half = (described_file("all/toy.csv", ORIGINAL), described_file("all/rest.csv", "1"))
     (folder / "all").mkdir()
     (folder / "all" / "toy.csv").write_text(ORIGINAL, newline="")
@@ -105,14 +105,14 @@ def test_an_original_of_two_files_is_read_whole_or_not_at_all(folder):
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
-def test_an_altered_original_is_told_and_not_passed_over(folder):
+def test_an_altered_original_is_an_error(folder):
     (folder / "all").mkdir()
     (folder / "all" / "toy.csv").write_text("7,8\n")
     with pytest.raises(RequestError) as caught:
         load(with_original())
     (fault,) = caught.value.faults
-    assert "toy.csv is not the file this data set is made of" in fault
-    assert "Delete it, or put the one from http://127.0.0.1:9/x in its place." in fault
+    assert "toy.csv is not the file" in fault
+    assert "replace it with the file from http://127.0.0.1:9/x" in fault
 
 
 def test_an_original_is_never_downloaded(monkeypatch):
@@ -120,7 +120,7 @@ def test_an_original_is_never_downloaded(monkeypatch):
     assert load(with_original()).n_samples == 3
 
 
-def test_unknown_parameters_and_missing_files_are_told_together(folder):
+def test_unknown_parameters_and_missing_files_are_reported_together(folder):
     (folder / "toy" / "one.csv").unlink()
     (folder / "toy" / "two.csv").write_text("altered")
     with pytest.raises(RequestError) as caught:
@@ -129,13 +129,13 @@ def test_unknown_parameters_and_missing_files_are_told_together(folder):
         "Unknown parameter of dataset=toy 'scal': did you mean 'scale'?",
         "Unknown parameter of dataset=toy 'one'",
     ]
-    ends = ["toy/one.csv lies in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
+    ends = ["toy/one.csv is in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
     assert len(caught.value.faults) == 4
     for fault, start in zip(caught.value.faults, starts + ends, strict=True):
         assert fault.startswith(start)
 
 
-def test_a_fault_shared_by_all_files_is_told_once(monkeypatch):
+def test_a_fault_shared_by_all_files_is_reported_once(monkeypatch):
     monkeypatch.setenv("NPBENCH_DATA", "/no/such/folder")
     with pytest.raises(RequestError) as caught:
         load(toy())
@@ -149,12 +149,12 @@ def test_parameters_are_checked_without_reading(folder):
     assert parameter_faults(generator("anything"), {"height": 1}) == []
 
 
-def test_a_value_that_the_generator_refuses_is_passed_on():
+def test_errors_of_generators_are_passed_on():
     with pytest.raises(RequestError, match=r"^dataset.n is 1: it must be 2 or more.$"):
         load(generator(), n=1)
 
 
-def test_a_loader_that_fails_is_told_with_its_files(folder):
+def test_a_failing_loader_is_reported_with_its_files(folder):
     (folder / "toy" / "one.csv").write_text("x")
     files = (DataFile(path="toy/one.csv", sha256=hashlib.sha256(b"x").hexdigest(), size=1, url=""), toy().files[1])
     with pytest.raises(RequestError, match=r"'toy' could not be read from .*one.csv, .*two.csv: .* failed with"):
@@ -171,18 +171,18 @@ def test_a_loader_that_fails_is_told_with_its_files(folder):
         (Dataset(name="gen", load="no_such_module:f"), "cannot be imported: ModuleNotFoundError"),
     ],
 )
-def test_whatever_a_loader_does_wrong_is_a_sentence(dataset, words):
+def test_faults_of_loaders(dataset, words):
     with pytest.raises(RequestError, match=r"Data set 'gen'|of data set 'gen'") as caught:
         load(dataset)
     assert words in str(caught.value)
 
 
-def test_bad_arrays_are_told_under_the_name_of_the_data_set():
+def test_faults_of_arrays_name_the_data_set():
     with pytest.raises(RequestError, match="Data set 'gen' has 2 infinite feature values"):
         load(generator("anything"), height=np.inf)
 
 
-def test_every_number_that_differs_from_the_description_is_told():
+def test_each_number_that_contradicts_the_description():
     with pytest.raises(RequestError) as caught:
         load(toy(n_samples=4, n_features=3, n_positive=0))
     assert [fault.split(",")[0] for fault in caught.value.faults] == [
@@ -192,7 +192,7 @@ def test_every_number_that_differs_from_the_description_is_told():
     ]
 
 
-def test_what_a_loader_returns_is_taken_over_and_may_be_returned_again():
+def test_a_loader_may_return_the_same_arrays_again():
     first, second = (load(generator("keeps")) for _ in range(2))
     assert np.shares_memory(first.X, importlib.import_module("toy_loaders").KEPT)
     assert first.sha256 == second.sha256

@@ -22,21 +22,24 @@ def data(**optional):
     return BinaryData.checked(X, Y, "toy", **optional)
 
 
-def test_missing_values_are_refused_with_where_they_are_and_what_to_do():
+def test_refusal_names_places_and_remedies():
     with pytest.raises(RequestError) as caught:
         without_missing(data(), "refuse")
-    assert str(caught.value) == (
-        "Data set 'toy' has 3 missing values, in columns 1, 2 and rows 0, 3 (counted from 0), 2 of 5 rows: add "
-        "missing=impute to fill them in by medians and most frequent categories of each training part, or "
-        "missing=drop to leave these rows out."
-    )
+    for words in (
+        "'toy'",
+        "3 missing values, in columns 1, 2 and rows 0, 3",
+        "2 of 5 rows",
+        "missing=impute",
+        "missing=drop",
+    ):
+        assert words in str(caught.value)
     with pytest.raises(RequestError, match="in columns age, weight and rows 0, 3"):
         without_missing(data(columns=["size", "weight", "age"]), "refuse")
 
 
 @pytest.mark.parametrize("missing", ["refuse", "drop", "impute"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_complete_data_stay_as_they_are(kind, missing):
+def test_complete_data_are_unchanged(kind, missing):
     whole = BinaryData.checked(kind(np.nan_to_num(X)), Y)
     assert without_missing(whole, missing) is whole
 
@@ -45,7 +48,7 @@ def test_values_to_be_imputed_stay():
     assert np.isnan(without_missing(data(), "impute").X).sum() == 3
 
 
-def test_incomplete_rows_are_left_out():
+def test_drop_leaves_out_incomplete_rows():
     named = data(categorical=[2], groups=list("abbca"), columns=["size", "weight", "age"])
     kept = without_missing(named, "drop")
     assert kept.X.tolist() == X[[1, 2, 4]].tolist()
@@ -61,22 +64,22 @@ def test_incomplete_rows_are_left_out():
     ("faulty", "words"),
     [
         (data(published=[[0, 1]]), "comes with divisions of all its rows"),
-        (BinaryData.checked(X, [1, 1, 1, -1, 1], "toy"), "has 3 of 5 rows without missing values, not of both classes"),
-        (BinaryData.checked(np.full((2, 1), NAN), [1, -1], "toy"), "has 0 of 2 rows without missing values"),
+        (BinaryData.checked(X, [1, 1, 1, -1, 1], "toy"), "3 of 5 rows"),
+        (BinaryData.checked(np.full((2, 1), NAN), [1, -1], "toy"), "0 of 2 rows"),
     ],
 )
-def test_rows_that_cannot_be_left_out_are_told(faulty, words):
+def test_rows_that_cannot_be_dropped(faulty, words):
     with pytest.raises(RequestError) as caught:
         without_missing(faulty, "drop")
     assert words in str(caught.value)
-    assert str(caught.value).endswith("use missing=impute in place of missing=drop.")
+    assert "use missing=impute" in str(caught.value)
 
 
 @given(
     arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(1, 3)), elements=st.sampled_from([NAN, 0.0, 1.0])),
     st.data(),
 )
-def test_what_is_left_is_complete_or_nothing_is(features, draw):
+def test_dropped_data_are_complete_or_refused(features, draw):
     labels = draw.draw(arrays(np.int8, len(features), elements=st.sampled_from([-1, 1])))
     labels[:2] = [1, -1]
     complete = [not np.isnan(row).any() for row in features]

@@ -1,38 +1,61 @@
+"""Search order of data folders, and downloads from a local server that breaks off, lies or refuses."""
+
+import gzip
 import hashlib
+import itertools
 import os
+import subprocess
+import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from npbench.contracts import DataFile
-from npbench.data import download, sources
+from npbench.data import sources
 from npbench.errors import RequestError
 
 CONTENT = b"1,2,+1\r\n" * 50_000  # several chunks of a download; line ends that must survive
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+NOWHERE = "http://127.0.0.1:9/toy.data"  # nothing listens on this port
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """Answers with ``server.answers`` in turn, the last one for ever: (status, chunks of the body, headers)."""
+
     def do_GET(self):
-        self.server.requested.append(self.path)
-        if self.path == "/missing":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(CONTENT)))
+        answers, requested = self.server.answers, self.server.requested
+        status, body, headers = answers[min(len(requested), len(answers) - 1)]
+        requested.append(self.path)
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(CONTENT)
+        try:
+            for chunk in body:
+                self.wfile.write(chunk)
+        except ConnectionError:
+            self.server.stopped.set()
 
     def log_message(self, *_):
         pass
 
 
+def whole(content=CONTENT, **headers):
+    return 200, [content], {"Content-Length": str(len(content)), **headers}
+
+
+def slow(seconds):
+    """Answer after some time."""
+    length = {"Content-Length": str(len(CONTENT))}
+    return 200, (time.sleep(seconds) or chunk for chunk in [CONTENT]), length
+
+
 @pytest.fixture(scope="module")
 def running():
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        server.requested = []
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -42,7 +65,7 @@ def running():
 
 @pytest.fixture
 def server(running):
-    running.requested.clear()
+    running.requested, running.answers, running.stopped = [], [whole()], threading.Event()
     return running
 
 
@@ -55,18 +78,35 @@ def folders(tmp_path, monkeypatch):
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(sources, "RETRIES", 0)
     return tmp_path
+
+
+def described(url=NOWHERE, content=CONTENT):
+    sha256 = hashlib.sha256(content).hexdigest()
+    return DataFile(path="toy/toy.data", sha256=sha256, size=len(content), url=url)
 
 
 @pytest.fixture
 def file():
-    return DataFile(path="toy/toy.data", sha256=SHA256, size=len(CONTENT), url="http://127.0.0.1:9/never/asked")
+    return described()
 
 
-def served(server, route):
-    address = f"http://127.0.0.1:{server.server_address[1]}{route}"
-    return DataFile(path="toy/toy.data", sha256=SHA256, size=len(CONTENT), url=address)
+@pytest.fixture
+def served(server):
+    return described(f"http://127.0.0.1:{server.server_address[1]}/toy.data")
+
+
+def downloads(folders):
+    return [path.name for path in (folders / "cache" / "raw").rglob("*") if path.is_file()]
+
+
+def refusal(file, folders):
+    """Return the error of a failed download, and check that it leaves no file."""
+    with pytest.raises(RequestError) as caught:
+        sources.locate(file)
+    assert downloads(folders) == []
+    return str(caught.value)
 
 
 def put(path, content=CONTENT):
@@ -83,11 +123,11 @@ def test_folders_are_searched_in_order_raw_first(folders, file):
         assert sources.locate(file) == place / "toy.data"
 
 
-def test_without_a_copy_nothing_is_found(file):
+def test_nothing_is_found_without_a_copy(file):
     assert sources.find(file) is None
 
 
-def test_every_entry_that_is_no_folder_is_told(folders, file, monkeypatch):
+def test_each_entry_that_is_not_a_folder_is_named(folders, file, monkeypatch):
     bad = [str(folders / "nowhere"), str(put(folders / "a_file"))]
     monkeypatch.setenv("NPBENCH_DATA", os.pathsep.join([*bad, str(folders / "first")]))
     with pytest.raises(RequestError) as caught:
@@ -95,7 +135,7 @@ def test_every_entry_that_is_no_folder_is_told(folders, file, monkeypatch):
     assert [fault.split(",")[0] for fault in caught.value.faults] == [f"NPBENCH_DATA names {path}" for path in bad]
 
 
-def test_empty_entries_do_not_count(folders, monkeypatch):
+def test_empty_entries_are_ignored(folders, monkeypatch):
     monkeypatch.setenv("NPBENCH_DATA", os.pathsep * 2)
     assert sources.data_folders() == [folders / "cache"]
 
@@ -109,7 +149,7 @@ def test_home_is_expanded(folders, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [CONTENT[:-1] + b"\r", CONTENT.replace(b"\r", b""), b""])
-def test_an_altered_copy_is_an_error_even_where_another_is_good(folders, file, content):
+def test_an_altered_copy_is_an_error_even_if_another_is_right(folders, file, content):
     bad = put(folders / "first" / "toy" / "toy.data", content)
     put(folders / "second" / "toy" / "toy.data")
     with pytest.raises(RequestError) as caught:
@@ -119,69 +159,132 @@ def test_an_altered_copy_is_an_error_even_where_another_is_good(folders, file, c
     assert bad.read_bytes() == content
 
 
-def test_checkout_folders_are_those_beside_a_checkout(tmp_path, monkeypatch):
+def test_folders_beside_a_checkout(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert sources._checkout_folders(tmp_path) == []
     (tmp_path / "pyproject.toml").touch()
     assert sources._checkout_folders(tmp_path) == [tmp_path / "data", tmp_path.parent / "shared" / "data"]
 
 
-def test_a_download_is_kept_byte_for_byte(folders, server):
-    file = served(server, "/good")
-    path = sources.locate(file)
-    assert path == folders / "cache" / "raw" / "toy" / "toy.data"
-    assert path.read_bytes() == CONTENT
-    assert sources.locate(file) == path
-    assert server.requested == ["/good"]
+def test_a_download_is_kept_byte_for_byte(folders, server, served):
+    for _ in range(2):
+        path = sources.locate(served)
+        assert path == folders / "cache" / "raw" / "toy" / "toy.data"
+        assert path.read_bytes() == CONTENT
+    assert len(server.requested) == 1
+    assert downloads(folders) == ["toy.data"]
 
 
-def test_several_may_download_the_same_file_at_once(folders, server):
-    file = served(server, "/good")
-    threads = [threading.Thread(target=sources.locate, args=[file]) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [path.name for path in (folders / "cache" / "raw" / "toy").iterdir()] == ["toy.data"]
-    assert sources.find(file).read_bytes() == CONTENT
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
+def test_a_packed_file_stays_packed(server, served, encoding):
+    packed = gzip.compress(CONTENT)
+    server.answers = [whole(packed, **{"Content-Encoding": encoding})]
+    assert sources.locate(described(served.url, packed)).read_bytes() == packed
 
 
-def test_a_download_that_fails_says_why_and_what_to_do(folders, server):
-    file = served(server, "/missing")
-    with pytest.raises(RequestError) as caught:
-        sources.locate(file)
-    message = str(caught.value)
-    target = folders / "first" / "raw" / "toy" / "toy.data"
-    for word in ("the server answered 404 Not Found.", file.url, f"{file.size} bytes", SHA256, str(target)):
-        assert word in message
-    assert list((folders / "cache").rglob("raw/*/*")) == []
-    assert list(sources.copies(file)) == []
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        ((404, [], {}), "404 Not Found"),
+        ((403, [], {}), "403 Forbidden"),
+        (whole(b"<html>Please log in</html>"), f"expected {len(CONTENT)} bytes, the server sends 26"),
+        (whole(CONTENT[:-1] + b"x"), hashlib.sha256(CONTENT[:-1] + b"x").hexdigest()),
+        ((200, [CONTENT[:1000]], {}), hashlib.sha256(CONTENT[:1000]).hexdigest()),
+        ((200, [CONTENT[:1000]], {"Content-Length": str(len(CONTENT))}), "broke"),
+        ((503, [], {}), "503 Service Unavailable"),
+    ],
+    ids=["absent", "forbidden", "page", "altered", "cut without length", "cut", "broken"],
+)
+def test_another_answer_is_an_error(folders, server, served, answer, word):
+    server.answers = [answer]
+    message = refusal(served, folders)
+    target = folders / "first" / "toy" / "toy.data"
+    for part in (word, served.path, served.url, f"{served.size} bytes", SHA256, str(target), "NPBENCH_DATA"):
+        assert part in message
 
 
-def test_without_network_the_message_says_what_to_get_and_where_to_put_it(folders, file):
-    with pytest.raises(RequestError) as caught:
-        sources.locate(file)  # nothing listens on the port of its address
-    message = str(caught.value)
-    target = folders / "first" / "raw" / "toy" / "toy.data"
-    for word in ("no connection", file.url, f"{file.size} bytes", SHA256, str(target), "NPBENCH_DATA"):
-        assert word in message
-    put(target)
+def test_an_endless_body_is_stopped(folders, server, served):
+    server.answers = [(200, itertools.repeat(CONTENT), {})]
+    assert "sends more" in refusal(served, folders)
+    assert server.stopped.wait(timeout=10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests"), [((503, [], {}), 3), (whole(CONTENT[1:] + b"x"), 3), ((404, [], {}), 1)]
+)
+def test_only_what_may_pass_is_retried(folders, server, served, monkeypatch, answer, requests):
+    monkeypatch.setattr(sources, "RETRIES", 2)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    server.answers = [answer]
+    refusal(served, folders)
+    assert len(server.requested) == requests
+
+
+def test_a_retry_that_succeeds(server, served, monkeypatch):
+    monkeypatch.setattr(sources, "RETRIES", 2)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    server.answers = [(503, [], {}), (200, [CONTENT[:9]], {"Content-Length": str(len(CONTENT))}), whole()]
+    assert sources.locate(served).read_bytes() == CONTENT
+
+
+def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):
+    monkeypatch.setattr(sources, "TIMEOUT", 0.05)
+    server.answers = [slow(0.3)]
+    assert "no answer within 0.05 seconds" in refusal(served, folders)
+
+
+def test_without_network_a_file_can_be_put_in_place(folders, file):
+    assert "no connection" in refusal(file, folders)
+    target = put(folders / "first" / "toy" / "toy.data")
     assert sources.locate(file) == target
 
 
-def test_an_address_that_cannot_be_opened_is_told(file):
-    odd = DataFile(path=file.path, sha256=file.sha256, size=file.size, url="gopher://127.0.0.1/1")
-    with pytest.raises(RequestError, match=r"could not be downloaded from gopher.*InvalidSchema"):
-        sources.locate(odd)
+def test_an_address_of_unknown_kind(folders):
+    assert "InvalidSchema" in refusal(described("gopher://127.0.0.1/1"), folders)
 
 
-def test_a_cache_that_cannot_be_written_is_told(folders, server, monkeypatch):
+def test_a_cache_that_cannot_be_written(folders, served, monkeypatch):
     monkeypatch.setenv("NPBENCH_CACHE", str(put(folders / "a_file")))
     with pytest.raises(RequestError, match=r"a_file.* cannot be written"):
-        sources.locate(served(server, "/good"))
+        sources.locate(served)
 
 
-def test_the_cache_is_the_platforms_own_by_default(monkeypatch):
+def process_that_locates(file):
+    code = f"from npbench.data import sources; from npbench.contracts import DataFile; print(sources.locate({file!r}))"
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def test_a_killed_download_does_not_block_the_next(server, served):
+    server.answers = [slow(1.0), whole()]
+    process = process_that_locates(served)
+    deadline = time.monotonic() + 30
+    while not server.requested and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=30)
+    assert sources.locate(served).read_bytes() == CONTENT
+    assert len(server.requested) == 2
+
+
+def test_processes_that_want_the_same_file_download_it_once(folders, server, served):
+    server.answers = [slow(1.0)]
+    processes = [process_that_locates(served) for _ in range(3)]
+    printed = [process.communicate(timeout=60)[0].strip() for process in processes]
+    assert printed == [str(folders / "cache" / "raw" / "toy" / "toy.data")] * 3
+    assert len(server.requested) == 1
+
+
+def test_the_bar_counts_bytes(served, monkeypatch):
+    from rich.progress import Progress
+
+    bar = Progress(disable=True)
+    monkeypatch.setattr(sources, "_progress", lambda: bar)
+    sources.locate(served)
+    (task,) = bar.tasks
+    assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))
+
+
+def test_default_cache_is_the_platforms(monkeypatch):
     monkeypatch.delenv("NPBENCH_CACHE")
     assert isinstance(sources.cache_folder(), Path)
     assert sources.cache_folder().name == "npbench"

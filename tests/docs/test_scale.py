@@ -1,4 +1,4 @@
-"""What a page says of large sweeps: that the script measures what it says, and that what is stored is all of it."""
+"""Script and stored measurements of the page on large sweeps."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def scale(monkeypatch):
     return scale
 
 
-def test_jobs_that_do_nothing_are_real_jobs(scale, tmp_path):
+def test_empty_jobs_are_real_jobs(scale, tmp_path):
     found = scale.run(20, tmp_path)
     records = RecordStore(tmp_path).frame()
     assert list(records["status"]) == ["ok"] * 20
@@ -29,26 +29,25 @@ def test_jobs_that_do_nothing_are_real_jobs(scale, tmp_path):
     assert 0 < found["least_ms"] <= found["median_ms"]
 
 
-@pytest.mark.slow
-def test_made_up_records_are_those_of_the_command(scale, tmp_path, monkeypatch):
+@pytest.mark.slow  # starts npbench twice
+def test_synthetic_records_belong_to_the_command(scale, tmp_path, monkeypatch):
     monkeypatch.setattr(scale, "IN_A_FILE", 10)
     scale._command("-m", "npbench", *scale.COMMAND, "repeats=1", f"results={tmp_path}", "execution.n_jobs=1")
-    scale.make_up(25, tmp_path)
+    scale.fill(25, tmp_path)
     records = RecordStore(tmp_path / "records")
     assert len(list(records.folder.glob("*.parquet"))) == 3
     assert len(records.done()) == 25
-    figures = records.frame().select("p_nd", "split_sha256").n_unique()
-    assert figures == 25
+    assert records.frame().select("p_nd", "split_sha256").n_unique() == 25
     before = set(records.folder.glob("*.parquet"))
     scale._command("-m", "npbench", *scale.COMMAND, "repeats=25", f"results={tmp_path}")
     assert set(records.folder.glob("*.parquet")) == before
 
 
-def test_all_that_the_page_shows_is_stored(scale):
+def test_all_measurements_are_stored(scale):
     rows = json.loads(scale.TABLE.read_text(encoding="utf-8"))
     stored = {(row["what"], row["jobs"]) for row in rows}
     kinds = ("plan repeats", "plan combinations", "again", "plan again")
     assert stored == {("run", scale.RUN), ("start", 1), *((kind, n) for kind in kinds for n in scale.JOBS)}
     (run,) = (row for row in rows if row["what"] == "run")
-    # The records in hand are as many at both moments; two thousand jobs have come and gone between them.
+    # Both moments hold the same number of records; two thousand jobs have ended in between.
     assert abs(run["parent_mb_end"] - run["parent_mb"]) < 20

@@ -1,4 +1,4 @@
-"""What the page on speed shows: ratios as they were measured, slower ones marked, and every benchmark of the suite."""
+"""Tables of the speed page."""
 
 from __future__ import annotations
 
@@ -26,19 +26,25 @@ def compared(ratio, **changed):
     return {**row, "lowest": ratio, "highest": ratio, "quality": "gap 1e-06 / 0.1", **changed}
 
 
-def test_ratios_are_kept_and_slower_ones_are_marked(speed, tmp_path, monkeypatch):
+def test_ratios_are_grouped_and_slower_ones_are_bold(speed, tmp_path, monkeypatch):
+    measured = [
+        compared(2.345),
+        compared(0.5),
+        compared(250.2),
+        compared(3.0, what="||w||, 3 iterations against 7"),
+        {"n": 3},
+    ]
     session = {
         "datetime": "2026-11-22T01:00:00",
         "commit_info": {"id": "0123456789"},
         "machine_info": {"cpu": {"brand_raw": "EPYC"}, "processor": "", "python_version": "3.11.7"},
-        "benchmarks": [{"extra_info": info} for info in (compared(2.345), compared(0.5), compared(250.2), {"n": 3})],
+        "benchmarks": [{"extra_info": info} for info in measured],
     }
-    monkeypatch.setattr(speed, "KEPT", tmp_path)
-    (tmp_path / "ratios.json").write_text(speed.kept(json.dumps(session)))
-    head, *lines = [line for line in speed.ratios().splitlines() if line][:1] + speed.ratios().splitlines()[-3:]
+    monkeypatch.setattr(speed, "STORED", tmp_path)
+    (tmp_path / "ratios.json").write_text(speed.comparisons(json.dumps(session)))
+    head, *lines = [line for line in speed.ratios().splitlines() if line]
     assert head == "Measured 2026-11-22 at commit 01234567, EPYC, Python 3.11.7."
-    assert [re.split(r"(?<!\\)\|", line)[6].strip() for line in lines] == ["2.3", "**0.5**", "250"]
-    assert all(r"\|\|w\|\| <= 1" in line and "gap 1e-06 / 0.1" in line for line in lines)
+    assert lines[2:] == ["| a fit | SVC | 3 | 2.3 | **0.5** | 250 |", r"| \|\|w\|\| | SVC | 1 | 3 | 3 | 3 |"]
 
 
 def test_every_benchmark_is_on_the_page(speed):

@@ -81,7 +81,7 @@ def test_losses_are_those_of_independent_fits(folds, storage):
     ],
     ids=["linear", "poly", "eta", "auto", "two kernels", "callable", "max_iter"],
 )
-def test_other_parameters_are_searched_alike(fixed, search):
+def test_other_parameters_are_searched_too(fixed, search):
     make = partial(precise, **fixed)
     assert_same_choice(select(make, X, Y, CV, PROBLEM, search), grid_search(make, X, Y, CV, PROBLEM, search))
 
@@ -115,12 +115,12 @@ def test_threads_change_no_bit():
     ],
     ids=["no C", "one C", "small cache", "scale", "scale among others", "scale of poly"],
 )
-def test_where_nothing_is_shared_every_candidate_is_fitted(make, search):
+def test_fallback_fits_every_candidate(make, search):
     assert select(make, X, Y, CV, PROBLEM, search) == grid_search(make, X, Y, CV, PROBLEM, search)
 
 
 @pytest.mark.usefixtures("shared")
-def test_rows_outside_the_folds_are_not_looked_at():
+def test_rows_outside_the_folds_are_ignored():
     search = {"C": COSTS, "gamma": GAMMAS}
     used = np.unique(np.concatenate([part for fold in CV for part in fold]))
     spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
@@ -129,7 +129,7 @@ def test_rows_outside_the_folds_are_not_looked_at():
 
 
 @pytest.mark.usefixtures("shared")
-def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
+def test_kernels_and_distances_are_computed_once(monkeypatch):
     products, exponentials = [], []
     distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
     monkeypatch.setattr(
@@ -159,6 +159,6 @@ def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
     assert all(one < other for one, other in pairwise(sizes))
 
 
-def test_a_precomputed_matrix_is_refused_as_in_independent_fits():
+def test_precomputed_matrix_is_refused():
     with pytest.raises(ValueError, match="square Gram matrix"):
         select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C": COSTS})

@@ -13,35 +13,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sample_jobs
 from npbench import registry
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
 from npbench.evaluation.request import Request
 from npbench.problem import NeymanPearson, PartialAUC
+from npbench.records.schema import ASKED, SCHEMA
 from npbench.runner.plan import check_split, jobs_of
 from npbench.values import canonical
+from sample_jobs import changed
 
 P_FA = Metric(name="p_fa", compute="npbench_metrics:p_fa", direction="lower")
 P_ND = Metric(name="p_nd", compute="npbench_metrics:p_nd", direction="lower")
-JOB = Job(
-    solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
+JOB = changed(
+    sample_jobs.JOB,
     params={"C": 1, "kernel": "rbf"},
-    search={"gamma": [0.1, 1.0]},
     dataset="toy",
     dataset_params={"seed": 1},
-    data_sha256="d" * 64,
-    n_samples=10,
-    n_features=2,
-    n_positive=5,
-    problem=NeymanPearson(0.1),
-    protocol=CrossValidation(),
-    preprocess="standardize",
     metrics=(P_FA, P_ND),
-    distribution="npbench-gen",
-    code={"npbench": "a", "gen": "b"},
     versions={"numpy": "2.3.1"},
 )
 REQUEST = Request(
@@ -52,7 +45,7 @@ REQUEST = Request(
     dataset_params={},
     problem=NeymanPearson(0.1),
     protocol=CrossValidation(folds=4),
-    preprocess="none",
+    features={"preprocess": "none", "missing": "refuse", "categories": "one_hot"},
     metrics=(P_FA,),
     seed=3,
     repeats=2,
@@ -81,9 +74,9 @@ def respelt(value, draw):
 
 
 @given(st.dictionaries(st.text(), values), st.data())
-def test_all_spellings_of_the_same_parameters_give_one_key(params, data):
+def test_equal_parameters_have_equal_keys(params, data):
     again = respelt(params, data.draw)
-    first, second = (dataclasses.replace(JOB, params=spelling) for spelling in (params, again))
+    first, second = (changed(JOB, params=spelling) for spelling in (params, again))
     assert first.key == second.key
 
 
@@ -99,7 +92,7 @@ def test_different_values_have_different_texts(a, b):
 def test_numpy_arrays_are_lists_and_other_objects_are_refused():
     assert canonical(np.array([1.0, 2.5])) == "[1,2.5]"
     assert canonical(True) != canonical(1)
-    with pytest.raises(TypeError, match="neither a number"):
+    with pytest.raises(TypeError, match="object object"):
         canonical({"kernel": object()})
 
 
@@ -130,23 +123,25 @@ def test_numpy_arrays_are_lists_and_other_objects_are_refused():
         {"repeat": 1},
     ],
 )
-def test_whatever_can_change_the_answer_changes_the_key(change):
-    assert dataclasses.replace(JOB, **change).key != JOB.key
+def test_what_can_change_the_answer_changes_the_key(change):
+    assert changed(JOB, **change).key != JOB.key
 
 
 @pytest.mark.parametrize("change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}])
-def test_nothing_else_does(change):
-    assert dataclasses.replace(JOB, **change).key == JOB.key
+def test_nothing_else_changes_the_key(change):
+    assert changed(JOB, **change).key == JOB.key
 
 
-def test_every_field_of_a_job_is_accounted_for():
-    # A new field must be put into one of the two tests above.
-    changing = (
-        "data_sha256 solver distribution code versions params search problem protocol preprocess missing categories "
-        "metrics seed repeat"
-    )
-    split, naming = "seed repeat", "dataset dataset_params n_samples n_features n_positive"
-    assert {f.name for f in dataclasses.fields(Job)} == set(f"{changing} {split} {naming}".split())
+def test_every_field_is_in_one_of_the_tests_above():
+    changing = "solver distribution code versions params search problem protocol features metrics seed repeat"
+    naming = "repeats dataset dataset_params data_sha256 n_samples n_features n_positive"
+    fields = {f.name for kind in (Job, Request, DataIdentity) for f in dataclasses.fields(kind)} - {"request", "data"}
+    assert fields == set(f"{changing} {naming}".split())
+
+
+def test_columns_of_a_request_are_those_of_the_schema():
+    assert set(JOB.setting) == set(ASKED)
+    assert set(JOB.columns) - {"rho"} <= set(SCHEMA)
 
 
 def test_the_key_is_the_same_in_every_process():
@@ -154,7 +149,7 @@ def test_the_key_is_the_same_in_every_process():
         "import dataclasses, pickle, sys; job = dataclasses.replace(pickle.load(sys.stdin.buffer)); "
         "print(job.key, job.columns['code_sha256'])"
     )
-    expected = f"{JOB.key} {JOB.code_sha256}"
+    expected = f"{JOB.key} {JOB.columns['code_sha256']}"
     told = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(JOB), capture_output=True, check=True)
     assert told.stdout.decode().strip() == expected
 
@@ -162,7 +157,7 @@ def test_the_key_is_the_same_in_every_process():
 def test_the_numbers_of_the_problem_have_columns():
     assert JOB.columns["rho"] == 0.1
     assert json.loads(JOB.columns["problem_params"]) == {"rho": 0.1}
-    pauc = dataclasses.replace(JOB, problem=PartialAUC((0, 0.1))).columns
+    pauc = changed(JOB, problem=PartialAUC((0, 0.1))).columns
     assert json.loads(pauc["problem_params"]) == {"fpr_range": [0, 0.1]}
     assert all(value is None or isinstance(value, (str, int, float)) for value in pauc.values())
 
@@ -174,19 +169,19 @@ def toy(n_negative: int = 20) -> BinaryData:
 
 def test_a_request_makes_one_job_for_each_repeat():
     jobs = jobs_of(REQUEST, toy())
-    assert [(job.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
+    assert [(job.request.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
     assert len({job.key for job in jobs}) == 2
     assert jobs[0].distribution == "npbench"
     assert set(jobs[0].code) == {"npbench", "npbench_np_svm", "npbench_metrics"}
     assert {"npbench", "numpy", "scipy", "numba", "scikit-learn"} <= set(jobs[0].versions)
-    assert (jobs[0].n_samples, jobs[0].n_positive, jobs[0].data_sha256) == (40, 20, toy().sha256)
+    assert jobs[0].data == DataIdentity.of(toy())
 
 
-def test_the_order_in_which_grids_are_written_changes_neither_key_nor_candidates():
+def test_the_order_of_grids_does_not_matter():
     swapped = dataclasses.replace(REQUEST, search=dict(reversed(REQUEST.search.items())))
     one, other = jobs_of(REQUEST, toy())[0], jobs_of(swapped, toy())[0]
     assert one.key == other.key
-    assert list(one.search.items()) == list(other.search.items())
+    assert list(one.request.search.items()) == list(other.request.search.items())
 
 
 def test_jobs_are_small_enough_to_send():
@@ -197,20 +192,20 @@ def test_jobs_are_small_enough_to_send():
 
 def test_a_metric_named_like_a_column_is_refused():
     request = dataclasses.replace(REQUEST, metrics=(dataclasses.replace(P_FA, name="seconds"), P_ND))
-    with pytest.raises(RequestError, match="The metrics seconds are named like columns"):
+    with pytest.raises(RequestError, match="seconds"):
         jobs_of(request, toy())
 
 
-def test_too_few_samples_are_refused_before_any_work():
+def test_too_few_samples_are_refused():
     check_split(REQUEST, toy())
-    with pytest.raises(RequestError, match=r"Data set 'toy': .*too few negative samples"):
+    with pytest.raises(RequestError, match="toy.*negative"):
         check_split(REQUEST, toy(n_negative=4))
 
 
-def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
+def test_parts_without_a_loss_are_refused():
     request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
     check_split(request, toy(n_negative=800))
-    refused = r"^Data set 'toy': problem=pauc with fpr_range=\(0.02, 0.05\) cannot be measured on {}.* fewer folds"
+    refused = r"toy.*fpr_range=\(0.02, 0.05\).*{}"
     with pytest.raises(RequestError, match=refused.format("the test part, which has .* 9 negatives")):
         check_split(request, toy(n_negative=36))
     with pytest.raises(RequestError, match=refused.format("a validation part")):
@@ -218,7 +213,7 @@ def test_parts_without_a_negative_in_the_range_are_refused_before_any_work():
     check_split(dataclasses.replace(request, search={"C": [1.0]}), toy(n_negative=200))
 
 
-def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_before_any_work():
+def test_later_repeats_without_a_loss_are_refused():
     request = dataclasses.replace(
         REQUEST, problem=PartialAUC((0.0, 0.05)), protocol=Nested(outer=10, folds=2), search={"C": [1.0]}
     )
@@ -227,7 +222,7 @@ def test_parts_of_a_later_repeat_without_a_negative_in_the_range_are_refused_bef
         check_split(dataclasses.replace(request, repeats=10), toy(n_negative=199))
 
 
-def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
+def test_one_split_is_enough_when_parts_are_large(monkeypatch):
     divided = []
     split = CrossValidation.split
     monkeypatch.setattr(CrossValidation, "split", lambda *args: divided.append(args[3]) or split(*args))
@@ -239,16 +234,16 @@ def test_one_division_speaks_for_all_where_parts_are_ample(monkeypatch):
     assert divided == [0, 1, 2]
 
 
-def test_more_repeats_than_published_divisions_are_refused_before_any_work():
+def test_more_repeats_than_published_splits_are_refused():
     plain = toy()
     data = BinaryData(plain.X, plain.y, "toy", np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)]))
     request = dataclasses.replace(REQUEST, protocol=Permutations(20, 4), repeats=2)
     check_split(request, data)
-    with pytest.raises(RequestError, match=r"^Data set 'toy': There are 2 published divisions, .* repeats=2 or fewer"):
+    with pytest.raises(RequestError, match="toy.*repeats=2"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 
-def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
+def test_groups_that_a_later_repeat_cannot_split_are_refused():
     groups = [7, 7, 7, 1, 0, 3, 2, 7, 6, 3, 4, 4, 7, 0, 3, 5]
     y = [-1, -1, -1, -1, 1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, 1]
     data = BinaryData.checked(np.zeros((16, 1)), y, "toy", groups=groups)
@@ -256,7 +251,7 @@ def test_groups_that_a_later_repeat_cannot_divide_are_refused_before_any_work():
     assert [divides(protocol, data, 0, repeat) for repeat in range(3)] == [True, False, True]
     request = dataclasses.replace(REQUEST, protocol=protocol, seed=0)
     check_split(dataclasses.replace(request, repeats=1), data)
-    with pytest.raises(RequestError, match=r"^Data set 'toy': As rows of one group stay together"):
+    with pytest.raises(RequestError, match="toy.*groups"):
         check_split(dataclasses.replace(request, repeats=3), data)
 
 

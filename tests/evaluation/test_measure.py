@@ -20,12 +20,13 @@ from sklearn.utils.metaestimators import available_if
 
 from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
-from npbench.evaluation import measure as measurement
-from npbench.evaluation.job import Job
+from npbench.evaluation import measure
+from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
 from npbench.records.schema import SCHEMA
+from sample_jobs import JOB, changed
 
 
 class Step(NamedTuple):
@@ -128,23 +129,13 @@ def planned(data: BinaryData, **fields) -> Job:
         "params": {},
         "search": {},
         "problem": NeymanPearson(0.125),
-        "protocol": CrossValidation(),
         "preprocess": "none",
         "metrics": tuple(Metric(name=n, compute=f"threshold_solver:{n}", direction="none") for n in metrics),
+        "dataset": data.name,
+        "data": DataIdentity.of(data),
         **fields,
     }
-    return Job(
-        dataset=data.name,
-        dataset_params={},
-        data_sha256=data.sha256,
-        n_samples=data.n_samples,
-        n_features=data.n_features,
-        n_positive=data.n_positive,
-        distribution="unknown",
-        code={},
-        versions={},
-        **given,
-    )
+    return changed(JOB, **given)
 
 
 def rows(X) -> set[int]:
@@ -157,7 +148,7 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
     data = samples(kind)
     solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
     job = planned(data, protocol=protocol, solver=solver, search={"threshold": [0.0]}, seed=5, repeat=2)
-    record = measurement.run(job, data, n_threads=3)
+    record = measure.run(job, data, n_threads=3)
     assert record["status"] == "ok", record["traceback"]
     split = protocol.split(data, 5, 2)
     given = select.given
@@ -167,7 +158,7 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
         assert rows(given["X"][validate]) == set(expected[1])
         assert np.array_equal(np.sort(given["y"][fit]), np.sort(data.y[expected[0]]))
     assert given["n_threads"] == 3
-    assert given["problem"] == job.problem
+    assert given["problem"] == job.request.problem
     ((_, X, y),) = Threshold.seen
     assert rows(X) == set(split.train)
     assert np.array_equal(np.sort(y), np.sort(data.y[split.train]))
@@ -179,8 +170,8 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
 def test_the_choice_is_that_of_a_search_by_hand():
     data, values = samples(), [3.0, 0.5, -3.0, 0.25]
     job = planned(data, search={"threshold": values})
-    record = measurement.run(job, data)
-    split = job.protocol.split(data, 0, 0)
+    record = measure.run(job, data)
+    split = job.request.protocol.split(data, 0, 0)
     losses = []
     for value in values:
         validated = np.concatenate([fold[1] for fold in split.folds])
@@ -195,8 +186,8 @@ def test_the_choice_is_that_of_a_search_by_hand():
 def test_standardising_uses_the_training_part_alone():
     data = samples()
     job = planned(data, preprocess="standardize", protocol=Holdout())
-    measurement.run(job, data)
-    train = data.X[job.protocol.split(data, 0, 0).train]
+    measure.run(job, data)
+    train = data.X[job.request.protocol.split(data, 0, 0).train]
     ((_, X, _),) = Threshold.seen
     np.testing.assert_allclose(np.sort(X, axis=0), np.sort((train - train.mean(axis=0)) / train.std(axis=0), axis=0))
 
@@ -217,7 +208,7 @@ def test_the_rows_of_the_test_part_change_nothing_that_the_solver_sees(preproces
     altered[test] = [1e9, -1e9, 7.0]
     for X in (data.X, altered):
         changed = BinaryData.checked(X, data.y, "kinds", categorical=[2])
-        record = measurement.run(planned(changed, preprocess=preprocess, missing="impute"), changed)
+        record = measure.run(planned(changed, preprocess=preprocess, missing="impute"), changed)
         assert record["status"] == "ok", record["traceback"]
     (_, one, y), (_, other, same) = Threshold.seen
     assert one.shape == (60, 5)
@@ -228,7 +219,7 @@ def test_the_rows_of_the_test_part_change_nothing_that_the_solver_sees(preproces
 
 def test_categories_may_be_left_as_codes():
     data = of_all_kinds()
-    measurement.run(planned(data, missing="impute", categories="codes"), data)
+    measure.run(planned(data, missing="impute", categories="codes"), data)
     ((_, X, _),) = Threshold.seen
     assert set(X[:, 2]) == {0.0, 1.0, 2.0}
 
@@ -240,17 +231,17 @@ def test_test_rows_that_the_solver_knows_are_counted(protocol, kind):
     features = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
     data = BinaryData.checked(kind(features), plain.y, "alike")
     split = protocol.split(data, 3, 1)
-    record = measurement.run(planned(data, protocol=protocol, seed=3, repeat=1), data)
+    record = measure.run(planned(data, protocol=protocol, seed=3, repeat=1), data)
     others = {tuple(features[row]) for row in set(range(80)) - set(split.test)}
     expected = sum(tuple(features[row]) in others for row in split.test)
     assert 0 < expected < len(split.test) or len(others) == 27
     assert record["n_test_duplicates"] == expected
     assert record["split_sha256"] == split.sha256
-    assert measurement.run(planned(plain), plain)["n_test_duplicates"] == 0
+    assert measure.run(planned(plain), plain)["n_test_duplicates"] == 0
 
 
 def test_what_the_solver_left_is_recorded():
-    record = measurement.run(planned(samples()), samples())
+    record = measure.run(planned(samples()), samples())
     expected = {
         "status": "ok",
         "n_iter": 7,
@@ -272,7 +263,7 @@ def test_what_the_solver_left_is_recorded():
 
 def test_times_are_told_apart():
     solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
-    record = measurement.run(planned(samples(), solver=solver, search={"threshold": [0]}), samples())
+    record = measure.run(planned(samples(), solver=solver, search={"threshold": [0]}), samples())
     assert record["select_seconds"] >= 0.1
     assert 0 < record["select_cpu_seconds"] <= record["select_seconds"] - 0.05  # it slept, which takes no CPU
     assert record["fit_seconds"] >= 0.02
@@ -284,8 +275,8 @@ def test_times_are_told_apart():
 def test_the_problem_and_a_seed_are_filled_in():
     data = samples()
     first, again, other = (planned(data, repeat=repeat) for repeat in (0, 0, 1))
-    for job in (first, again, other, dataclasses.replace(first, params={"random_state": 11, "threshold": 2.0})):
-        measurement.run(job, data)
+    for job in (first, again, other, changed(first, params={"random_state": 11, "threshold": 2.0})):
+        measure.run(job, data)
     estimators = [estimator for estimator, *_ in Threshold.seen]
     assert [estimator.rho for estimator in estimators] == [0.125] * 4
     seeds = [estimator.random_state for estimator in estimators]
@@ -299,14 +290,14 @@ def test_the_problem_and_a_seed_are_filled_in():
     [
         ("raise", "failed", "cannot go on"),
         ("memory", "out_of_memory", "MemoryError"),
-        ("nan", "failed", "decision_function returned NaN or infinite scores for 2 of 20 samples."),
-        ("shape", "failed", "shape (20, 1); one score for each of the 20 samples was expected, shape (20,)."),
+        ("nan", "failed", "2 of 20"),
+        ("shape", "failed", "(20, 1)"),
     ],
 )
 def test_a_failure_is_a_record(fault, status, message):
-    record = measurement.run(planned(samples(), params={"fault": fault}), samples())
+    record = measure.run(planned(samples(), params={"fault": fault}), samples())
     assert record["status"] == status
-    assert record["error"].endswith(message)
+    assert message in record["error"]
     assert "Traceback" in record["traceback"]
     assert record["error_type"] in record["traceback"]
     assert record["fit_seconds"] >= 0.02
@@ -314,16 +305,16 @@ def test_a_failure_is_a_record(fault, status, message):
 
 
 def test_an_unknown_parameter_is_a_record_too():
-    record = measurement.run(planned(samples(), params={"treshold": 1}), samples())
+    record = measure.run(planned(samples(), params={"treshold": 1}), samples())
     assert (record["status"], record["error_type"]) == ("failed", "TypeError")
     assert "treshold" in record["error"]
 
 
 def test_warnings_are_counted_and_the_first_are_kept():
-    record = measurement.run(planned(samples(), params={"fault": "warn"}), samples())
+    record = measure.run(planned(samples(), params={"fault": "warn"}), samples())
     assert (record["status"], record["n_warnings"]) == ("ok", 10)
     assert record["warnings"].splitlines() == [f"ConvergenceWarning: warning {number}" for number in range(3)]
-    assert measurement.run(planned(samples()), samples())["n_warnings"] == 0
+    assert measure.run(planned(samples()), samples())["n_warnings"] == 0
 
 
 def test_running_leaves_the_data_as_they_were():
@@ -331,14 +322,14 @@ def test_running_leaves_the_data_as_they_were():
     before = BinaryData(data.X.copy(), data.y.copy(), data.name).sha256
     for array in (data.X, data.y):
         array.flags.writeable = False
-    measurement.run(planned(data, preprocess="standardize"), data)
+    measure.run(planned(data, preprocess="standardize"), data)
     assert BinaryData(data.X, data.y, data.name).sha256 == before
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
     job = planned(samples(), search={"threshold": list(range(50)), "rho": [0.1, 0.2]}, params={"fault": "warn"})
-    seconds = measurement.warm_up(job, n_features=2, is_sparse=is_sparse)
+    seconds = measure.warm_up(job, n_features=2, is_sparse=is_sparse)
     assert len(Threshold.seen) == 2 * 2 + 1  # two candidates on two folds, and the final fit
     assert {estimator.fault for estimator, *_ in Threshold.seen} == {"warn"}
     assert {sparse.issparse(X) for _, X, _ in Threshold.seen} == {is_sparse}
@@ -348,7 +339,7 @@ def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
 
 @pytest.mark.parametrize("fault", ["raise", "memory", "nan", "shape"])
 def test_a_failure_to_warm_up_does_not_matter(fault):
-    measurement.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)
+    measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +353,7 @@ def test_a_failure_to_warm_up_does_not_matter(fault):
 )
 def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
     data = samples()
-    record = measurement.run(planned(data, params={"fault": fault}), data, trace=trace)
+    record = measure.run(planned(data, params={"fault": fault}), data, trace=trace)
     assert record["status"] == "ok"
     assert record.get("trace") == kept
 
@@ -373,7 +364,7 @@ def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
 def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
     data, of_search = samples(), "threshold_solver:looking_select"
     solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select=of_search)
-    record = measurement.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
+    record = measure.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
     assert record["status"] == "ok", record["traceback"]
     assert record.get("trace") == kept
 
@@ -382,8 +373,8 @@ def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
 def test_stages_are_measured_on_both_parts(kind):
     data = samples(kind)
     job = planned(data, params={"fault": "stages"})
-    record = measurement.run(job, data, trace=True)
-    split, column = job.protocol.split(data, 0, 0), samples().X[:, 0]
+    record = measure.run(job, data, trace=True)
+    split, column = job.request.protocol.split(data, 0, 0), samples().X[:, 0]
     expected = {}
     for part, rows_ in (("train", split.train), ("test", split.test)):
         y, scores = data.y[rows_], column[rows_]
@@ -391,7 +382,7 @@ def test_stages_are_measured_on_both_parts(kind):
         expected[f"{part}_bounded"] = [0.125, 0.125]
     assert expected["train_accuracy"] != expected["test_accuracy"]
     assert json.loads(record["trace"]) == {"iteration": [0, 1], "objective": [2.5, None], **expected}
-    untraced = measurement.run(job, data)
+    untraced = measure.run(job, data)
     assert {name: record[name] for name in ("accuracy", "bounded", "bounded_low")} == {
         name: untraced[name] for name in ("accuracy", "bounded", "bounded_low")
     }
@@ -401,7 +392,7 @@ def test_stages_are_measured_on_both_parts(kind):
 def test_stages_of_an_estimator_without_trace_are_measured(monkeypatch):
     data = samples()
     monkeypatch.setattr(Threshold, "trace_", property(lambda _: [], lambda *_: None), raising=False)
-    record = measurement.run(planned(data, params={"fault": "stages"}), data, trace=True)
+    record = measure.run(planned(data, params={"fault": "stages"}), data, trace=True)
     expected = {f"{part}_{metric}" for part in ("train", "test") for metric in ("accuracy", "bounded")}
     assert set(json.loads(record["trace"])) == expected
 
@@ -411,7 +402,7 @@ def test_stages_are_not_measured_where_the_search_left_the_trace():
     solver = Solver(
         name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:looking_select"
     )
-    record = measurement.run(planned(data, solver=solver, params={"fault": "stages"}), data, trace=True)
+    record = measure.run(planned(data, solver=solver, params={"fault": "stages"}), data, trace=True)
     assert set(json.loads(record["trace"])) == {"threshold", "p_fa"}
 
 
@@ -420,35 +411,35 @@ def test_stages_are_not_measured_where_the_search_left_the_trace():
     [
         (
             "too few stages",
-            "gave the scores of 1 stages, and trace_ has 2 steps; one stage for each step was expected.",
+            "yields 1 stages",
         ),
-        ("unscored stage", "staged_decision_function returned NaN or infinite scores for 60 of 60 samples."),
+        ("unscored stage", "60 of 60"),
     ],
 )
-def test_stages_that_do_not_fit_fail_by_a_sentence(fault, message):
+def test_stages_that_do_not_fit_fail(fault, message):
     data = samples()
-    record = measurement.run(planned(data, params={"fault": fault}), data, trace=True)
+    record = measure.run(planned(data, params={"fault": fault}), data, trace=True)
     assert (record["status"], record["error_type"]) == ("failed", "ValueError")
     assert message in record["error"]
 
 
-def test_a_trace_that_is_no_list_of_steps_fails_by_a_sentence():
+def test_a_trace_that_is_no_list_of_steps_fails():
     data = samples()
     job = planned(data, params={"fault": "odd trace"})
-    assert measurement.run(job, data)["status"] == "ok"
-    assert "a list of NamedTuples of numbers was expected" in measurement.run(job, data, trace=True)["error"]
+    assert measure.run(job, data)["status"] == "ok"
+    assert "NamedTuples" in measure.run(job, data, trace=True)["error"]
 
 
 def test_the_positives_of_the_test_part_are_counted():
     data = samples()
-    assert measurement.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
+    assert measure.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
 
 
 def test_the_curve_of_the_test_part_is_kept():
     data, protocol = samples(), CrossValidation(test_size=0.2)
     job = planned(data, protocol=protocol)
-    record = measurement.run(job, data)
-    test = protocol.split(data, job.seed, job.repeat).test
+    record = measure.run(job, data)
+    test = protocol.split(data, job.request.seed, job.repeat).test
     scores, positive = data.X[test, 0], data.y[test] > 0
     fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
     kept = dict(zip(FPR_GRID, json.loads(record["roc"]), strict=True))
@@ -458,7 +449,7 @@ def test_the_curve_of_the_test_part_is_kept():
 
 def test_no_curve_is_kept_where_nothing_was_scored():
     data = samples()
-    assert "roc" not in measurement.run(planned(data, params={"fault": "raise"}), data)
+    assert "roc" not in measure.run(planned(data, params={"fault": "raise"}), data)
 
 
 @pytest.mark.parametrize(
@@ -473,12 +464,12 @@ def test_no_curve_is_kept_where_nothing_was_scored():
 def test_records_say_where_the_test_part_comes_from(protocol, test_part):
     plain = samples()
     data = BinaryData.checked(plain.X, plain.y, "numbered", published=np.arange(80).reshape(40, 2).T)
-    assert measurement.run(planned(data, protocol=protocol), data)["test_part"] == test_part
+    assert measure.run(planned(data, protocol=protocol), data)["test_part"] == test_part
 
 
 @pytest.mark.parametrize(("protocol", "n_folds"), [(CrossValidation(), 2), (Permutations(n_train=40), 16)])
 def test_warming_up_leaves_out_one_row_at_a_time_where_the_job_does(protocol, n_folds):
     data = samples()
     solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
-    measurement.warm_up(planned(data, solver=solver, protocol=protocol), n_features=2, is_sparse=False)
+    measure.warm_up(planned(data, solver=solver, protocol=protocol), n_features=2, is_sparse=False)
     assert len(select.given["folds"]) == n_folds

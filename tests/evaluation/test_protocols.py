@@ -144,9 +144,9 @@ def test_repeats_of_the_official_split_validate_on_other_rows():
 
 
 def test_an_official_part_that_does_not_fit_the_data_is_told():
-    with pytest.raises(RequestError, match=r"There are 100 rows, but protocol.test_rows is \[50, 101\]"):
+    with pytest.raises(RequestError, match=r"test_rows is \[50, 101\]"):
         Official((50, 101)).split(of(labels(60, 40)), 0, 0)
-    with pytest.raises(RequestError, match="too few negative samples, 0 of 20: the test part may be left with 0"):
+    with pytest.raises(RequestError, match="negative samples, 0 of 20: the test part"):
         Official((0, 20)).split(of(np.repeat([1, -1], [60, 40])), 0, 0)
 
 
@@ -195,7 +195,7 @@ def test_every_row_is_as_likely_to_be_trained_on():
     assert np.abs(np.bincount(chosen, minlength=120) - 500).max() < 5 * 19.4
 
 
-def test_published_divisions_come_in_turn_whatever_the_seed():
+def test_published_splits_come_in_turn_whatever_the_seed():
     y = labels(6, 6)
     published = np.array([np.sort(np.random.default_rng(k).permutation(12)[:7]) for k in range(3)])
     for repeat in range(3):
@@ -206,20 +206,20 @@ def test_published_divisions_come_in_turn_whatever_the_seed():
             assert split.test_part == "published"
     drawn = Permutations(8).split(of(y, published), 0, 3)
     assert (len(drawn.train), drawn.test_part) == (8, "drawn")
-    with pytest.raises(RequestError, match=r"There are 3 published divisions, .* no repeat 3: use repeats=3 or fewer"):
+    with pytest.raises(RequestError, match="repeats=3"):
         Permutations(7).split(of(y, published), 0, 3)
 
 
 @pytest.mark.parametrize(
     ("y", "n_train", "folds", "words"),
     [
-        ([1, 1, 1, -1, -1, -1], 6, None, "There are 6 rows, but protocol.n_train is 6: leave some to test on."),
-        ([1, 1, 1, -1, -1, -1], 4, 3, "too few .* samples, 2 of 4: the 3 folds may be left with 2"),
-        ([1] + [-1] * 20, 15, None, "too few positive samples, .*Use another seed or another size"),
+        ([1, 1, 1, -1, -1, -1], 6, None, "n_train is 6"),
+        ([1, 1, 1, -1, -1, -1], 4, 3, "samples, 2 of 4: the 3 folds"),
+        ([1] + [-1] * 20, 15, None, "positive samples"),
         ([1] * 40 + [-1], 30, None, "too few negative samples"),
     ],
 )
-def test_parts_without_enough_of_a_class_are_told(y, n_train, folds, words):
+def test_parts_without_enough_of_a_class_are_refused(y, n_train, folds, words):
     with pytest.raises(RequestError, match=words):
         Permutations(n_train, folds).split(of(np.array(y)), 0, 0)
 
@@ -246,18 +246,17 @@ def test_seed_and_repeat_do_not_add_up():
     assert len(set(tests)) == 25
 
 
-def test_too_few_samples_for_the_folds_tells_both_classes_and_what_to_do():
+def test_both_classes_with_too_few_samples_are_named():
     with pytest.raises(RequestError) as caught:
         CrossValidation(folds=4).split(of(labels(4, 4)), 0, 0)
-    assert caught.value.faults == tuple(
-        f"There are too few {name} samples, 4 of 8: the 4 folds may be left with 3 of them and must have at least 4. "
-        "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
-        for name in ("positive", "negative")
-    )
+    assert len(caught.value.faults) == 2
+    for fault, name in zip(caught.value.faults, ("positive", "negative"), strict=True):
+        assert f"{name} samples, 4 of 8: the 4 folds" in fault
+        assert "protocol.folds" in fault
 
 
 def test_a_test_part_without_negatives_is_refused():
-    with pytest.raises(RequestError, match="too few negative samples, 8 of 508: the test part may be left with 0"):
+    with pytest.raises(RequestError, match="negative samples, 8 of 508: the test part"):
         CrossValidation(test_size=0.02).split(of(labels(500, 8)), 0, 0)
 
 
@@ -266,7 +265,7 @@ def outcome(protocol, y, repeat):
         protocol.split(of(y), 0, repeat)
     except RequestError as error:
         return str(error)
-    return "divided"
+    return "split"
 
 
 @given(PROTOCOLS_DRAWN, st.integers(1, 15), st.integers(1, 40))
@@ -285,18 +284,18 @@ def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg
         (Holdout(test_size="a", validation_size=-1.0), ["protocol.test_size is 'a'", "protocol.validation_size is -1"]),
         (Holdout(test_size=0.5, validation_size=0.5), ["protocol.test_size + protocol.validation_size is 1"]),
         (Nested(1, 2.5), ["protocol.outer is 1", "protocol.folds is 2.5"]),
-        (Official(), ["needs a data set with a test part of its own"]),
+        (Official(), ["test split"]),
         (Official((3, 3), 1.5), ["protocol.validation_size is 1.5", "protocol.test_rows is (3, 3)"]),
         (Official([-1, 3]), ["protocol.test_rows is [-1, 3]"]),
         (Official([0, 2.5]), ["protocol.test_rows is [0, 2.5]"]),
         (Official(7), ["protocol.test_rows is 7"]),
-        (Permutations(), ["needs a data set with a training size of its own"]),
+        (Permutations(), ["training size"]),
         (Permutations(3, 1), ["protocol.n_train is 3", "protocol.folds is 1"]),
         (Permutations(10.0, "all"), ["protocol.n_train is 10.0", "protocol.folds is 'all'"]),
         (Permutations(True, True), ["protocol.n_train is True", "protocol.folds is True"]),
     ],
 )
-def test_every_parameter_out_of_range_is_told(protocol, words):
+def test_every_parameter_out_of_range_is_named(protocol, words):
     faults = protocol.faults()
     assert len(faults) == len(words)
     assert all(word in fault for word, fault in zip(words, faults, strict=True))

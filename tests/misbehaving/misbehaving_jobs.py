@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Sequence
 
 import numpy as np
 
-from npbench.contracts import Metric, Solver
+from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
+from npbench.evaluation.request import Request
 from npbench.problem import NeymanPearson
 from npbench.runner.plan import jobs_of
 
@@ -20,21 +21,25 @@ def gaussians() -> BinaryData:
     return BinaryData(random.normal(size=(120, 3)) + y[:, None], y, "gaussians")
 
 
-def jobs(data: BinaryData, *params: dict, metrics: tuple[Metric, ...] = ()) -> list[Job]:
-    solver = Solver(name="difference", estimator="misbehaving_solvers:Difference", solves=("np",))
+def jobs(
+    data: BinaryData, *params: dict, metrics: tuple[Metric, ...] = (), names: Sequence[str] | None = None
+) -> list[Job]:
+    """Return a job for each of ``params``, of one solver or of those called ``names``."""
     made = []
     for repeat, fixed in enumerate(params):
-        request = SimpleNamespace(
-            solver=solver,
+        request = Request(
+            solver=Solver(
+                name=names[repeat] if names else "difference",
+                estimator="misbehaving_solvers:Difference",
+                solves=("np",),
+            ),
             params=fixed,
             search={},
-            dataset=SimpleNamespace(name=data.name),
+            dataset=Dataset(name=data.name, load=""),
             dataset_params={},
             problem=NeymanPearson(0.1),
             protocol=CrossValidation(folds=2),
-            preprocess="none",
-            missing="refuse",
-            categories="one_hot",
+            features={"preprocess": "none", "missing": "refuse", "categories": "one_hot"},
             metrics=metrics,
             seed=0,
             repeats=repeat + 1,

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 EARLY = ("dies early", "allocate", "hangs early")
+LEAKED = []
 
 
 class Difference(ClassifierMixin, BaseEstimator):
@@ -65,6 +66,11 @@ class Difference(ClassifierMixin, BaseEstimator):
             time.sleep(60)
         if self.act == "hang":
             ctypes.PyDLL(None).sleep(60)  # in C, and no other thread of Python runs
+        if self.act == "patch":
+            total = np.sum
+            np.sum = lambda *args, **options: total(*args, **options) + 1
+        if self.act == "leak":
+            LEAKED.append(np.ones(15_000_000))
         if self.act == "child":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
             Path(self.folder, "child").write_text(str(child.pid))

@@ -1,11 +1,20 @@
-"""The annealed search: what each of its endings claims is recomputed from the multipliers and the data."""
+"""The annealed search: the claim of each status is recomputed from the multipliers and the data."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics.annealing import CAP, EXPLANATIONS, FLOOR, NARROW, REACHED, FalseAlarmBound, QValueBound, anneal
+from npbench.numerics.annealing import (
+    CAP,
+    CLOSED_WIDTH,
+    EXPLANATIONS,
+    FLOOR,
+    REACHED,
+    FalseAlarmBound,
+    QValueBound,
+    anneal,
+)
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -40,10 +49,10 @@ def traced_rates(result, parameters):
 
 @st.composite
 def requests(draw):
-    """Return (X, y, search parameters), hard ones among them."""
+    """Return (X, y, search parameters), including hard problems."""
     n, seed = draw(st.integers(6, 50)), draw(st.integers(0, 10**6))
     X, y = sample(n, draw(st.sampled_from([0.03, 0.3, 0.5])), draw(st.sampled_from([0.0, 0.5, 3.0])), seed)
-    match draw(st.sampled_from(["plain", "plain", "duplicates", "rounded", "constant feature", "identical rows"])):
+    match draw(st.sampled_from(["normal", "normal", "duplicates", "rounded", "constant feature", "identical rows"])):
         case "duplicates":
             X[n // 2 :] = X[: n - n // 2]
         case "rounded":
@@ -68,9 +77,7 @@ def requests(draw):
     )
 
 
-@given(requests())
-@settings(max_examples=150, deadline=None)
-def test_the_search_meets_the_constraint_or_says_why_not(request):
+def check_status(request):
     X, y, parameters = request
     rho, epsilon, start = parameters["rho"], parameters["rho"] / 20, parameters["C"] * np.sum(y < 0) / np.sum(y > 0)
     result = search(X, y, **parameters)
@@ -84,27 +91,40 @@ def test_the_search_meets_the_constraint_or_says_why_not(request):
             assert (result.best.p_fa, result.best.multiplier) == (last.p_fa, last.multiplier)
         case "inactive":
             assert result.best.rate <= rho
-            assert result.best.multiplier == last.multiplier <= (1 + NARROW) * FLOOR * start
+            assert result.best.multiplier == last.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * start
         case "capped":
             assert rates[-1] > rho
-            assert last.multiplier >= CAP * start / (1 + NARROW)
+            assert last.multiplier >= CAP * start / (1 + CLOSED_WIDTH)
         case "jump":
-            # Multipliers next to each other were tried, and P_fa lies on the two sides of rho.
+            # Neighbouring multipliers were tried, with P_fa on both sides of rho.
             above, below = multipliers[rates > rho], multipliers[rates <= rho]
-            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * NARROW
+            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * CLOSED_WIDTH
         case "max_iter":
             assert len(result.trace) == 200
 
 
 @given(requests())
+@settings(max_examples=40, deadline=None)
+def test_search_meets_the_constraint_or_reports_why_not(request):
+    check_status(request)
+
+
+@pytest.mark.slow  # more draws of the test above
+@given(requests())
+@settings(max_examples=400, deadline=None)
+def test_search_meets_the_constraint_or_reports_why_not_on_many_problems(request):
+    check_status(request)
+
+
+@given(requests())
 @settings(max_examples=100, deadline=None)
-def test_what_the_iterate_kept_says_of_itself_is_so(request):
+def test_kept_iterate_matches_its_recomputed_rates(request):
     X, y, parameters = request
     result = search(X, y, **parameters)
     best, C = result.best, parameters["C"]
     K = parameters["kernel"].between(X, X)
     loss = ramp(margins(X, y, parameters["kernel"], best), 1.0)
-    error = 1e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # of rounding in all steps, on multipliers up to C
+    error = 5e-12 * (1 + C) * (1 + np.abs(K).sum(axis=1).max())  # rounding of all steps, with multipliers up to C
     assert best.p_fa == pytest.approx(loss[y < 0].mean(), abs=error)
     assert best.p_nd == pytest.approx(loss[y > 0].mean(), abs=error)
     exact = 0.5 * best.x @ K @ best.x + C * loss[y > 0].mean()
@@ -123,7 +143,7 @@ def test_what_the_iterate_kept_says_of_itself_is_so(request):
 
 @given(requests())
 @settings(max_examples=100, deadline=None)
-def test_without_an_answer_the_best_iterate_is_kept(request):
+def test_best_iterate_is_kept_on_failure(request):
     X, y, parameters = request
     result = search(X, y, **parameters, max_iter=12)
     if result.status in REACHED:
@@ -145,8 +165,8 @@ def test_without_an_answer_the_best_iterate_is_kept(request):
 
 @given(requests())
 @settings(max_examples=80, deadline=None)
-def test_an_answer_is_stationary_for_its_multiplier(request):
-    """The flat samples are those below -eta, and the rest meets the conditions of the convex problem they leave."""
+def test_solution_is_stationary_for_its_multiplier(request):
+    """The flat samples are below -eta, and the others meet the conditions of the remaining convex problem."""
     X, y, parameters = request
     result = search(X, y, **parameters)
     if result.status not in REACHED:
@@ -157,7 +177,7 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
     c = np.where(y > 0, miss_cost / np.sum(y > 0), best.multiplier / np.sum(y < 0))
     error = tol + 1e-9 * np.abs(z).max()
     a, slack = y * best.x, 1e-9 * c
-    flat = (z < -1 - 2 * tol) | ((z < -1 + error) & (a <= 0))  # within the tolerance they may be either
+    flat = (z < -1 - 2 * tol) | ((z < -1 + error) & (a <= 0))  # within the tolerance, both are allowed
     lower, upper = np.where(flat, -c / 2, 0), np.where(flat, 0, c / 2)
     assert np.all((lower - slack <= a) & (a <= upper + slack))
     assert np.all(z[a < upper - slack] >= 1 - error)
@@ -167,31 +187,31 @@ def test_an_answer_is_stationary_for_its_multiplier(request):
 @pytest.mark.parametrize(
     ("p_fa", "p_nd", "rate"), [(0.02, 0.5, 0.04), (0.9, 0.5, 1.0), (0.3, 1.0, 1.0), (0.0, 1.0, 0.0), (0.0, 0.2, 0.0)]
 )
-def test_the_q_value_of_surrogate_rates(p_fa, p_nd, rate):
+def test_q_value_of_surrogate_rates(p_fa, p_nd, rate):
     assert QValueBound(0.1).rate(p_fa, p_nd) == pytest.approx(rate)
     assert QValueBound(0.1).gradient(p_fa, p_nd) == pytest.approx(p_fa - 0.1 * (1 - p_nd))
 
 
 @pytest.mark.parametrize("rho", [0.05, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
-def test_on_ordinary_data_the_constraint_is_met(rho, kernel):
+def test_constraint_is_met_on_ordinary_data(rho, kernel):
     X, y = sample(150)
     result = search(X, y, rho=rho, C=100.0, kernel=kernel)
     assert result.status == "converged"
     assert abs(ramp(margins(X, y, kernel, result.best), 1.0)[y < 0].mean() - rho) <= rho / 20 + 1e-9
 
 
-def test_separable_data_with_a_large_rho_leave_the_constraint_inactive():
+def test_constraint_is_inactive_for_separable_data_and_large_rho():
     X, y = sample(60, shift=8.0)
     result = search(X, y, rho=0.5, C=1e7, kernel=LINEAR)
     assert result.status == "inactive"
     assert result.best.p_fa < 0.5
-    assert result.best.multiplier <= (1 + NARROW) * FLOOR * 1e7 * 36 / 24
+    assert result.best.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * 1e7 * 36 / 24
 
 
 @pytest.mark.parametrize("seed", [19, 24, 31])
-def test_false_alarms_that_are_all_flat_end_at_the_cap(seed):
-    # One of seven negatives lies among the positives. Once flat, its loss is 1 whatever the multiplier.
+def test_flat_false_alarms_end_at_the_cap(seed):
+    # One of seven negatives lies among the positives. Once flat, its loss is 1 for any multiplier.
     X, y = sample(12, shift=0.5, seed=seed)
     result = search(X, y, rho=0.01, C=1e3, kernel=LINEAR)
     assert result.status == "capped"
@@ -200,7 +220,7 @@ def test_false_alarms_that_are_all_flat_end_at_the_cap(seed):
     assert result.best.p_fa == pytest.approx(1 / 7, abs=1e-3)
 
 
-def test_negatives_that_duplicate_every_positive_do_not_loop():
+def test_duplicates_in_both_classes_do_not_loop():
     X, y = sample(30)
     X, y = np.vstack([X, X[y > 0]]), np.append(y, np.full(np.sum(y > 0), -1))
     for rho in (0.001, 0.05, 0.5):
@@ -213,7 +233,7 @@ def test_negatives_that_duplicate_every_positive_do_not_loop():
 
 @pytest.mark.parametrize("rho", [1e-300, 1e-9, 1e-5, 1 - 1e-5, 1 - 1e-12])
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
-def test_bounds_that_no_sample_can_tell_from_0_or_1_end_too(rho, kernel):
+def test_extreme_bounds_terminate(rho, kernel):
     X, y = sample(60)
     result = search(X, y, rho=rho, kernel=kernel)
     assert result.status in EXPLANATIONS
@@ -222,7 +242,7 @@ def test_bounds_that_no_sample_can_tell_from_0_or_1_end_too(rho, kernel):
 
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
 @pytest.mark.parametrize("eta", [0.125, 0.5, 4.0])  # powers of two: no step rounds differently
-def test_the_scale_of_eta_is_that_of_the_classifier(eta, kernel):
+def test_classifier_scales_with_eta(eta, kernel):
     X, y = sample(80)
     one = search(X, y, C=50.0 / eta**2, kernel=kernel, tol=1e-8)
     other = search(X, y, C=50.0, kernel=kernel, eta=eta, tol=1e-8 * eta)
@@ -234,7 +254,7 @@ def test_the_scale_of_eta_is_that_of_the_classifier(eta, kernel):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"kernel": LINEAR, "rho": 0.02}, {"C": 1e4, "rho": 0.001}])
-def test_the_same_data_give_the_same_bits(parameters):
+def test_results_are_reproducible_bit_for_bit(parameters):
     X, y = sample(70)
     one, other = (search(X, y, **parameters) for _ in range(2))
     assert np.array_equal(one.best.x, other.best.x)
@@ -244,7 +264,7 @@ def test_the_same_data_give_the_same_bits(parameters):
 
 @pytest.mark.parametrize("kernel", [RBF, LINEAR], ids=["rbf", "linear"])
 @pytest.mark.parametrize("rho", [0.1, 0.5])
-def test_the_order_of_the_samples_does_not_matter(rho, kernel):
+def test_sample_order_does_not_matter(rho, kernel):
     X, y = sample(80)
     order = np.random.default_rng(1).permutation(80)
     one = search(X, y, rho=rho, kernel=kernel, tol=1e-9)
@@ -253,7 +273,7 @@ def test_the_order_of_the_samples_does_not_matter(rho, kernel):
     np.testing.assert_allclose(z_other, z[order], atol=1e-6)
 
 
-def test_a_first_step_from_elsewhere_leads_to_the_same_answer():
+def test_warm_start_gives_the_same_solution():
     X, y = sample(80)
     cold = search(X, y, tol=1e-9)
     svm = RampSVM(Gram(X, RBF), y, 1.0, 1e-9)
@@ -290,14 +310,14 @@ def ended(svm, rho=0.1, nu=None):
     return anneal(svm, FalseAlarmBound(rho), 40.0, 1 / rho if nu is None else nu, rho / 20, 200)
 
 
-def test_the_first_updates_are_those_of_the_paper():
+def test_first_updates_follow_the_paper():
     svm = Rate(lambda multiplier: 0.15)
     ended(svm)
     assert svm.tried[0] == pytest.approx(START)
     assert svm.tried[1] == pytest.approx(START * (1 + 10 * 0.05))
 
 
-def test_every_gradient_update_is_that_of_the_paper():
+def test_gradient_updates_follow_the_paper():
     svm = Rate(lambda multiplier: 1 / (1 + 9 * (multiplier / (START * 3)) ** 2))
     result = anneal(svm, FalseAlarmBound(0.1), 40.0, 2.0, 0.005, 200, "gradient")
     assert result.status == "converged"
@@ -315,7 +335,7 @@ def test_every_gradient_update_is_that_of_the_paper():
     st.sampled_from([1, 5]),
 )
 @settings(max_examples=200, deadline=None)
-def test_a_falling_rate_is_brought_to_rho(rho, at, steepness, gain):
+def test_decreasing_rate_reaches_rho(rho, at, steepness, gain):
     """P_fa falls from 1 to 0 as lambda grows and is rho at ``at`` times the start."""
     svm = Rate(lambda multiplier: 1 / (1 + (1 / rho - 1) * (multiplier / (START * at)) ** steepness))
     result = ended(svm, rho, gain / rho)
@@ -324,7 +344,7 @@ def test_a_falling_rate_is_brought_to_rho(rho, at, steepness, gain):
 
 
 @pytest.mark.parametrize("at", [1e-8, 1e-7, 1e7, 1e8])
-def test_a_multiplier_beyond_the_ends_is_not_sought(at):
+def test_multiplier_stays_between_floor_and_cap(at):
     svm = Rate(lambda multiplier: 1 / (1 + 9 * multiplier / (START * at)))
     result = ended(svm)
     assert result.status == ("inactive" if at < 1 else "capped")
@@ -335,23 +355,23 @@ def test_a_multiplier_beyond_the_ends_is_not_sought(at):
 
 @pytest.mark.parametrize("at", [1e-3, 0.3, 2.0, 500.0])
 @pytest.mark.parametrize(("above", "below"), [(0.5, 0.0), (0.9, 0.05), (0.12, 0.08)])
-def test_a_rate_that_jumps_across_rho_ends_at_its_jump(at, above, below):
+def test_jump_across_rho_is_found(at, above, below):
     svm = Rate(lambda multiplier: above if multiplier < START * at else below)
     result = ended(svm)
     assert result.status == "jump"
     assert result.best.p_fa == below
     too_small, too_large = (np.array([m for m in svm.tried if (m < START * at) == side]) for side in (True, False))
-    assert too_large.min() <= too_small.max() * (1 + 1.01 * NARROW)
+    assert too_large.min() <= too_small.max() * (1 + 1.01 * CLOSED_WIDTH)
 
 
-def test_a_jump_that_is_foreseen_is_tried_first():
+def test_expected_jump_is_tried_first():
     # Where all margins can lie on the slope of the ramp, P_fa jumps at lambda = C.
-    foreseen, other = (Rate(lambda multiplier: 0.9 if multiplier < 40 else 0.0, spread) for spread in (1.0, 10.0))
-    assert ended(foreseen).status == ended(other).status == "jump"
-    assert len(foreseen.tried) <= 4 < len(other.tried)
+    expected, other = (Rate(lambda multiplier: 0.9 if multiplier < 40 else 0.0, spread) for spread in (1.0, 10.0))
+    assert ended(expected).status == ended(other).status == "jump"
+    assert len(expected.tried) <= 4 < len(other.tried)
 
 
-def test_a_jump_of_the_q_value_is_foreseen_where_the_costs_of_both_classes_balance():
+def test_expected_jump_of_the_q_value_is_at_balanced_costs():
     """C + lambda q on the positives' mean loss, lambda on the negatives': equal at lambda = C / (1 - q)."""
     svm = Rate(lambda multiplier: 0.4 if multiplier < 50 else 0.0, spread=1.0)
     found = anneal(svm, QValueBound(0.2), 40.0, 5.0, 0.01, 200)
@@ -360,7 +380,7 @@ def test_a_jump_of_the_q_value_is_foreseen_where_the_costs_of_both_classes_balan
 
 
 @pytest.mark.parametrize("bound", [FalseAlarmBound(0.1), QValueBound(0.1)])
-def test_a_bound_met_by_missing_every_positive_is_no_answer(bound):
+def test_missing_every_positive_is_flat(bound):
     svm = Rate(lambda multiplier: 0.1 if isinstance(bound, FalseAlarmBound) else 0.0)
     svm.p_nd = 1.0
     found = anneal(svm, bound, 40.0, 10.0, 0.005, 200)

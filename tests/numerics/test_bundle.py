@@ -52,13 +52,13 @@ SAMPLES = {
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e5])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_svm_without_intercept_is_that_of_a_conic_solver(name, C):
+def test_svm_without_intercept_matches_a_conic_solver(name, C):
     X, y = SAMPLES[name]
     solution, optimum = minimise(X, hinge(y), C, tol=1e-7, max_iter=5000), hinge_optimum(X, y, C)
     assert solution.status == "converged"
     assert solution.gap <= 1e-7 * solution.objective
     assert solution.objective == pytest.approx(optimum, rel=1e-6)
-    # 1/2 ||w - optimum||^2 is at most the gap: both are checked against the value, from either side.
+    # 1/2 ||w - optimum||^2 is at most the gap; objective and bound enclose the optimum.
     assert solution.bound <= optimum * (1 + 1e-8)
     risk = hinge(y)(X @ solution.w)[0]
     assert solution.objective == pytest.approx(0.5 * solution.w @ solution.w + C * risk, rel=1e-12)
@@ -68,7 +68,7 @@ def test_the_svm_without_intercept_is_that_of_a_conic_solver(name, C):
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 25), st.sampled_from([1e-3, 1.0, 1e3]), st.integers(0, 3)
 )
-def test_the_largest_of_linear_functions_of_w_itself(seed, d, n_planes, C, n_repeated):
+def test_maximum_of_linear_functions_of_w(seed, d, n_planes, C, n_repeated):
     rng = np.random.default_rng(seed)
     slopes, offsets = np.round(rng.normal(size=(n_planes, d)), 1), np.round(rng.normal(size=n_planes), 1)
     slopes[:n_repeated], offsets[-n_repeated:] = slopes[-1], offsets[0]
@@ -88,11 +88,11 @@ def test_the_largest_of_linear_functions_of_w_itself(seed, d, n_planes, C, n_rep
 
 
 @pytest.mark.parametrize("method", ["level", "plain"])
-def test_what_is_tried_is_shown_as_long_as_zero_is_the_best_point(method):
+def test_watch_sees_directions_while_zero_is_best(method):
     X, y = SAMPLES["tall"]
     shown, useless = [], []
     solution = minimise(X, hinge(y), 10.0, method=method, watch=lambda *point: shown.append(point))
-    # A risk that is least at 0: nothing is ever better.
+    # The risk has its minimum at 0, so that no other point is better.
     minimise(
         X, lambda s: (1 + np.abs(s).mean(), np.sign(s) / len(s)), 10.0, tol=1e-9, watch=lambda w, _: useless.append(w)
     )
@@ -103,7 +103,7 @@ def test_what_is_tried_is_shown_as_long_as_zero_is_the_best_point(method):
 
 
 @pytest.mark.parametrize("name", ["tall", "duplicates of both classes"])
-def test_no_bound_on_the_way_lies_above_the_optimum_with_more_planes_than_features(name):
+def test_bounds_stay_below_the_optimum_with_many_planes(name):
     X, y = SAMPLES[name]
     solution, optimum = minimise(X, hinge(y), 1e5, tol=1e-9, max_iter=2000), hinge_optimum(X, y, 1e5)
     assert solution.planes.count > 2 * X.shape[1]
@@ -114,21 +114,21 @@ def test_no_bound_on_the_way_lies_above_the_optimum_with_more_planes_than_featur
         assert before.iteration + 1 == after.iteration
 
 
-def test_zero_is_returned_where_the_risk_there_is_zero():
+def test_zero_risk_at_zero_returns_zero():
     solution = minimise(np.eye(3), lambda w: (max(w.max(), 0.0), (w == max(w.max(), 0.0)) * 1.0), 10.0)
     assert (solution.objective, solution.bound, solution.status) == (0.0, 0.0, "converged")
     assert not solution.w.any()
 
 
-def test_a_search_cut_short_says_so_and_its_gap_is_true():
+def test_truncated_search_reports_max_iter_and_a_valid_gap():
     X, y = SAMPLES["tall"]
     solution, optimum = minimise(X, hinge(y), 1e3, max_iter=5), hinge_optimum(X, y, 1e3)
     assert (solution.status, len(solution.trace)) == ("max_iter", 5)
     assert 0 < solution.objective - optimum <= solution.gap
 
 
-def test_where_planes_cannot_be_weighed_well_the_search_ends_and_its_bound_holds(monkeypatch):
-    monkeypatch.setattr(bundle, "PATIENCE", 20)
+def test_inaccurate_qp_ends_with_a_valid_bound(monkeypatch):
+    monkeypatch.setattr(bundle, "MAX_STALLED_ITERATIONS", 20)
     monkeypatch.setattr(bundle, "maximise_on_simplex", lambda *given: maximise_on_simplex(*given[:-1], 0))
     X, y = SAMPLES["tall"]
     solution, optimum = minimise(X, hinge(y), 1e3, tol=1e-9, max_iter=100_000), hinge_optimum(X, y, 1e3)
@@ -136,7 +136,7 @@ def test_where_planes_cannot_be_weighed_well_the_search_ends_and_its_bound_holds
     assert solution.bound < optimum < solution.objective
 
 
-def test_the_absolute_tolerance_counts_where_it_is_larger():
+def test_larger_absolute_tolerance_applies():
     X, y = SAMPLES["tall"]
     loose, tight = (minimise(X, hinge(y), 10.0, tol=1e-12, atol=atol) for atol in (1.0, 1e-6))
     assert loose.gap <= 1.0
@@ -144,7 +144,7 @@ def test_the_absolute_tolerance_counts_where_it_is_larger():
     assert len(loose.trace) < len(tight.trace)
 
 
-def test_planes_serve_every_cost():
+def test_planes_are_valid_for_every_cost():
     X, y = SAMPLES["tall"]
     path, warm, cold = None, 0, 0
     for C in np.geomspace(0.1, 1e3, 9):
@@ -156,7 +156,7 @@ def test_planes_serve_every_cost():
 
 
 @pytest.mark.parametrize("method", ["level", "plain"])
-def test_weights_to_start_from_are_the_first_best(method):
+def test_starting_weights_are_the_first_best_point(method):
     X, y = SAMPLES["tall"]
     optimal = minimise(X, hinge(y), 10.0, tol=1e-9).w
     from_there = minimise(X, hinge(y), 10.0, tol=1e-3, method=method, start=optimal)
@@ -165,7 +165,7 @@ def test_weights_to_start_from_are_the_first_best(method):
     assert from_there.objective <= from_there.trace[0].objective
 
 
-def test_planes_hold_for_a_tilted_risk():
+def test_planes_are_valid_for_a_tilted_risk():
     X, y = SAMPLES["tall"]
     mean = X[y > 0].mean(axis=0)
 
@@ -183,10 +183,10 @@ def test_planes_hold_for_a_tilted_risk():
     np.testing.assert_allclose(warm.planes.slopes[0], 0.0)
 
 
-def test_planes_of_no_use_are_replaced(monkeypatch):
+def test_idle_planes_are_replaced(monkeypatch):
     X, y = sample(1000, 10)
     all_kept = minimise(X, hinge(y), 1e4, tol=1e-7)
-    monkeypatch.setattr(bundle, "IDLE", 2)
+    monkeypatch.setattr(bundle, "IDLE_ITERATIONS", 2)
     few = minimise(X, hinge(y), 1e4, tol=1e-7)
     assert few.status == "converged"
     assert few.planes.count < 0.6 * len(few.trace)
@@ -194,7 +194,7 @@ def test_planes_of_no_use_are_replaced(monkeypatch):
     assert few.objective == pytest.approx(all_kept.objective, rel=1e-6)
 
 
-def test_far_fewer_iterations_than_plain_cutting_planes():
+def test_fewer_iterations_than_cutting_planes():
     X, y = sample(2000, 30)
     stabilised = minimise(X, hinge(y), 1e3, tol=1e-3)
     plain = minimise(X, hinge(y), 1e3, tol=1e-3, method="plain")
@@ -203,7 +203,7 @@ def test_far_fewer_iterations_than_plain_cutting_planes():
     assert len(stabilised.trace) < len(plain.trace) / 3
 
 
-def test_sparse_and_dense_samples_give_one_answer_and_the_same_one_twice():
+def test_sparse_and_dense_samples_agree_reproducibly():
     X, y = SAMPLES["tall"]
     S = X * (np.abs(X) > 0.7)
     dense, again, sparse = (minimise(Z, hinge(y), 10.0, tol=1e-9) for Z in (S, S.copy(), sp.csr_array(S)))
@@ -213,9 +213,9 @@ def test_sparse_and_dense_samples_give_one_answer_and_the_same_one_twice():
 
 
 @pytest.mark.parametrize("scale", [1e160, np.nan])
-def test_a_gradient_that_overflows_is_refused_in_a_sentence(scale):
+def test_overflowing_gradient_raises(scale):
     X, y = SAMPLES["tall"]
-    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+    with pytest.raises(ValueError, match="NaN or too large"):
         minimise(scale * X, hinge(y), 1.0)
 
 
@@ -236,7 +236,7 @@ def simplex_maximum(H, p, c):
     st.sampled_from([1e-3, 1.0, 1e6]),
     st.sampled_from(["corner", "middle", "drawn"]),
 )
-def test_shares_are_feasible_and_optimal_whatever_the_rank_and_the_start(seed, m, rank, c, start):
+def test_shares_are_feasible_and_optimal_for_any_rank_and_start(seed, m, rank, c, start):
     rng = np.random.default_rng(seed)
     G = np.round(rng.normal(size=(m, rank)), 1)
     G[m // 2 :] = G[: m - m // 2]  # pairs of parallel planes
@@ -250,7 +250,7 @@ def test_shares_are_feasible_and_optimal_whatever_the_rank_and_the_start(seed, m
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-9]))
-def test_shares_are_as_good_as_asked_for(seed, tol):
+def test_shares_meet_the_tolerance(seed, tol):
     rng = np.random.default_rng(seed)
     G, p, x = rng.normal(size=(30, 5)), rng.normal(size=30), np.eye(30)[0]
     maximise_on_simplex(G @ G.T, p, 10.0, x, tol, 10_000)
@@ -258,7 +258,7 @@ def test_shares_are_as_good_as_asked_for(seed, tol):
     assert gradient.max() <= gradient[x > 0].min() + tol + 1e-11
 
 
-def test_shares_cut_short_are_feasible_still():
+def test_truncated_shares_are_feasible():
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 5))
     for steps in range(1, 12):

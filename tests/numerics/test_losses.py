@@ -15,26 +15,26 @@ def at(*z):
 
 
 @given(MARGINS, ETAS)
-def test_the_sigmoid_is_its_formula(z, eta):
+def test_sigmoid_matches_its_formula(z, eta):
     exact = 1.0 / (1.0 + np.exp(eta * z)) if eta * z < 700 else 0.0
     assert sigmoid(at(z), eta)[0] == pytest.approx(exact, rel=1e-12, abs=1e-300)
 
 
 @given(MARGINS, ETAS)
-def test_the_ramp_is_the_difference_of_two_hinges(z, eta):
+def test_ramp_is_the_difference_of_two_hinges(z, eta):
     hinges = (max(0.0, eta - z) - max(0.0, -eta - z)) / (2 * eta)
     assert ramp(at(z), eta)[0] == pytest.approx(hinges, abs=1e-15 * (1 + abs(z) / eta))
 
 
 @given(st.floats(-20, 20), st.floats(0.1, 10))
-def test_the_derivative_of_the_sigmoid_is_that_of_finite_differences(z, eta):
+def test_sigmoid_derivative_matches_finite_differences(z, eta):
     h = 1e-5 / eta
     low, high = sigmoid(at(z - h, z + h), eta)
     assert sigmoid_derivative(at(z), eta)[0] == pytest.approx((high - low) / (2 * h), abs=1e-8 * eta)
 
 
 @given(st.floats(-20, 20), st.floats(0.1, 10))
-def test_the_derivative_of_the_ramp_is_that_of_finite_differences_away_from_its_kinks(z, eta):
+def test_ramp_derivative_matches_finite_differences(z, eta):
     h = 1e-6 * eta
     if abs(abs(z) - eta) > 2 * h:
         low, high = ramp(at(z - h, z + h), eta)
@@ -42,14 +42,14 @@ def test_the_derivative_of_the_ramp_is_that_of_finite_differences_away_from_its_
 
 
 @given(ETAS)
-def test_the_ramp_is_flat_at_its_kinks(eta):
+def test_ramp_is_flat_at_its_kinks(eta):
     np.testing.assert_array_equal(ramp(at(-eta, 0, eta), eta), [1.0, 0.5, 0.0])
     np.testing.assert_array_equal(ramp_derivative(at(-eta, eta), eta), [0.0, 0.0])
 
 
 @LOSSES
 @given(st.lists(MARGINS, min_size=2, max_size=20), ETAS)
-def test_losses_fall_from_one_to_nought(loss, z, eta):
+def test_losses_decrease_from_one_to_zero(loss, z, eta):
     values = loss(np.sort(z), eta)
     assert np.all(np.diff(values) <= 0)
     assert np.all((values >= 0) & (values <= 1))

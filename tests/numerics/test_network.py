@@ -22,7 +22,7 @@ KINDS = {"sigmoid": SIGMOID, "ramp": RAMP}
 
 
 def rule(**changes):
-    """Return a rule whose bounds on steps and on lambda are far off."""
+    """Return a rule with inactive bounds on steps and lambda."""
     settings = {
         "loss": SIGMOID,
         "eta": 1.3,
@@ -40,7 +40,7 @@ def rule(**changes):
 
 
 def start(d=4, hidden=3, seed=0):
-    """Return a network all of whose parameters are away from zero."""
+    """Return a network with all parameters away from zero."""
     random = np.random.default_rng(seed)
     shape = (max(hidden, 1), d)
     c = random.normal(size=hidden) if hidden else np.zeros(1)
@@ -76,7 +76,7 @@ def differences(function, network, h=1e-6):
 
 
 def decayed(network):
-    """Return the parameters that the penalty weighs, zero for intercepts."""
+    """Return the penalised parameters, with zeros for intercepts."""
     W, c, v, b = network
     return np.concatenate([W.ravel(), 0 * c, v, 0 * b])
 
@@ -88,7 +88,7 @@ def sample(n=40, d=4, seed=1):
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "ramp"])
-def test_the_loss_is_that_of_the_formulas_and_the_slope_its_derivative(kind):
+def test_losses_match_their_formulas_and_slopes(kind):
     derivative = {"sigmoid": losses.sigmoid_derivative, "ramp": losses.ramp_derivative}[kind]
     for z in (-2000.0, -1.3, -1.1, -0.2, 0.0, 0.7, 1.3, 4.0, 2000.0):
         for eta in (0.5, 1.3):
@@ -97,7 +97,7 @@ def test_the_loss_is_that_of_the_formulas_and_the_slope_its_derivative(kind):
             assert slope == pytest.approx(-derivative(np.array(z), eta), abs=1e-15)
 
 
-def test_the_first_epochs_descend_the_logistic_loss_and_report_the_sigmoid():
+def test_first_epochs_descend_the_logistic_loss():
     for z in (-700.0, -1.1, 0.0, 0.7, 700.0):
         loss, slope = loss_and_slope(z, LOGISTIC, 1.3)
         difference = np.logaddexp(0.0, -1.3 * (z + 1e-6)) - np.logaddexp(0.0, -1.3 * (z - 1e-6))
@@ -108,7 +108,7 @@ def test_the_first_epochs_descend_the_logistic_loss_and_report_the_sigmoid():
 @pytest.mark.parametrize("hidden", [0, 1, 5])
 @pytest.mark.parametrize("kind", ["sigmoid", "ramp"])
 @pytest.mark.parametrize("positive", [True, False])
-def test_a_step_follows_the_finite_differences_of_its_sample_s_loss(positive, kind, hidden):
+def test_step_follows_finite_differences_of_its_loss(positive, kind, hidden):
     X, _, squared_norms = sample()
     network, settings = start(hidden=hidden), rule(loss=KINDS[kind], eta=4.0 if kind == "ramp" else 0.8)
     multiplier, t, y = 1.9, 17, 1.0 if positive else -1.0
@@ -128,7 +128,7 @@ def test_a_step_follows_the_finite_differences_of_its_sample_s_loss(positive, ki
 
 
 @pytest.mark.parametrize("hidden", [0, 1, 5])
-def test_a_step_on_a_pair_follows_the_finite_differences_of_the_lagrangian(hidden):
+def test_pair_step_follows_finite_differences_of_the_lagrangian(hidden):
     X, _, squared_norms = sample()
     network, settings, multiplier, q = start(hidden=hidden), rule(cost_pos=1.0, cost_neg=1.0), 1.9, 0.1
 
@@ -145,7 +145,7 @@ def test_a_step_on_a_pair_follows_the_finite_differences_of_the_lagrangian(hidde
     assert after == pytest.approx(multiplier * (1 + 0.05 * (alarm - q * (1 - miss))))
 
 
-def test_linear_q_search_is_a_plain_loop_step_for_step():
+def test_linear_q_search_matches_a_simple_loop():
     X, is_positive, squared_norms = sample()
     random = np.random.default_rng(0)
     positives, negatives = (random.choice(np.flatnonzero(rows), 300) for rows in (is_positive, ~is_positive))
@@ -166,7 +166,7 @@ def test_linear_q_search_is_a_plain_loop_step_for_step():
     np.testing.assert_array_equal(network.c, 0.0)
 
 
-def test_a_pass_is_a_plain_loop_step_for_step():
+def test_pass_matches_a_simple_loop():
     X, is_positive, squared_norms = sample()
     order = np.random.default_rng(0).permutation(40)
     network, settings, multiplier = start(), rule(bound=0.2), 0.8
@@ -189,7 +189,7 @@ def test_a_pass_is_a_plain_loop_step_for_step():
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
 @pytest.mark.parametrize("cost", [1.0, 1e6])
-def test_no_step_moves_its_own_score_by_more_than_the_width(cost, scale):
+def test_steps_move_scores_by_at_most_the_width(cost, scale):
     X = scale * sample()[0]
     for i in range(40):
         network = start(hidden=0, seed=i)
@@ -199,7 +199,7 @@ def test_no_step_moves_its_own_score_by_more_than_the_width(cost, scale):
         assert abs(nn.scores(network, X)[i] - before) <= 3.0 * (1 + 1e-9)
 
 
-def test_the_multiplier_stays_within_its_bounds():
+def test_multiplier_stays_within_its_bounds():
     X, is_positive, squared_norms = sample()
     settings = rule(gamma_0=1e-12, nu=0.5, least=0.3, most=2.0)
     for bound, end in ((1e-9, 2.0), (1 - 1e-9, 0.3)):
@@ -209,7 +209,7 @@ def test_the_multiplier_stays_within_its_bounds():
 
 @pytest.mark.parametrize("hidden", [0, 3])
 @pytest.mark.parametrize("kind", ["sigmoid", "ramp"])
-def test_what_is_left_of_the_gradient_is_measured_by_finite_differences(kind, hidden):
+def test_imbalance_matches_finite_differences(kind, hidden):
     X, is_positive, _ = sample()
     network, settings = start(hidden=hidden), rule(loss=KINDS[kind], eta=3.0)
 
@@ -229,7 +229,7 @@ def test_what_is_left_of_the_gradient_is_measured_by_finite_differences(kind, hi
 
 
 @pytest.mark.parametrize("averages", [True, False])
-def test_the_average_weighs_the_ends_of_epochs_by_their_cubes(averages):
+def test_average_weights_epochs_by_their_cubes(averages):
     seen = []
 
     def one_pass(network, multiplier, t, _):
@@ -246,7 +246,7 @@ def test_the_average_weighs_the_ends_of_epochs_by_their_cubes(averages):
     assert trace[-1].objective == pytest.approx(0.05 * np.sum(decayed(shaped(seen[-1][0], start())) ** 2) + 0.2)
 
 
-def test_the_warm_up_leaves_lambda_and_its_steps_count():
+def test_warm_up_keeps_lambda_and_counts_its_steps():
     seen = []
 
     def one_pass(network, multiplier, t, current):
@@ -257,7 +257,7 @@ def test_the_warm_up_leaves_lambda_and_its_steps_count():
     assert seen == [(LOGISTIC, 0.0, 0), (LOGISTIC, 0.0, 10), (SIGMOID, 0.05, 20), (SIGMOID, 0.05, 30)]
 
 
-def test_overflow_is_noticed():
+def test_overflow_raises():
     def one_pass(network, multiplier, *_):
         network.W[:] = np.inf
         return multiplier, 0.5, 0.5
@@ -266,7 +266,7 @@ def test_overflow_is_noticed():
         nn.search(start(), one_pass, rule(), 1, 2, 0, True)
 
 
-def test_rates_of_a_pass_are_means_over_the_samples_met():
+def test_rates_of_a_pass_are_means_over_its_samples():
     X, is_positive, _ = sample()
     draws = Draws(is_positive, "shuffle", np.random.default_rng(0))
     still = rule(gamma_0=1e-15)
@@ -276,7 +276,7 @@ def test_rates_of_a_pass_are_means_over_the_samples_met():
 
 
 @pytest.mark.parametrize(("n_positive", "n_negative"), [(7, 100), (100, 7), (30, 30), (1, 50)])
-def test_pairs_take_every_row_as_often_as_others_of_its_class(n_positive, n_negative):
+def test_pairs_take_the_rows_of_a_class_equally_often(n_positive, n_negative):
     is_positive = np.random.default_rng(0).permutation(np.arange(n_positive + n_negative) < n_positive)
     pairs = nn.Pairs(is_positive, np.random.default_rng(1))
     for _ in range(2):
@@ -288,7 +288,7 @@ def test_pairs_take_every_row_as_often_as_others_of_its_class(n_positive, n_nega
             assert np.ptp(counts[rows]) <= 1
 
 
-def test_units_start_with_inputs_of_variance_one():
+def test_initial_units_have_inputs_of_variance_one():
     X = 1e5 * np.random.default_rng(0).normal(size=(500, 30))
     network = nn.initial(30, 200, float(np.mean(np.sum(X**2, axis=1))), np.random.default_rng(1))
     assert np.var(X @ network.W.T) == pytest.approx(1.0, rel=0.1)

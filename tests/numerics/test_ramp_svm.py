@@ -23,7 +23,7 @@ def costs_of(y, cost_positive, cost_negative):
 
 
 def objective(svm, c):
-    """Return J_1 - J_2 from the matrix, the multipliers and the intercept alone."""
+    """Return J_1 - J_2 from the matrix, the multipliers and the intercept."""
     f_0 = svm.gram.whole @ svm.x
     z = svm.y * (f_0 + svm.b)
     hinges = np.maximum(0, svm.eta - z) - np.maximum(0, -svm.eta - z)
@@ -65,13 +65,13 @@ def problems(draw):
 
 @given(problems())
 @settings(max_examples=150, deadline=None)
-def test_the_objective_never_increases_and_the_flat_samples_repeat(problem):
+def test_objective_never_increases_and_flat_samples_repeat(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     before = np.inf
     for _ in run(svm, *costs):
         now = objective(svm, c)
-        # A step errs by its gap, and a sample less than 2 tol below -eta that is not called flat by tol c / eta.
+        # Error of a step: its gap, plus tol c / eta for a sample less than 2 tol below -eta that is not flat.
         allowed = svm.duality_gap + c.sum() * tol / eta + 1e-11 * (c.sum() + abs(now))
         assert now <= before + allowed
         before = now
@@ -79,7 +79,7 @@ def test_the_objective_never_increases_and_the_flat_samples_repeat(problem):
 
 @given(problems())
 @settings(max_examples=100, deadline=None)
-def test_a_settled_point_meets_the_optimality_conditions(problem):
+def test_settled_point_meets_the_optimality_conditions(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     *_, flat = run(svm, *costs)
@@ -97,7 +97,7 @@ def test_a_settled_point_meets_the_optimality_conditions(problem):
     assert np.all(z[~flat] >= -eta - 2 * tol - error)
 
 
-def test_the_problems_drawn_have_flat_samples():
+def test_drawn_problems_have_flat_samples():
     X, y = sample(60, shift=0.5)
     svm = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6)
     steps = list(run(svm, 30.0, 30.0))
@@ -107,7 +107,7 @@ def test_the_problems_drawn_have_flat_samples():
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_what_a_step_reports_is_so(problem):
+def test_step_measures_match_the_data(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
     for flat in run(svm, *costs):
@@ -129,7 +129,7 @@ def test_what_a_step_reports_is_so(problem):
 @pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("kernel", [Kernel("linear"), Kernel("rbf", 0.5)], ids=["linear", "rbf"])
 @pytest.mark.parametrize("share_flat", [0.0, 0.3])
-def test_the_dual_value_is_the_minimum_of_the_primal(eta, kernel, share_flat):
+def test_dual_value_equals_the_primal_minimum(eta, kernel, share_flat):
     X, y = sample(60)
     flat = np.random.default_rng(1).random(60) < share_flat
     c = costs_of(y, 3.0 * eta**2, 1.0 * eta**2)
@@ -150,7 +150,7 @@ def test_the_dual_value_is_the_minimum_of_the_primal(eta, kernel, share_flat):
 
 @pytest.mark.parametrize("eta", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_without_flat_samples_it_is_the_svm_of_scikit_learn(eta, kernel):
+def test_svm_without_flat_samples_matches_scikit_learn(eta, kernel):
     X, y = sample(120)
     cost_positive, cost_negative = 40.0 * eta / 48, 15.0 * eta / 72
     svm = RampSVM(Gram(X, Kernel(kernel, 0.5)), y, eta, 1e-9)
@@ -162,7 +162,7 @@ def test_without_flat_samples_it_is_the_svm_of_scikit_learn(eta, kernel):
 
 
 @pytest.mark.parametrize("cost_positive", [3.0, 0.1])
-def test_a_class_at_exactly_minus_eta_is_not_flat(cost_positive):
+def test_class_at_exactly_minus_eta_is_not_flat(cost_positive):
     # f_0 = 0: f is the intercept, eta or -eta, and the cheaper class lies at -eta.
     y = np.repeat([1, -1], [7, 11])
     svm = RampSVM(Gram(np.zeros((18, 2)), Kernel("linear")), y, 0.3, 1e-3)
@@ -173,9 +173,9 @@ def test_a_class_at_exactly_minus_eta_is_not_flat(cost_positive):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
+def test_duplicate_of_a_free_sample_is_not_flat(seed):
     X, y = sample(40, shift=1.5, seed=seed)
-    X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is there as a cheap negative, too
+    X, y = np.vstack([X, X[:16]]), np.append(y, np.full(16, -1))  # each positive is duplicated as a cheap negative
     svm, c = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6), costs_of(y, 5.0, 0.5)
     *_, flat = run(svm, 5.0, 0.5)
     a = y * svm.x
@@ -186,7 +186,7 @@ def test_the_duplicate_of_a_free_sample_in_the_other_class_is_not_flat(seed):
     assert not flat[duplicates].any()
 
 
-def test_two_steps_do_not_alternate_for_ever():
+def test_steps_do_not_alternate_forever():
     # A sample 1.9 tolerances below the kink after a step in which it was flat, and 2.3 after one in which it was not.
     X, y = sample(27, share=0.3, shift=0.0, seed=6231)
     X[13:] = X[:14]
@@ -194,7 +194,7 @@ def test_two_steps_do_not_alternate_for_ever():
     assert len(steps) > 2
 
 
-def test_the_start_does_not_decide_about_a_convex_step():
+def test_convex_step_does_not_depend_on_the_start():
     X, y = sample(80)
     flat = np.random.default_rng(3).random(80) < 0.3
     gram = Gram(X, Kernel("rbf", 0.5))
@@ -205,12 +205,12 @@ def test_the_start_does_not_decide_about_a_convex_step():
     np.testing.assert_allclose(warm.f_0, gram.whole @ start, atol=1e-12)
     warm.step(2.0, 1.0, flat)
     np.testing.assert_allclose(warm.z, cold.z, atol=1e-7)
-    assert start.sum() != 0  # the caller's array is left alone
+    assert start.sum() != 0  # the caller's array is unchanged
 
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])
-def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK", 30)
+def test_small_budget_gives_the_same_steps(eta, monkeypatch):
+    monkeypatch.setattr(smo, "BLOCK_SIZE", 30)
     X, y = sample(100)
     ends = []
     for budget in (1 << 30, 8 * 100 * 10):
@@ -223,11 +223,11 @@ def test_beyond_the_budget_the_steps_are_the_same(eta, monkeypatch):
         np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=1e-6)
 
 
-def test_a_step_on_which_smo_creeps_is_certified():
+def test_slow_step_is_certified():
     X, y = sample(300)
     svm = RampSVM(Gram(X, Kernel("rbf", 0.05)), y, 1.0, 1e-6)
     svm.step(2e4, 2e4, np.zeros(300, dtype=bool))
-    assert svm.n_steps > smo.RESCUES[0][0] * 300
+    assert svm.n_steps > smo.INTERIOR_POINT_CALLS[0][0] * 300
     assert svm.violation <= 1e-6
     dual = y @ svm.x - 0.5 * svm.squared_norm
     assert svm.duality_gap <= 1e-6 * dual

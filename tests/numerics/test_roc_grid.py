@@ -34,17 +34,17 @@ classes = st.lists(st.booleans(), min_size=2, max_size=40).filter(lambda labels:
 
 @given(classes, st.data())
 @example([True, False], None)
-def test_heights_are_those_counted_under_any_ties(labels, data):
+def test_heights_match_counting_with_ties(labels, data):
     y = np.where(labels, 1, -1)
     values = [0] * len(y) if data is None else data.draw(st.lists(st.integers(0, 6), min_size=len(y), max_size=len(y)))
     scores = np.array(values, dtype=float)
-    # Decimals: the doubles of the grid stand for them.
+    # Decimals, which the floats of the grid approximate.
     expected = [float(counted(y, scores, Fraction(str(rate)))) for rate in FPR_GRID.tolist()]
     np.testing.assert_allclose(true_positive_rates(y, scores), expected, atol=1e-12)
 
 
 @given(classes, st.integers(0, 2**32 - 1))
-def test_curves_rise_and_any_increasing_map_of_the_scores_leaves_them(labels, seed):
+def test_curves_increase_and_depend_on_ranks_only(labels, seed):
     y = np.where(labels, 1, -1)
     scores = np.random.default_rng(seed).integers(-5, 6, len(y)).astype(float)
     heights = true_positive_rates(y, scores)
@@ -53,26 +53,26 @@ def test_curves_rise_and_any_increasing_map_of_the_scores_leaves_them(labels, se
     np.testing.assert_array_equal(true_positive_rates(y, scores**3 * 1e6), heights)
 
 
-def test_infinite_scores_and_those_that_are_no_number_rank_as_they_should():
+def test_infinite_and_nan_scores():
     y, scores = np.array([1, 1, 1, -1, -1]), np.array([np.inf, 0.0, np.nan, 1.0, -np.inf])
     assert true_positive_rates(y, scores, np.array([0.0, 0.5, 1.0])).tolist() == [1 / 3, 2 / 3, 1.0]
 
 
-def test_all_scores_equal_give_the_diagonal():
+def test_equal_scores_give_the_diagonal():
     y = np.repeat([1, -1], [3, 20])
     np.testing.assert_allclose(true_positive_rates(y, np.zeros(23)), FPR_GRID)
 
 
-def test_heights_are_those_of_scikit_learn_where_its_curve_has_points():
+def test_heights_match_scikit_learn():
     random = np.random.default_rng(0)
     y = np.where(random.random(3000) < 0.3, 1, -1)
     scores = np.round(random.normal(size=3000) + 0.7 * y, 2)
     fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
-    highest = dict(zip(fpr, tpr, strict=True))  # the last of each
+    highest = dict(zip(fpr, tpr, strict=True))  # the last point of each rate
     np.testing.assert_allclose(true_positive_rates(y, scores, np.array(list(highest))), list(highest.values()))
 
 
-def test_the_grid_is_fine_enough_for_areas():
+def test_grid_is_fine_enough_for_areas():
     random = np.random.default_rng(1)
     y = np.repeat([1, -1], [500, 5000])
     scores = random.normal(size=5500) + 0.8 * y
@@ -83,7 +83,7 @@ def test_the_grid_is_fine_enough_for_areas():
     assert area == pytest.approx(interpolated(y, scores, 0.0, 0.1).value, abs=3e-3)
 
 
-def test_the_grid_has_the_usual_bounds_and_is_dense_where_they_are():
+def test_grid_contains_usual_bounds():
     assert FPR_GRID[0] == 0
     assert FPR_GRID[-1] == 1
     assert np.all(np.diff(FPR_GRID) > 0)

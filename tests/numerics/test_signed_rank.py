@@ -12,7 +12,7 @@ from npbench.numerics.signed_rank import greater
 
 
 @pytest.mark.parametrize("n", [1, 5, 10, 25])
-def test_distinct_differences_have_scipys_p_value(n):
+def test_distinct_differences_match_scipy(n):
     differences = np.random.default_rng(n).normal(size=(12, n)) + 0.3
     expected = [stats.wilcoxon(row, alternative="greater", method="exact").pvalue for row in differences]
     np.testing.assert_allclose(greater(differences), expected, rtol=1e-10)
@@ -20,7 +20,7 @@ def test_distinct_differences_have_scipys_p_value(n):
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_ties_and_zeros_are_counted_over_all_signs(whole):
+def test_ties_and_zeros_match_all_signs(whole):
     nonzero = np.array([one for one in whole if one], dtype=float)
     ranks = stats.rankdata(np.abs(nonzero))
     observed = ranks[nonzero > 0].sum()
@@ -28,5 +28,5 @@ def test_ties_and_zeros_are_counted_over_all_signs(whole):
     assert greater(np.array([whole], dtype=float))[0] == pytest.approx(np.mean(np.array(sums) >= observed - 1e-9))
 
 
-def test_ranks_that_differ_by_rounding_only_are_ties():
+def test_differences_equal_up_to_rounding_are_ties():
     assert greater(np.array([[0.3, 0.1 + 0.2, -0.3]]))[0] == greater(np.array([[1.0, 1.0, -1.0]]))[0] == 0.5

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics import interior, smo
+from npbench.numerics import interior_point, smo
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram, Kernel
 
@@ -43,7 +43,7 @@ def problem(K, y, cost_positive, cost_negative, flat=None):
 
 
 def stacked(X, y, *signs):
-    """Return the sample once for each sign, labels multiplied by it."""
+    """Return the sample twice, with labels multiplied by 1 and by -1."""
     return np.vstack([X] * len(signs)), np.concatenate([sign * y for sign in signs])
 
 
@@ -129,7 +129,7 @@ def primal(K, p, lower, upper, x, b):
 
 
 def rounding(K, x):
-    """Return what rounding may do to p - Kx, some hundred units in the last place of its largest terms."""
+    """Return a bound on the rounding error of p - Kx, about a hundred ulps of its largest terms."""
     return 1e-13 * (1 + np.abs(K) @ np.abs(x))
 
 
@@ -143,14 +143,14 @@ def kkt_violation(g, lower, upper, x):
 
 
 def assert_feasible(x, lower, upper, scale=None):
-    """Bounds hold to the last bit, the sum to rounding of ``scale``, by default of the multipliers themselves."""
+    """Assert that bounds hold exactly, and the sum up to rounding of ``scale``, by default of the multipliers."""
     assert np.all(x >= lower)
     assert np.all(x <= upper)
     assert abs(x.sum()) <= 1e-14 * len(x) * (np.abs(x).max() if scale is None else scale)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
+def test_optimum_matches_a_conic_solver(name, qp_maximum):
     K, p, lower, upper = CASES[name]
     x, g, _, violation = solved(K, p, lower, upper)
     assert violation <= 1e-9
@@ -162,7 +162,7 @@ def test_the_optimum_is_that_of_a_conic_solver(name, qp_maximum):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_gap_is_primal_less_dual(name, qp_maximum):
+def test_gap_is_primal_minus_dual(name, qp_maximum):
     K, p, lower, upper = CASES[name]
     best = qp_maximum(K, p, lower, upper)
     for tol in (1.0, 1e-3, 1e-9):
@@ -177,7 +177,7 @@ def test_the_gap_is_primal_less_dual(name, qp_maximum):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_any_start_leads_to_the_same_optimum(name):
+def test_any_start_gives_the_same_optimum(name):
     K, p, lower, upper = CASES[name]
     cold = dual(K, p, solved(K, p, lower, upper, 1e-8)[0])
     rng = np.random.default_rng(5)
@@ -189,24 +189,24 @@ def test_any_start_leads_to_the_same_optimum(name):
         assert dual(K, p, x) == pytest.approx(cold, rel=1e-6)
 
 
-def test_a_start_at_the_optimum_takes_no_step():
+def test_start_at_the_optimum_takes_no_step():
     K, p, lower, upper = CASES["ordinary"]
     x, _, _, _ = solved(K, p, lower, upper, 1e-9)
     again, _, steps, _ = solved(K, p, lower, upper, 1e-8, x)
-    assert steps <= 1  # where restoring the sum has moved a sample from its bound
+    assert steps <= 1  # restoring the sum may move a sample from its bound
     np.testing.assert_allclose(again, x, atol=1e-14)
 
 
 @pytest.mark.parametrize("costs", [(1e4, 1e4), (1e4, 1e2), (1e2, 1e4)])
 @pytest.mark.parametrize("gamma", [0.05, 1.0])
-def test_where_smo_alone_creeps_the_optimum_is_certified(costs, gamma, monkeypatch):
+def test_slow_problems_are_certified(costs, gamma, monkeypatch):
     X, y = mixture(400)
     K, p, lower, upper = problem(rbf(X, gamma), y, *costs)
     x, g = np.zeros(400), p.copy()
     kernels.optimise(K, K.diagonal().copy(), lower, upper, x, g, 1e-6, 75 * 400)
     assert relative_gap(K, p, lower, upper, x, g) > 1e-5
-    calls, inner = itertools.count(), interior.solve
-    monkeypatch.setattr(interior, "solve", lambda *given: (next(calls), inner(*given))[1])
+    calls, inner = itertools.count(), interior_point.solve
+    monkeypatch.setattr(interior_point, "solve", lambda *given: (next(calls), inner(*given))[1])
     x, g, steps, violation = solved(K, p, lower, upper, 1e-6)
     assert violation <= 1e-6
     assert next(calls) >= 1
@@ -228,7 +228,7 @@ def test_max_iter_stops_with_the_true_violation(name, max_iter):
 
 @pytest.mark.parametrize("name", ["ordinary", "high costs", "cost ratio 1e6, high", "linear in the plane, high costs"])
 @pytest.mark.parametrize("budget", [1 << 30, 1 << 12])
-def test_a_tolerance_below_rounding_ends_too(name, budget):
+def test_tolerance_below_rounding_terminates(name, budget):
     K, p, lower, upper = CASES[name]
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget)
     x, g, steps, violation = solved(K, p, lower, upper, 1e-300, gram=gram, max_iter=200_000)
@@ -240,7 +240,7 @@ def test_a_tolerance_below_rounding_ends_too(name, budget):
 
 @pytest.mark.parametrize(("n", "kernel", "costs"), [(47, linear, (1e5, 1e6)), (60, rbf, (1e6, 1e6))])
 @pytest.mark.parametrize("seed", [0, 3, 5])
-def test_where_rounding_bars_the_tolerance_the_best_point_is_returned_soon(n, kernel, costs, seed):
+def test_best_point_is_returned_if_rounding_prevents_the_tolerance(n, kernel, costs, seed):
     X, y = sample(n, seed=seed)
     K, p, lower, upper = problem(kernel(X), y, *costs)
     x, g, steps, violation = solved(K, p, lower, upper, 1e-10)
@@ -253,7 +253,7 @@ def test_where_rounding_bars_the_tolerance_the_best_point_is_returned_soon(n, ke
 
 @pytest.mark.parametrize("place", ["lower", "upper", "x", "g"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_refused(place, value):
+def test_infinite_input_raises(place, value):
     arrays = {"lower": -np.ones(4), "upper": np.ones(4), "x": np.zeros(4), "g": np.ones(4)}
     arrays[place][2] = value
     with pytest.raises(ValueError, match="must be finite"):
@@ -265,14 +265,14 @@ def test_what_is_not_finite_is_refused(place, value):
     [([1, 0, 0], [2, 1, 1]), ([-2, -1, -1], [-1, 0, 0]), ([0, -1, -1], [-1, 1, 1])],
     ids=["sum above 0", "sum below 0", "bounds crossed"],
 )
-def test_a_box_without_a_point_is_refused(lower, upper):
+def test_infeasible_box_raises(lower, upper):
     with pytest.raises(ValueError, match="box is infeasible"):
         smo.solve(Gram.of(np.eye(3)), np.array(lower, float), np.array(upper, float), np.zeros(3), np.ones(3))
 
 
 @st.composite
 def points(draw):
-    """Return a feasible point with bounds and gradients, whole numbers all of them, so that sums are exact."""
+    """Return a feasible point with integer bounds and gradients, so that sums are exact."""
     n = draw(st.integers(1, 8))
     numbers = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
     rooms = st.lists(st.sampled_from([0, 0, 1, 3]), min_size=n, max_size=n)
@@ -284,14 +284,14 @@ def points(draw):
 
 @given(points())
 @settings(max_examples=400, deadline=None)
-def test_the_bias_is_the_middle_of_the_minimisers(point):
+def test_bias_is_the_middle_of_the_minimisers(point):
     x, g, lower, upper = point
 
     def value(b):
         return np.sum(np.maximum(lower * (g - b), upper * (g - b)))
 
     breakpoints = np.unique(g)
-    values = [value(b) for b in breakpoints]  # a convex, piecewise linear function is least at one of them
+    values = [value(b) for b in breakpoints]  # a convex, piecewise linear function has its minimum at one of them
     minimisers = breakpoints[values == np.min(values)]
     unbounded_below, unbounded_above = upper.sum() == 0, lower.sum() == 0
     if unbounded_below and unbounded_above:
@@ -322,7 +322,7 @@ def test_weak_duality_at_any_feasible_point(seed, b):
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=200, deadline=None)
-def test_any_start_is_fitted_into_the_box_to_the_last_bit(seed):
+def test_any_start_is_moved_exactly_into_the_box(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     inside = rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3)
@@ -356,7 +356,7 @@ def test_random_boxes_are_solved_to_the_tolerance(seed):
 )
 def test_blocks_reach_the_optimum_of_the_whole_matrix(name, block, monkeypatch):
     K, p, lower, upper = CASES[name]
-    monkeypatch.setattr(smo, "BLOCK", block)
+    monkeypatch.setattr(smo, "BLOCK_SIZE", block)
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget=8 * len(p) * 10)
     assert gram.whole is None
     x, g, _, violation = solved(K, p, lower, upper, 1e-7, gram=gram)
@@ -368,7 +368,7 @@ def test_blocks_reach_the_optimum_of_the_whole_matrix(name, block, monkeypatch):
 
 def test_blocks_stop_at_max_iter_with_the_true_violation(monkeypatch):
     K, p, lower, upper = CASES["ordinary"]
-    monkeypatch.setattr(smo, "BLOCK", 20)
+    monkeypatch.setattr(smo, "BLOCK_SIZE", 20)
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget=8 * len(p) * 10)
     x, _, steps, violation = solved(K, p, lower, upper, 1e-9, gram=gram, max_iter=5)
     assert steps == 5

@@ -1,4 +1,4 @@
-"""Thresholds held to sums in exact arithmetic, to the definition of each rule, and to what they promise."""
+"""Thresholds against exact sums, the definition of each rule, and their failure probability."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ apart = st.lists(
 
 
 def exact_rank(n, rho, delta):
-    """Return the rank by adding up binomial probabilities, in whole numbers, from j = n downwards; None for none."""
+    """Return the rank by exact summation of binomial probabilities from j = n down; None if there is none."""
     total, rank = Fraction(0), None
     for j in range(n, 0, -1):
         total += math.comb(n, j) * (1 - rho) ** j * rho ** (n - j)
@@ -33,13 +33,13 @@ def exact_rank(n, rho, delta):
 
 @given(st.integers(1, 150), share, share)
 @example(2, Fraction(1, 10), Fraction(81, 100))  # 0.9^2 is 0.81, but not in floating point
-@example(1, Fraction(59, 1000), Fraction(941, 1000))  # nor is 1 - 0.059 what the binomial distribution is computed as
+@example(1, Fraction(59, 1000), Fraction(941, 1000))  # likewise 1 - 0.059 and the binomial distribution
 @example(2, Fraction(1, 2), Fraction(1, 4))
 @example(59, Fraction(1, 20), Fraction(1, 20))
-def test_the_rank_is_the_smallest_with_an_improbable_tail(n, rho, delta):
+def test_rank_is_the_smallest_with_a_small_tail(n, rho, delta):
     rank = exact_rank(n, rho, delta)
     if rank is None:
-        with pytest.raises(ValueError, match=f"needs {fewest_negatives(float(rho), float(delta))} of them"):
+        with pytest.raises(ValueError, match=f"{fewest_negatives(float(rho), float(delta))} are needed"):
             umbrella_rank(n, float(rho), float(delta))
     else:
         assert umbrella_rank(n, float(rho), float(delta)) == rank
@@ -48,13 +48,13 @@ def test_the_rank_is_the_smallest_with_an_improbable_tail(n, rho, delta):
 @given(share, share)
 @example(Fraction(1, 2), Fraction(1, 4))
 @example(Fraction(1, 10), Fraction(729, 1000))
-def test_the_fewest_negatives_are_the_first_number_with_a_rank(rho, delta):
+def test_fewest_negatives_is_the_first_number_with_a_rank(rho, delta):
     n = fewest_negatives(float(rho), float(delta))
     assert (1 - rho) ** n <= delta
     assert n == 1 or (1 - rho) ** (n - 1) > delta
 
 
-# nproc 2.1.5 for R gives these; the numbers of negatives also follow from the formula.
+# From nproc 2.1.5 for R; the numbers of negatives also follow from the formula.
 @pytest.mark.parametrize(
     ("rho", "ranks"),
     [
@@ -73,12 +73,12 @@ def test_known_ranks(rho, ranks):
 def test_known_numbers_of_negatives(rho, delta, n):
     assert fewest_negatives(rho, delta) == n
     assert umbrella_rank(n, rho, delta) == n
-    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* needs {n} of them\.$"):
+    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* {n} are needed"):
         umbrella_rank(n - 1, rho, delta)
 
 
 @pytest.mark.parametrize(("n", "rho"), [(10**6, 0.001), (10**6, 0.05), (10**6, 0.5), (10**7, 0.05)])
-def test_the_rank_of_a_million_and_more(n, rho):
+def test_rank_of_a_million(n, rho):
     delta = 0.05
     rank = umbrella_rank(n, rho, delta)
 
@@ -90,7 +90,7 @@ def test_the_rank_of_a_million_and_more(n, rho):
     assert tail(rank) <= delta < tail(rank - 1)
 
 
-def test_the_rank_of_a_billion_is_that_of_a_gaussian():
+def test_rank_of_a_billion_matches_a_gaussian():
     n, rho = 10**9, 0.001
     errors = n * rho - 1.6448536 * math.sqrt(n * rho * (1 - rho))  # the quantile of 0.05; further terms are below 1
     assert n - umbrella_rank(n, rho, 0.05) == pytest.approx(errors, abs=2)
@@ -116,7 +116,7 @@ def test_umbrella_rejects_the_smallest_scores_and_their_ties(negatives, rho, del
 
 
 @given(tied.filter(lambda values: len(values) > 1) | apart.filter(lambda values: len(values) > 1), st.data())
-def test_q_value_accepts_the_positives_with_small_q_values(scores, data):
+def test_q_value_accepts_positives_with_small_q_values(scores, data):
     y = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(scores), max_size=len(scores))))
     y[:2] = [-1, 1]
     q = data.draw(share)
@@ -126,7 +126,7 @@ def test_q_value_accepts_the_positives_with_small_q_values(scores, data):
 
 
 @given(apart, st.data())
-def test_just_above_is_above_that_score_alone(scores, data):
+def test_just_above_exceeds_only_that_score(scores, data):
     score = data.draw(st.sampled_from(list(scores)))
     t = just_above(score, scores)
     np.testing.assert_array_equal(scores - t >= 0, scores > score)
@@ -141,7 +141,7 @@ def test_just_above_next_to_a_neighbouring_number(score):
     assert neighbour - t == 0
 
 
-def test_rounding_does_not_lift_a_score_over_its_own_threshold():
+def test_rounding_does_not_lift_a_score_above_its_threshold():
     x = np.random.default_rng(0).normal(size=1000)
     forwards, backwards = math.fsum(x), float(np.add.accumulate(x[::-1])[-1])
     assert forwards != backwards
@@ -161,7 +161,7 @@ def population(kind, rng, n):
 
 @pytest.mark.parametrize("n", [59, 200])
 @pytest.mark.parametrize("kind", ["smooth", "rounded", "two values", "one value", "votes"])
-def test_umbrella_keeps_its_promise(kind, n):
+def test_umbrella_violates_rho_with_probability_at_most_delta(kind, n):
     rho = delta = 0.05
     repeats, rng = 1000, np.random.default_rng(n)
     levels, counts = np.unique(population(kind, rng, 10**6), return_counts=True)
@@ -169,16 +169,16 @@ def test_umbrella_keeps_its_promise(kind, n):
     found = [umbrella(population(kind, rng, n), rho, delta) for _ in range(repeats)]
     violated = np.mean(upper[np.searchsorted(levels, found)] > rho)
     assert violated <= delta + 3 * math.sqrt(delta * (1 - delta) / repeats)
-    if kind == "smooth":  # the promise is not kept by accepting nothing
+    if kind == "smooth":  # delta is used up, not undercut by accepting nothing
         expected = float(exact_violation(n, Fraction(1, 20)))
         assert violated == pytest.approx(expected, abs=4 * math.sqrt(expected / repeats))
 
 
 def exact_violation(n, rho):
-    """Return the probability that more than rho lies above the score of the umbrella's rank; 0.02645 for n = 200."""
+    """Return the probability that more than rho lies above the score at the umbrella rank; 0.02645 for n = 200."""
     k = exact_rank(n, rho, Fraction(1, 20))
     return sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1))
 
 
-def test_the_violation_of_two_hundred_negatives_is_the_published_one():
+def test_violation_matches_the_published_value():
     assert float(exact_violation(200, Fraction(1, 20))) == pytest.approx(0.02645, abs=5e-6)

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,14 @@ from npbench.records import provenance
 from npbench.records.schema import SCHEMA
 
 
+def forget():
+    for function in (provenance._code, provenance.source_sha256, provenance._tree, provenance._imported):
+        function.cache_clear()
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Return a function that writes a package of one name anew and hashes it."""
+    """Return a function that writes a package and hashes it."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def hashed(files: dict[str, str]) -> str:
@@ -33,11 +39,11 @@ def package(tmp_path, monkeypatch):
             path = tmp_path / "hashed_package" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(files[name])
-        provenance.source_sha256.cache_clear()
-        return provenance.source_sha256("hashed_package")
+        forget()
+        return provenance.code(["hashed_package:Solver"])["hashed_package"]
 
     yield hashed
-    provenance.source_sha256.cache_clear()
+    forget()
 
 
 SOURCES = {"__init__.py": "raise RuntimeError", "a.py": "x = 1", "sub/__init__.py": "", "sub/b.py": "y = 2"}
@@ -45,50 +51,107 @@ SOURCES = {"__init__.py": "raise RuntimeError", "a.py": "x = 1", "sub/__init__.p
 
 def test_a_source_hash_depends_on_names_and_contents_of_python_files_alone(package):
     first = package(SOURCES)
-    assert package(dict(reversed(SOURCES.items()))) == first
-    assert package({**SOURCES, "conf/x.yaml": "C: 1", "__pycache__/a.cpython-311.pyc": "junk"}) == first
+    same = [
+        dict(reversed(SOURCES.items())),
+        {**SOURCES, "conf/x.yaml": "C: 1", "__pycache__/a.cpython-311.pyc": "junk"},
+        {**SOURCES, "a.py": '"""Docstring."""\n\nx = 1  # comment\n'},
+    ]
+    assert {first} == set(map(package, same))
     different = [
         {**SOURCES, "a.py": "x = 2"},
+        {**SOURCES, "a.py": "x = 1; 'not a docstring'"},
         {**SOURCES, "c.py": ""},
         {name: text for name, text in SOURCES.items() if name != "sub/b.py"},
         {**{name: text for name, text in SOURCES.items() if name != "a.py"}, "b.py": "x = 1"},
         {**SOURCES, "a.py": "y = 2", "sub/b.py": "x = 1"},
+        {**SOURCES, "a.py": "not Python"},
     ]
     assert len({first, *map(package, different)}) == 1 + len(different)
     assert "hashed_package" not in sys.modules  # hashing imports nothing
 
 
-def test_a_single_module_is_hashed_too(tmp_path, monkeypatch):
+def test_a_single_module_is_hashed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     hashes = set()
     for text in ("x = 1", "x = 2"):
         (tmp_path / "hashed_module.py").write_text(text)
-        provenance.source_sha256.cache_clear()
-        hashes.add(provenance.source_sha256("hashed_module"))
+        forget()
+        hashes.add(provenance.code(["hashed_module:Solver"])["hashed_module"])
+    forget()
     assert len(hashes) == 2
 
 
-def test_a_package_that_is_not_there_is_an_error_in_words():
-    with pytest.raises(RequestError, match="no package 'absent_package'"):
+def test_a_missing_package_is_refused():
+    with pytest.raises(RequestError, match="absent_package"):
         provenance.code(["absent_package.sub:Class"])
 
 
 def test_code_covers_the_packages_named_and_npbench():
-    assert set(provenance.code(["npbench_np_svm.estimator:NPSVM", "json:loads"])) == {
-        "npbench",
-        "npbench_np_svm",
-        "json",
-    }
+    named = provenance.code(["npbench_np_svm.estimator:NPSVM", "json:loads"])
+    assert set(named) == {"npbench", "npbench_np_svm", "json"}
 
 
-def test_of_npbench_only_what_can_change_an_answer_counts():
-    root = Path(npbench.__file__).parent
-    for name in provenance.ANSWERING:
-        assert (root / name).exists(), f"{name} was renamed: say so in provenance.ANSWERING"
-    sources = {path.relative_to(root).as_posix() for path in root.rglob("*.py")}
-    counted = {name for name in sources if name.startswith(provenance.ANSWERING)}
-    assert {"numerics/rates.py", "problem.py", "protocol.py", "measurement.py"} <= counted
-    assert not {"cli.py", "store.py", "execution.py", "provenance.py", "registry.py"} & counted
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """Return a function that hashes npbench for a solver after an edit to a copy of the sources."""
+    original = provenance.ROOT
+    monkeypatch.setattr(provenance, "ROOT", tmp_path / "npbench")
+
+    def hashed(path: str = "", change=lambda text: text, target: str = "npbench_np_svm.estimator:NPSVM") -> str:
+        shutil.rmtree(tmp_path, ignore_errors=True)
+        shutil.copytree(original, tmp_path / "npbench", ignore=shutil.ignore_patterns("__pycache__", "html"))
+        if path:
+            file = tmp_path / "npbench" / path
+            file.write_text(change(file.read_text()))
+        forget()
+        return provenance.code([target])["npbench"]
+
+    yield hashed
+    forget()
+
+
+def with_code(text: str) -> str:
+    return f"{text}\nADDED = 1\n"
+
+
+def with_words(text: str) -> str:
+    return f"# A comment.\n{text}".replace('"""', '"""Reworded: ', 1)
+
+
+ANSWERING = [
+    *(f"evaluation/{name}.py" for name in ("protocols", "splits", "measure", "preprocess", "selection", "grids")),
+    "problem.py",
+    "numerics/ramp_svm.py",
+    "numerics/gram.py",
+    "estimators/kernel.py",
+]
+OTHERS = ["runner/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
+
+
+@pytest.mark.parametrize("path", ANSWERING)
+def test_code_that_can_change_an_answer_changes_the_hash(edited, path):
+    before = edited()
+    assert edited(path, with_code) != before
+    assert edited(path, with_words) == before
+
+
+@pytest.mark.parametrize("path", OTHERS)
+def test_code_that_cannot_change_the_answer_does_not(edited, path):
+    assert edited(path, with_code) == edited()
+
+
+def test_imports_inside_functions_count(edited):
+    inside = "def later():\n    from npbench.numerics import signed_rank\n    return signed_rank\n"
+    with_import = edited("evaluation/grids.py", lambda text: text + inside)
+
+    def both(text: str) -> str:
+        return text + inside
+
+    edited("evaluation/grids.py", both)
+    rank = provenance.ROOT / "numerics" / "signed_rank.py"
+    rank.write_text(with_code(rank.read_text()))
+    forget()
+    assert provenance.code(["npbench_np_svm.estimator:NPSVM"])["npbench"] != with_import
 
 
 def test_a_strangers_direct_requirements_count(tmp_path, monkeypatch):

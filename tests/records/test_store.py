@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import signal
 import subprocess
 import sys
@@ -15,38 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.contracts import Metric, Solver
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
 from npbench.records.reading import latest
-from npbench.records.schema import ONLY_CHOICE, SCHEMA
+from npbench.records.schema import FEATURES, MAX_INT, SCHEMA, Record
 from npbench.records.store import RecordStore
 from npbench.runner.estimate import estimate, explain
-
-JOB = Job(
-    solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
-    params={"C": 1},
-    search={"gamma": [0.1, 1.0]},
-    dataset="pima",
-    dataset_params={},
-    data_sha256="d" * 64,
-    n_samples=768,
-    n_features=8,
-    n_positive=500,
-    problem=NeymanPearson(0.1),
-    protocol=CrossValidation(),
-    preprocess="standardize",
-    metrics=(Metric(name="p_fa", compute="m:p_fa", direction="lower"),),
-    distribution="npbench-gen",
-    code={"npbench": "a", "gen": "b"},
-    versions={"numpy": "2.3.1", "npbench-gen": "1.0"},
-)
+from sample_jobs import JOB, changed
 
 
-def record(key: str, status: str = "ok", **more) -> dict:
-    return {"key": key, "status": status, **more}
+def record(key: str, status: str = "ok", **more) -> Record:
+    return Record({"key": key, "status": status, **more})
 
 
 def test_an_empty_store_has_the_schema(tmp_path):
@@ -58,7 +38,7 @@ def test_an_empty_store_has_the_schema(tmp_path):
 
 def test_some_columns_are_read_as_in_the_whole_frame(tmp_path):
     store = RecordStore(tmp_path)
-    store.append({**JOB.columns, "status": "ok", "p_fa": 0.25})
+    store.append(Record({**JOB.columns, "status": "ok", "p_fa": 0.25}))
     store.append(record("other", "failed", error="no", repeat=3))
     store.append(record("other", "ok", auc=1.0))
     frame = store.frame(["repeat", "p_fa", "error", "no such column"])
@@ -84,7 +64,7 @@ def test_a_folder_may_have_signs_in_its_name_that_mean_several_elsewhere(tmp_pat
 
 def test_what_is_written_is_read_back(tmp_path):
     store = RecordStore(tmp_path)
-    store.append({**JOB.columns, "status": "ok", "p_fa": 0.25, "seconds": 2})
+    store.append(Record({**JOB.columns, "status": "ok", "p_fa": 0.25, "seconds": 2}))
     store.append(record("other", "failed", error="no", converged=False, strange=1.5))
     frame = RecordStore(tmp_path).frame()
     assert {name: frame.schema[name] for name in SCHEMA} == SCHEMA
@@ -126,7 +106,7 @@ def test_many_records_leave_few_files(tmp_path):
     for number in range(34):
         store.append(record(str(number)))
     store.compact()
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(records_in(tmp_path)) == 4
     assert set(store.frame()["key"]) == {str(number) for number in range(34)}
 
 
@@ -142,7 +122,7 @@ def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(tmp_path, m
         patch.setattr(Path, "unlink", stopped)
         with pytest.raises(KeyboardInterrupt):
             store.compact()
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(records_in(tmp_path)) == 4
     assert sorted(RecordStore(tmp_path).frame()["key"]) == ["a", "b", "c"]
 
 
@@ -154,7 +134,7 @@ def test_an_unreadable_file_is_named_and_the_rest_is_read(tmp_path, spoil):
     store = RecordStore(tmp_path)
     for key in "abc":
         store.append(record(key))
-    broken = sorted(tmp_path.iterdir())[1]
+    broken = sorted(records_in(tmp_path))[1]
     broken.write_bytes(spoil(broken.read_bytes()))
     with pytest.warns(UserWarning, match=broken.name):
         assert store.frame()["key"].to_list() == ["a", "c"]
@@ -193,10 +173,10 @@ def test_a_merge_by_another_run_between_listing_and_reading_hides_nothing(tmp_pa
 
 def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
     script = (
-        "import sys; from npbench.records.store import RecordStore\n"
+        "from npbench.records.schema import Record; from npbench.records.store import RecordStore\n"
         f"store = RecordStore({str(tmp_path)!r}, batch=3)\n"
         "for n in range(10**6):\n"
-        "    store.append({'key': str(n), 'status': 'ok'}); print(n, flush=True)\n"
+        "    store.append(Record({'key': str(n), 'status': 'ok'})); print(n, flush=True)\n"
     )
     writer = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     told = [writer.stdout.readline().strip() for _ in range(20)]
@@ -212,25 +192,72 @@ def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(RequestError, match=rf"results folder {folder} cannot be written to: .*results="):
+        with pytest.raises(RequestError, match=f"{folder}.*results="):
             RecordStore(folder)
 
 
-def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
+def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
     store = RecordStore(tmp_path)
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("npbench.records.store.os.fsync", full)
-    with pytest.raises(RequestError, match=r"No space left on device.*already stays valid"):
+    monkeypatch.setattr("npbench.records.writing.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
         store.append(record("a"))
+    assert records_in(tmp_path) == []
+    store.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_records_of_a_dead_command_are_merged_by_the_next(tmp_path):
+    script = (
+        "import os; from npbench.records.schema import Record; from npbench.records.store import RecordStore\n"
+        f"store = RecordStore({str(tmp_path)!r})\n"
+        "for n in range(5):\n"
+        "    store.append(Record({'key': str(n), 'status': 'ok'}))\n"
+        "os._exit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert len(records_in(tmp_path)) == 5
+    alive, store = RecordStore(tmp_path), RecordStore(tmp_path)
+    alive.append(record("alive"))
+    alive.append(record("too"))
+    store.append(record("last"))
+    assert len(records_in(tmp_path)) == 1 + 2 + 1  # those of a command that is alive are left to it
+    assert set(store.frame()["key"]) == {*"01234", "alive", "too", "last"}
+    alive.close()
+    store.close()
+    assert not list(tmp_path.glob(".*"))
+    assert set(RecordStore(tmp_path).frame()["key"]) == {*"01234", "alive", "too", "last"}
+
+
+def records_in(folder: Path) -> list[Path]:
+    return list(folder.glob("*.parquet"))
+
+
+@given(st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.none(), st.just("x\udcff")))
+def test_every_primitive_can_be_stored(value):
+    kept = Record({"key": "k", "status": "ok", "error": str(value), "n_iter": value if type(value) is int else 1})
+    with tempfile.TemporaryDirectory() as folder:
+        store = RecordStore(folder)
+        store.append(kept)
+        row = store.frame().row(0, named=True)
+        store.close()
+    assert row["error"] == kept["error"]
+    assert -MAX_INT - 1 <= row["n_iter"] == kept["n_iter"] <= MAX_INT
+
+
+def test_a_record_is_made_of_primitives():
+    with pytest.raises(TypeError, match="figures"):
+        Record({"key": "k", "status": "ok", "figures": [1, 2]})
+    with pytest.raises(TypeError, match="status"):
+        Record({"key": "k"})
 
 
 def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
     store = RecordStore(folder)
-    store.append({**job.columns, "status": status, **more})
+    store.append(Record({**job.columns, "status": status, **more}))
     return store.frame()
 
 
@@ -242,7 +269,7 @@ def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
         ({"code": {"npbench": "a", "gen": "c"}}, "the code of gen changed"),
         ({"versions": {"numpy": "2.4.6", "npbench-gen": "1.0"}}, "numpy 2.3.1 -> 2.4.6"),
         ({"versions": {"numpy": "2.3.1", "npbench-gen": "1.0", "torch": "3"}}, "torch absent -> 3"),
-        ({"metrics": ()}, "other metrics are asked for"),
+        ({"metrics": ()}, "other metrics requested"),
         ({"distribution": "gen2"}, "npbench-gen no longer ships the solver: gen2 does"),
         ({"code": {"npbench": "z", "gen": "b"}, "data_sha256": "e"}, "the data changed; the code of npbench changed"),
         ({"params": {"C": 1.0}}, "done"),
@@ -260,7 +287,7 @@ def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
     ],
 )
 def test_why_a_job_would_run(tmp_path, change, reason):
-    assert explain(dataclasses.replace(JOB, **change), stored(JOB, tmp_path)) == reason
+    assert explain(changed(JOB, **change), stored(JOB, tmp_path)) == reason
 
 
 def test_why_a_job_would_run_after_a_failure(tmp_path):
@@ -272,27 +299,27 @@ def test_why_a_job_would_run_after_a_failure(tmp_path):
 def test_the_estimate_is_the_median_of_what_was_like_it(tmp_path):
     store = RecordStore(tmp_path)
     for repeat, seconds in enumerate([1.0, 100.0, 3.0]):
-        store.append({**dataclasses.replace(JOB, repeat=repeat).columns, "status": "ok", "seconds": seconds})
-    store.append({**dataclasses.replace(JOB, repeat=8).columns, "status": "failed", "seconds": 50.0})
-    store.append({**dataclasses.replace(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0})
-    assert estimate(dataclasses.replace(JOB, problem=NeymanPearson(0.3)), store.frame()) == 3.0
-    assert estimate(dataclasses.replace(JOB, dataset="breast"), store.frame()) is None
+        store.append(Record({**changed(JOB, repeat=repeat).columns, "status": "ok", "seconds": seconds}))
+    store.append(Record({**changed(JOB, repeat=8).columns, "status": "failed", "seconds": 50.0}))
+    store.append(Record({**changed(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0}))
+    assert estimate(changed(JOB, problem=NeymanPearson(0.3)), store.frame()) == 3.0
+    assert estimate(changed(JOB, dataset="breast"), store.frame()) is None
 
 
 def test_older_records_are_read(tmp_path):
     store = RecordStore(tmp_path)
-    store.append({**JOB.columns, "status": "ok"})
-    (file,) = tmp_path.iterdir()
+    store.append(Record({**JOB.columns, "status": "ok"}))
+    (file,) = records_in(tmp_path)
     later = ("trace", "n_test_positive", "test_part", "roc")
-    old = pl.read_parquet(file).drop(*later, *ONLY_CHOICE).with_columns(schema_version=pl.lit(1, pl.Int64))
+    old = pl.read_parquet(file).drop(*later, "missing", "categories").with_columns(schema_version=pl.lit(1, pl.Int64))
     old.write_parquet(file)
     store = RecordStore(tmp_path)
     assert store.frame().select("schema_version", *later).row(0) == (1, None, None, None, None)
-    assert store.frame().select(*ONLY_CHOICE).row(0) == ("refuse", "one_hot")
+    assert store.frame().select(*FEATURES).row(0) == ("standardize", "refuse", "one_hot")
     assert store.done() == {JOB.key}
     assert store.done(trace=True) == set()
     assert explain(JOB, store.frame()) == "done"
-    assert explain(JOB, store.frame(), trace=True) == "no trace was kept"
-    store.append({**JOB.columns, "status": "ok", "trace": "{}"})
+    assert explain(JOB, store.frame(), trace=True) == "no trace stored"
+    store.append(Record({**JOB.columns, "status": "ok", "trace": "{}"}))
     assert store.done(trace=True) == {JOB.key}
     assert explain(JOB, store.frame(), trace=True) == "done"

@@ -8,14 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.contracts import Solver
 from npbench.errors import RequestError
-from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.request import Request
-from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
-from npbench.records.schema import ASKED, FEATURES, SCHEMA
-from npbench.registry import installed
+from npbench.records.schema import FEATURES, SCHEMA
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered
@@ -52,20 +47,6 @@ def stored(folder, *records, name="a.parquet"):
     folder.mkdir(parents=True, exist_ok=True)
     conformed(pl.DataFrame(list(records), infer_schema_length=None)).write_parquet(folder / name)
     return folder / name
-
-
-def test_job_columns_are_those_of_its_request():
-    request = Request(
-        solver=Solver(name="gen", estimator="gen:Gen", solves=("np",)),
-        params={},
-        search={},
-        dataset=installed().dataset("pima"),
-        dataset_params={},
-        problem=NeymanPearson(0.1),
-        protocol=CrossValidation(),
-        metrics=(),
-    )
-    assert set(ASKED) | {"metrics"} == {*request.columns(), "repeat"}
 
 
 def test_columns_of_collected_records(tmp_path):

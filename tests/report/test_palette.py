@@ -2,12 +2,12 @@ import itertools
 
 import pytest
 
-from npbench.report.render.palette import COLOURS, Palette
+from npbench.report.render.palette import COLOURS, DASHES, MARKERS, Palette
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "two_nu_svm strategy=cd", "two_nu_svm strategy=grid", "scorer"]
 
 
-def test_a_colour_is_a_solvers_and_no_two_solvers_of_seven_share_one():
+def test_each_solver_has_its_own_colour():
     palette = Palette(LABELS)
     by_solver = {}
     for label in LABELS:
@@ -17,7 +17,7 @@ def test_a_colour_is_a_solvers_and_no_two_solvers_of_seven_share_one():
     assert {palette.dash(label) for label in ("gen", "scorer")} == {0}
 
 
-def test_what_a_label_looks_like_does_not_depend_on_order_or_number():
+def test_looks_do_not_depend_on_order():
     looks = [
         {label: (p.colour(label), p.marker(label), p.dash(label)) for label in LABELS}
         for p in (Palette(LABELS), Palette(reversed(LABELS * 3)))
@@ -25,7 +25,7 @@ def test_what_a_label_looks_like_does_not_depend_on_order_or_number():
     assert looks[0] == looks[1]
 
 
-def test_many_labels_are_told_apart_by_marker_or_dash_where_they_share_a_colour():
+def test_labels_of_one_colour_differ_in_marker_or_dash():
     labels = [f"solver{number:02d} C={C}" for number, C in itertools.product(range(20), range(4))]
     palette = Palette(labels)
     assert len({(palette.colour(label), palette.marker(label) % 8, palette.dash(label)) for label in labels}) == 80
@@ -37,10 +37,22 @@ def _luminance(colour):
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_colours_are_seen_on_white():
+def test_colours_contrast_with_white():
     assert all(1.05 / (_luminance(colour) + 0.05) > 2 for colour in COLOURS)
 
 
 def test_an_unknown_label_is_named():
-    with pytest.raises(KeyError, match=r"'knn' is not among the labels .*np_svm C=1"):
+    with pytest.raises(KeyError, match=r"'knn'.*np_svm C=1"):
         Palette(["np_svm C=1"]).colour("knn")
+
+
+def test_lists_are_shortened_unless_labels_become_equal():
+    grid, other = "gen search.C=[0.1,1,10,100]", "gen search.C=[0.1,2,20,100]"
+    assert Palette([grid, "gen"]).name(grid) == "gen search.C=[0.1…100]"
+    assert Palette([grid, other]).name(grid) == grid
+
+
+def test_markers_and_dashes_are_distinct_in_both_libraries():
+    for names in zip(*MARKERS, strict=True):
+        assert len(set(names)) == len(MARKERS)
+    assert len(set(DASHES)) == len(DASHES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import signal
@@ -17,7 +18,9 @@ from misbehaving_jobs import gaussians, jobs
 
 from npbench.errors import RequestError
 from npbench.records.store import RecordStore
-from npbench.runner.dask import execute
+from npbench.runner import dask
+from npbench.runner.context import Limits, RunContext
+from npbench.runner.run import run_jobs
 
 pytest.importorskip("distributed")
 
@@ -76,11 +79,17 @@ def ended(pid, within=20.0):
     return False
 
 
-def carried_out(address, planned, data, folder, **options):
+def carried_out(address, planned, data, folder, on_record=lambda record: None, **limits):
     store, seen = RecordStore(folder), []
-    options = {"n_jobs": 2, "time_limit": None, "facts": {"run_id": "r"}, **options}
-    counts = execute(planned, {data.sha256: data}, store, address=address, on_record=seen.append, **options)
-    assert Counter(record["key"] for record in seen) == Counter(job.key for job in planned)
+    context = RunContext({data.sha256: data}, {"run_id": "r"})
+
+    def note(record):
+        seen.append(record.key)
+        on_record(record)
+
+    executor = functools.partial(dask.records, address=address)
+    counts = run_jobs(planned, store, executor, Limits(**{"n_jobs": 2, **limits}), context, note)
+    assert Counter(seen) == Counter(job.key for job in planned)
     return counts, {record["key"]: record for record in store.frame().to_dicts()}
 
 
@@ -88,7 +97,7 @@ def test_whatever_a_solver_does_concerns_its_own_job_only(cluster, data, tmp_pat
     address, _ = cluster
     acts = ["", "raise", "segfault", "hang", "print and die", ""]
     planned = jobs(data, *({"act": act} for act in acts))
-    counts, records = carried_out(address, planned, data, tmp_path / "records", time_limit=2.0)
+    counts, records = carried_out(address, planned, data, tmp_path / "records", seconds=2.0)
     statuses = [records[job.key]["status"] for job in planned]
     assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
     assert counts == Counter(statuses)
@@ -103,40 +112,29 @@ def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monke
 
 
 def test_nobody_at_the_address_is_told(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("npbench.runner.dask.CONNECTING", 0.5)
-    with pytest.raises(RequestError, match=r"No scheduler answers at execution.address=tcp://127.0.0.1:9"):
+    monkeypatch.setattr("npbench.runner.dask.SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(RequestError, match="tcp://127.0.0.1:9"):
         carried_out("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
 
 
-def test_only_jobs_that_are_taken_are_done(cluster, data, tmp_path):
-    planned, store, stored = jobs(data, *[{}] * 6), RecordStore(tmp_path / "records"), []
-    options = {"address": cluster[0], "n_jobs": 1, "time_limit": None, "facts": {}}
-    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": lambda record: stored.append(record["key"])}
-    assert execute(planned, {data.sha256: data}, store, **odd, **options) == {"ok": 3}
-    assert set(stored) == {job.key for job in planned[1::2]}
-
-
-def test_nothing_to_do_asks_nobody(tmp_path):
-    store = RecordStore(tmp_path)
-    assert not execute([], {}, store, address="tcp://127.0.0.1:9", n_jobs=1, time_limit=None, on_record=print)
+def test_nothing_to_do_connects_to_nobody(tmp_path):
+    executor = functools.partial(dask.records, address="tcp://127.0.0.1:9")
+    assert run_jobs([], RecordStore(tmp_path), executor, Limits(), RunContext({})) == {}
 
 
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
     address, workers = cluster
     planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.3}] * 8)
-    store, seen = RecordStore(tmp_path / "records"), []
+    seen = []
 
     def kill_one(record):
-        seen.append(record["key"])
+        seen.append(record.key)
         if len(seen) == 2:
             workers[0].send_signal(signal.SIGKILL)
 
-    counts = execute(
-        planned, {data.sha256: data}, store, address=address, n_jobs=1, time_limit=None, on_record=kill_one, facts={}
-    )
+    counts, records = carried_out(address, planned, data, tmp_path / "records", kill_one)
     assert counts == {"ok": 8}
-    assert sorted(seen) == sorted(job.key for job in planned)
-    assert store.frame()["key"].n_unique() == 8
+    assert len(records) == 8
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
     assert len(processes) >= 2
     assert all(ended(pid) for pid in processes)  # those of the worker that was killed too

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import pickle
 import tracemalloc
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -14,12 +12,15 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.job import Job
+from npbench.records.schema import Record
+from npbench.records.store import RecordStore
+from npbench.runner.context import Limits, RunContext
 from npbench.runner.jobs import Jobs
-from npbench.runner.pool import Returned
-from npbench.values import canonical
+from npbench.runner.run import run_jobs
+from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
-OTHER = dataclasses.replace(JOB, params={"act": "note"})
+OTHER = changed(JOB, params={"act": "note"})
 
 
 def listed(parts: list[tuple[Job, list[int]]]) -> list[Job]:
@@ -57,11 +58,11 @@ def test_of_equal_requests_every_job_is_there_once(asked):
     assert sorted(joined.keys()) == sorted(distinct)
 
 
-def test_keys_are_those_of_the_whole_identity_written_at_once():
-    # Those of records that exist: they must not change.
+def test_keys_and_columns_are_those_of_each_job_alone():
     for job in Jobs([(JOB, [0, 1, 12345]), (OTHER, range(3))]):
-        assert job.key == hashlib.sha256(canonical(job.identity).encode()).hexdigest()
-        assert pickle.loads(pickle.dumps(job)).columns == dataclasses.replace(job).columns
+        alone = dataclasses.replace(job)
+        assert (job.key, job.columns) == (alone.key, alone.columns)
+        assert pickle.loads(pickle.dumps(job)).columns == alone.columns
 
 
 def test_a_job_made_of_another_keeps_nothing_that_differs():
@@ -69,7 +70,7 @@ def test_a_job_made_of_another_keeps_nothing_that_differs():
     assert (one.repeat, other.repeat, JOB.repeat) == (1, 2, 0)
     assert len({one.key, other.key, JOB.key}) == 3
     assert other.columns == dataclasses.replace(JOB, repeat=2).columns
-    assert dataclasses.replace(one, seed=9).key != one.key
+    assert changed(one, seed=9).key != one.key
 
 
 def test_a_million_jobs_are_planned_in_a_few_kilobytes():
@@ -84,29 +85,16 @@ def test_a_million_jobs_are_planned_in_a_few_kilobytes():
 
 
 def held(n: int, folder, monkeypatch) -> int:
-    """Bytes that the parent holds after a run of ``n`` jobs whose workers are only pretended."""
-    from npbench.records.store import RecordStore
-    from npbench.runner import local as execution
+    """Bytes that the parent holds after a run of ``n`` jobs, without workers or files."""
+    monkeypatch.setattr("npbench.records.store._write", lambda frame, path, owner: None)
 
-    class Pretended:
-        def __init__(self, *_):
-            pass
+    def executor(planned, limits, context):
+        return (Record({**job.columns, "status": "ok"}) for job in planned)
 
-        def outcomes(self, tasks):
-            for task in tasks:
-                yield task, Returned({**task.job.columns, "status": "ok"})
-
-    monkeypatch.setattr(execution, "Pool", Pretended)
-    monkeypatch.setattr(RecordStore, "_write", lambda store, frame: folder / str(len(frame)))
-    data = SimpleNamespace(sha256=JOB.data_sha256)
-    monkeypatch.setattr(execution, "share", lambda data: data)
     store = RecordStore(folder, batch=100)
     tracemalloc.start()
     try:
-        counts = execution.execute(
-            Jobs([(JOB, range(n))]), {data.sha256: data}, store, n_jobs=1, time_limit=None, on_record=len, facts={}
-        )
-        assert counts == {"ok": n}
+        assert run_jobs(Jobs([(JOB, range(n))]), store, executor, Limits(), RunContext({})) == {"ok": n}
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pickle
 import signal
@@ -12,6 +11,7 @@ import textwrap
 import time
 from collections import Counter
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -23,11 +23,12 @@ from npbench.contracts import Metric
 from npbench.data import BinaryData, SharedData, share
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.records import provenance
 from npbench.records.store import RecordStore
+from npbench.runner import local
 from npbench.runner import worker as task
-from npbench.runner.local import execute, n_workers
-from npbench.runner.pool import OUTPUT_KEPT
+from npbench.runner.context import Limits, RunContext
+from npbench.runner.pool import MAX_OUTPUT_BYTES
+from npbench.runner.run import run_jobs
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +36,13 @@ def data() -> BinaryData:
     return gaussians()
 
 
-def carried_out(planned: list[Job], data: BinaryData, folder: Path, **options) -> tuple[Counter, dict[str, dict]]:
+def carried_out(
+    planned: list[Job], data: BinaryData, folder: Path, *, facts=MappingProxyType({"run_id": "r"}), **limits
+) -> tuple[Counter, dict[str, dict]]:
     store, seen = RecordStore(folder), []
-    options = {"n_jobs": 2, "time_limit": None, "facts": {"run_id": "r"}, **options}
-    counts = execute(planned, {data.sha256: data}, store, on_record=seen.append, **options)
-    assert [record["key"] for record in seen] != []
-    assert Counter(record["key"] for record in seen) == Counter(job.key for job in planned)
+    context = RunContext({data.sha256: data}, facts)
+    counts = run_jobs(planned, store, local.records, Limits(**{"n_jobs": 2, **limits}), context, seen.append)
+    assert Counter(record.key for record in seen) == Counter(job.key for job in planned)
     assert set(store.frame()["key"]) == {job.key for job in planned}
     return counts, {record["key"]: record for record in store.frame().to_dicts()}
 
@@ -73,7 +75,7 @@ def test_whatever_a_solver_does_concerns_its_own_job_only(data, tmp_path):
 
 def test_a_job_over_its_time_limit_is_killed_with_what_it_started(data, tmp_path):
     planned = jobs(data, {"act": "hang"}, {"act": "child", "folder": str(tmp_path)}, {"act": ""}, {"act": ""})
-    counts, records = carried_out(planned, data, tmp_path / "records", time_limit=1.5)
+    counts, records = carried_out(planned, data, tmp_path / "records", seconds=1.5)
     assert counts == {"timeout": 2, "ok": 2}
     assert records[planned[0].key]["seconds"] == pytest.approx(1.5)
     assert "execution.time_limit" in records[planned[0].key]["error"]
@@ -84,14 +86,14 @@ def test_a_job_over_its_time_limit_is_killed_with_what_it_started(data, tmp_path
 def test_a_solver_that_hangs_on_any_data_is_not_waited_for_while_it_warms_up(data, tmp_path, monkeypatch):
     monkeypatch.setattr("npbench.runner.pool.START_BEYOND", 2.0)
     planned = jobs(data, *[{"act": "hangs early"}] * 3, {"act": ""})
-    counts, _ = carried_out(planned, data, tmp_path / "records", time_limit=1.0)
+    counts, _ = carried_out(planned, data, tmp_path / "records", seconds=1.0)
     assert counts == {"timeout": 3, "ok": 1}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
 def test_a_job_that_allocates_without_end_is_told_and_leaves_the_worker_to_the_others(data, tmp_path):
     planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})
-    counts, records = carried_out(planned, data, tmp_path / "records", memory_limit=150)
+    counts, records = carried_out(planned, data, tmp_path / "records", memory_mb=150)
     assert counts == {"out_of_memory": 2, "ok": 2}
     told = records[planned[0].key]
     assert "execution.memory_limit" in told["error"]
@@ -104,7 +106,7 @@ def test_what_a_job_prints_is_in_its_record_and_in_no_other(data, tmp_path, capf
     printed = [records[job.key]["output"] for job in planned]
     assert sorted(printed[0].splitlines()) == ["and warned", "by a child", "from C", "to be seen"]
     assert printed[2].endswith("xlast words\n")
-    assert len(printed[2]) == OUTPUT_KEPT
+    assert len(printed[2]) == MAX_OUTPUT_BYTES
     assert printed[1::2] == [None, None]
     assert capfd.readouterr() == ("", "")
 
@@ -154,18 +156,6 @@ def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
     assert sum(record["compile_seconds"] > 0 for record in records.values()) == len(workers)
 
 
-def test_facts_of_machine_and_software_are_gathered_once(data, tmp_path, monkeypatch):
-    gathered = []
-    monkeypatch.setattr(provenance, "facts", lambda: gathered.append(1) or {"run_id": f"run {len(gathered)}"})
-    hashed = []
-    found = importlib.util.find_spec
-    monkeypatch.setattr(provenance.importlib.util, "find_spec", lambda name: hashed.append(name) or found(name))
-    provenance.source_sha256.cache_clear()
-    _, records = carried_out(jobs(data, *[{}] * 4), data, tmp_path / "records", facts=None)
-    assert {record["run_id"] for record in records.values()} == {"run 1"}
-    assert sorted(hashed) == ["misbehaving_solvers", "npbench"]
-
-
 def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     opened = []
     really = SharedData.open
@@ -178,34 +168,40 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
 
 
 def test_nothing_to_do_starts_nothing(tmp_path):
-    assert execute([], {}, RecordStore(tmp_path), n_jobs=2, time_limit=None, on_record=print) == {}
+    assert run_jobs([], RecordStore(tmp_path), local.records, Limits(), RunContext({})) == {}
 
 
-def test_options_out_of_range_are_refused_together(tmp_path):
-    told = r"execution\.n_jobs is 0.*\n.*execution\.time_limit is -1.*\n.*execution\.memory_limit is 0"
-    with pytest.raises(RequestError, match=told):
-        execute([], {}, RecordStore(tmp_path), n_jobs=0, time_limit=-1.0, memory_limit=0, on_record=print)
+def test_limits_out_of_range_are_refused_together():
+    with pytest.raises(RequestError, match=r"(?s)n_jobs.*time_limit.*memory_limit"):
+        Limits(n_jobs=0, seconds=-1.0, memory_mb=0)
 
 
-def test_only_jobs_that_are_taken_are_done_and_none_once_the_disk_is_full(data, tmp_path, monkeypatch):
-    planned, stored = jobs(data, *[{}] * 10), []
-    store = RecordStore(tmp_path)
-    options = {"n_jobs": 1, "time_limit": None, "facts": {}}
+def test_a_solver_reaches_no_process_of_another_solver(data, tmp_path):
+    acts = ["patch", "", "patch", "", ""]
+    names = ["one", "one", "two", "two", "three"]
+    metrics = (Metric(name="sum_of_scores", compute="misbehaving_solvers:sum_of_scores", direction="none"),)
+    alone = jobs(data, *[{"act": ""}] * 5, metrics=metrics)
+    planned = jobs(data, *({"act": act} for act in acts), metrics=metrics, names=names)
+    _, before = carried_out(alone, data, tmp_path / "alone", n_jobs=1)
+    _, records = carried_out(planned, data, tmp_path / "together", n_jobs=1)
+    figures = [records[job.key]["sum_of_scores"] for job in planned]
+    clean = [before[job.key]["sum_of_scores"] for job in alone]
+    assert figures[4] == clean[4]
+    assert figures[1] != clean[1]  # a solver may still patch what it uses itself
 
-    def on_record(record):
-        stored.append(record["key"])
-        if len(stored) == 2:
-            monkeypatch.setattr(RecordStore, "full", True)
 
-    odd = {"take": lambda job: job.repeat % 2 == 1, "on_record": on_record}
-    execute(planned, {data.sha256: data}, store, **odd, **options)
-    assert stored == [planned[1].key, planned[3].key, planned[5].key]  # the last was begun when the second ended
+def test_a_worker_that_leaks_is_replaced(data, tmp_path):
+    planned = jobs(data, *[{"act": "leak", "folder": str(tmp_path)}] * 6)
+    counts, records = carried_out(planned, data, tmp_path / "records", n_jobs=1, memory_mb=400)
+    assert counts == {"ok": 6}
+    assert 2 <= len(pids_in(tmp_path)) <= 6
+    assert max(record["memory_before_mb"] for record in records.values()) < 800
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_never_more_workers_than_jobs(n_jobs, n_tasks):
-    assert n_workers(n_jobs, n_tasks) == min(n_jobs, n_tasks)
-    assert 1 <= n_workers(-1, n_tasks) <= n_tasks
+    assert Limits(n_jobs).workers(n_tasks) == min(n_jobs, n_tasks)
+    assert 1 <= Limits(-1).workers(n_tasks) <= n_tasks
 
 
 def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Popen:
@@ -217,8 +213,10 @@ def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Po
             import sys
             sys.path.insert(0, {str(Path(__file__).parents[1] / "misbehaving")!r})
             from misbehaving_jobs import gaussians, jobs
-            from npbench.execution import execute
-            from npbench.store import RecordStore
+            from npbench.records.store import RecordStore
+            from npbench.runner import local
+            from npbench.runner.context import Limits, RunContext
+            from npbench.runner.run import run_jobs
 
             def main():
                 data = gaussians()
@@ -227,8 +225,8 @@ def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Po
                 store = RecordStore({str(folder / "records")!r})
                 todo = [job for job in planned if job.key not in store.done()]
                 print(len(todo), flush=True)
-                execute(todo, {{data.sha256: data}}, store, n_jobs={n_jobs}, time_limit=None,
-                        on_record=lambda record: print("stored", flush=True), facts={{}})
+                run_jobs(todo, store, local.records, Limits(n_jobs={n_jobs}), RunContext({{data.sha256: data}}),
+                         lambda record: print("stored", flush=True))
                 print("done", flush=True)
 
             if __name__ == "__main__":

@@ -65,7 +65,7 @@ def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install):
     ended = command("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=2")
     assert ended.returncode == 0
     (line,) = ended.stderr.splitlines()
-    assert line.startswith("npbench: npbench_grumpy (npbench-grumpy 1.0) failed in npbench_job_finished and is told no")
+    assert line.startswith("npbench: npbench_grumpy (npbench-grumpy 1.0) raised in npbench_job_finished")
     assert "TypeError" in line  # what it is shown cannot be changed
     assert len(diary()) == 3
     assert RecordStore(Path("results/records")).frame()["p_fa"].min() >= 0.0

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.runner.pool import Died, Pool, Returned, TimedOut
+from npbench.runner.pool import Died, Pool, Returned, TimedOut, WorkerFunction
 
 ACTIVITIES = """
 import os, threading, time
@@ -22,6 +22,9 @@ def nothing():
 
 def fails():
     raise RuntimeError("this worker cannot begin")
+
+def owner(task):
+    return "everyone"
 
 def perform(task, ready, attempt):
     number, act = task
@@ -61,7 +64,8 @@ def pool(activities):
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
 
     def make(n_workers=2, time_limit=None, initialize=activities.nothing):
-        return Pool(activities.perform, n_workers, initialize, time_limit, context)
+        function = WorkerFunction(activities.perform, owner=activities.owner)
+        return Pool(function, n_workers, initialize, time_limit, context)
 
     return make
 

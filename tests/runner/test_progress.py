@@ -40,26 +40,3 @@ def test_elsewhere_a_long_run_says_a_line_now_and_then():
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text
-
-
-def test_a_run_that_waits_for_others_gives_signs_of_life():
-    now = [0.0]
-    for terminal in (True, False):
-        stream = io.StringIO()
-        console = Console(file=stream, force_terminal=terminal, width=120)
-        with JobProgress(4, "np_svm on breast", console, clock=lambda: now[0]) as bar:
-            for count in (3, 3, 1):
-                now[0] += 20
-                bar.waiting(count)
-        if terminal:
-            assert "Waiting for 1 job of another run" in stream.getvalue()
-        else:
-            assert stream.getvalue().splitlines() == ["Waiting for 3 jobs of another run."]
-
-
-def test_a_run_that_ends_early_says_why():
-    stream = io.StringIO()
-    with JobProgress(4, "np_svm on breast", Console(file=stream, force_terminal=True, width=120)) as bar:
-        bar.record(RECORD)
-        bar.ending()
-    assert "the disk is full: the jobs that are running are the last" in stream.getvalue()

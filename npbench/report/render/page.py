@@ -1,4 +1,4 @@
-"""The report as one HTML file that opens offline: sections, interactive charts, and a table of all records."""
+"""The report as one HTML file that opens offline: sections, interactive figures, and a table of all records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import base64
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,37 +18,33 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 import npbench
-from npbench.report.chart import Ranking
-from npbench.report.render.embedded import deflated, packed, table
-from npbench.report.render.palette import Palette
+from npbench.report.render import plotly_figures, record_columns
+from npbench.report.render.palette import FOREGROUND, Palette
 from npbench.report.section import Section
 
 if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
 
 PARTS = Path(__file__).parent / "html"
-SCRIPTS = ("compressed.js", "charts.js", "records.js", "page.js")
+SCRIPTS = ("figures.js", "filters.js", "records.js", "page.js")
 OK = "ok"
-ROWS_OPEN = 40  # of a section's tables, after which those that follow are folded
-MOST_ERRORS = 200  # different ones that are shown in full
-NO_PLOTLY = (
-    "The figures of this report are drawn by plotly, which was not installed when it was made: pip install "
-    "'npbench[report]', and the same command draws them."
-)
+MAX_OPEN_ROWS = 40  # of the tables of a section; further tables are folded
+MAX_ERRORS = 200
+NO_PLOTLY = "No figures: plotly was not installed. Run pip install 'npbench[report]' and repeat the command."
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One error, and the jobs that ended with it.
+    """One error and the jobs that ended with it.
 
     Parameters
     ----------
     status, error_type, error, traceback : str
-        As in the records; empty where a record has none.
+        Columns of the records; empty where a record has none.
     labels, datasets : sequence of str
-        Whose jobs.
+        Settings and data sets of the jobs.
     n_jobs : int
-        How many.
+        Number of jobs.
     """
 
     status: str
@@ -62,45 +59,65 @@ class Failure:
 def write(
     path: Path, sections: Sequence[Section], collection: Collection, palette: Palette, pictures: Sequence[Path] = ()
 ) -> None:
-    """Write the page; it asks no network for anything, and its own policy forbids it to.
+    """Write the page. It needs no network, and its content security policy forbids every request.
 
     Parameters
     ----------
     path : Path
-        The file; its folder is there.
+        The file, in an existing folder.
     sections : sequence of Section
-        In the order of the page.
+        Sections in the order of the page.
     collection : Collection
-        Records for the table, with what could not be read and how they were run.
+        Records for the table, with the runs that made them.
     palette : Palette
-        Made for the labels of these records.
+        Palette of the labels of these records.
     pictures : sequence of Path
-        SVG files to show with the first section: figures that are no charts.
+        SVG files to show in the first section.
     """
-    drawable = importlib.util.find_spec("plotly") is not None
-    figures = list(_figures(sections, palette)) if drawable else []
-    library = _library() if figures else ""
+    has_plotly = importlib.util.find_spec("plotly") is not None
+    figures = [[plotly_figures.figure(chart, palette) for chart in section.charts] for section in sections]
+    panels = [panel._asdict() for charts in figures for chart in charts for _, row in chart.rows for panel in row]
+    library = _library() if panels and has_plotly else ""
     errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = _template().render(
         sections=sections,
+        figures=figures if has_plotly else [[] for _ in sections],
         pictures={one.stem: base64.b64encode(one.read_bytes()).decode("ascii") for one in pictures},
         facts=facts(collection.records),
-        failures=errors[:MOST_ERRORS],
-        n_more=len(errors[MOST_ERRORS:]),
+        failures=errors[:MAX_ERRORS],
+        n_more=len(errors[MAX_ERRORS:]),
         runs=collection.runs,
-        records=packed(table(collection.records)),
-        figures=deflated(f"[{','.join(figures)}]"),
-        library=deflated(library),
+        packed={
+            "records": packed(_json(record_columns.columns(collection.records))),
+            "panels": packed(_json(panels if has_plotly else [])),
+            "library": packed(library),
+        },
         script=script,
         sources=" ".join(map(source_of, (script, library))),
         style=(PARTS / "page.css").read_text(encoding="utf-8"),
-        no_plotly="" if drawable else NO_PLOTLY,
-        rows_open=ROWS_OPEN,
+        no_plotly="" if has_plotly else NO_PLOTLY,
+        rows_open=MAX_OPEN_ROWS,
+        foreground=FOREGROUND,
         version=npbench.__version__,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def packed(text: str) -> str:
+    """Return text in UTF-8, compressed (zlib), in base64.
+
+    Examples
+    --------
+    >>> zlib.decompress(base64.b64decode(packed("np_svm"))).decode()
+    'np_svm'
+    """
+    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def _template() -> Template:
@@ -108,18 +125,17 @@ def _template() -> Template:
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
-    environment.tests["ranking"] = lambda chart: isinstance(chart, Ranking)
     return environment.get_template("page.html")
 
 
 def source_of(script: str) -> str:
-    """Return the source by which a Content-Security-Policy allows this script and no other."""
+    """Return the source expression by which a Content-Security-Policy allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return f"'sha256-{digest}'"
 
 
 def facts(records: pl.DataFrame) -> dict[str, str]:
-    """Return how many there are of what the records are of, for below the page's title.
+    """Return the counts shown below the title of the page.
 
     Examples
     --------
@@ -141,7 +157,7 @@ def facts(records: pl.DataFrame) -> dict[str, str]:
 
 
 def failures(records: pl.DataFrame) -> list[Failure]:
-    """Return the different errors, the most frequent first, each with the traceback of its first job."""
+    """Return the distinct errors, the most frequent first, each with the traceback of its first job."""
     bad = records.filter(pl.col("status") != OK)
     alike = ["status", "error_type", "error"]
     groups = bad.group_by(alike, maintain_order=True).agg(
@@ -158,18 +174,9 @@ def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: "" if value is None else value for name, value in row.items()}
 
 
-def _figures(sections: Sequence[Section], palette: Palette) -> Iterator[str]:
-    """Yield the figures as JSON, in the order of the page."""
-    from npbench.report.render import plotly_figures as interactive
-
-    for section in sections:
-        for chart in section.charts:
-            yield interactive.figure(chart, palette).to_json()
-
-
 def _library() -> str:
-    """Return the source of plotly.js, which comes with the package."""
+    """Return the source of plotly.js, which is part of the Python package."""
     from plotly.offline import get_plotlyjs
 
-    # As a browser reads it: the policy names its hash.
+    # Browsers normalise line ends before they compare the hash of the policy.
     return str(get_plotlyjs()).replace("\r\n", "\n")

@@ -1,28 +1,76 @@
-"""Colours, markers and dashes of a report: a label looks the same in every figure, however the figure is drawn."""
+"""Colours, markers and dashes: a label looks the same in every figure, whichever library draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-# Those of Okabe and Ito (2008), which colour-blind readers tell apart, without black, which is for bounds, and yellow,
-# which is hard to see on white; grey is added.
+from npbench.report.chart import Line, Series, short_names
+
+# Colours of Okabe and Ito (2008), distinguishable by colour-blind readers, with grey added. Black is left for bounds;
+# yellow is hard to see on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 BLUE, VERMILION, GREEN, *_ = COLOURS
+CHOSEN = VERMILION  # not in the colour map
+COLOUR_MAP = "cividis"
+# Reference lines and other marks in the colour of the text. The page replaces it in its dark theme.
+FOREGROUND = "#222222"
+
+
+class Marker(NamedTuple):
+    """One marker by its name in Matplotlib, its name in Plotly, and as a character in the legend of the page."""
+
+    matplotlib: str
+    plotly: str
+    character: str
+
+
+MARKERS = (
+    Marker("o", "circle", "●"),
+    Marker("s", "square", "■"),
+    Marker("^", "triangle-up", "▲"),
+    Marker("D", "diamond", "◆"),
+    Marker("v", "triangle-down", "▼"),
+    Marker("*", "star", "★"),
+    Marker("P", "cross", "✚"),
+    Marker("X", "x", "✖"),
+)
+# Lengths of dashes and gaps, in widths of the line.
+SOLID: tuple[float, ...] = ()
+DASH_DOT = (4, 1.6, 1, 1.6)
+DASHES = (SOLID, (4, 1.6), (1, 1.6), DASH_DOT, (7, 2), (7, 2, 1, 2))
+
+
+class Look(NamedTuple):
+    """Appearance of a line.
+
+    Parameters
+    ----------
+    colour : str
+        Colour as ``#rrggbb``.
+    marker : Marker or None
+        Marker of its points.
+    dash : tuple of float or None
+        Lengths of dashes and gaps, in widths of the line: empty for a solid line, None for no line.
+    """
+
+    colour: str
+    marker: Marker | None
+    dash: tuple[float, ...] | None
 
 
 class Palette:
-    """What tells the labels of a report apart.
+    """Appearance of each label of a report.
 
-    The colour is that of the solver, the first word of a label; marker and dash tell its settings apart. Markers of
-    different solvers differ as well, so that a figure printed in grey is still read. With more than seven solvers
-    colours come again, with other markers and dashes.
+    The colour belongs to the solver, the first word of a label; marker and dash differ between its settings. Markers of
+    solvers differ too, so that a figure printed in grey is readable. With more than seven solvers colours repeat, with
+    other markers and dashes.
 
     Parameters
     ----------
     labels : iterable of str
-        Of all records of a report (:func:`npbench.report.select.labels.labels`), in any order and however often. What
-        is
-        given to a label depends on which labels there are and not on their order.
+        Labels of all records of a report (:func:`npbench.report.select.labels.labels`). Order and repetition do not
+        matter.
 
     References
     ----------
@@ -47,22 +95,35 @@ class Palette:
             for solver, known in enumerate(settings.values())
             for setting, label in enumerate(known)
         }
+        self._names = short_names(self._places)
 
     @property
     def labels(self) -> list[str]:
-        """The labels, by solver and then in order, as legends list them."""
+        """The labels in the order of a legend: by solver, then alphabetically."""
         return list(self._places)
+
+    def name(self, label: str) -> str:
+        """Return a label, or that of a reference line, as the legend shows it."""
+        return self._names.get(label, label)
+
+    def look(self, drawn: Series | Line) -> Look:
+        """Return the appearance of a series or a reference line."""
+        if isinstance(drawn, Line):
+            return Look(FOREGROUND, None, DASH_DOT)
+        label = drawn.label
+        dash = DASHES[self.dash(label) % len(DASHES)] if drawn.joined else None
+        return Look(self.colour(label), MARKERS[self.marker(label) % len(MARKERS)], dash)
 
     def colour(self, label: str) -> str:
         """Return the colour of a label's solver as ``#rrggbb``."""
         return COLOURS[self._place(label)[0] % len(COLOURS)]
 
     def marker(self, label: str) -> int:
-        """Return the number of a label's marker; a renderer takes it modulo the length of its own list."""
+        """Return the number of a label's marker, to be taken modulo the number of markers."""
         return sum(self._place(label))
 
     def dash(self, label: str) -> int:
-        """Return the number of a label's dash, 0 a full line; a renderer takes it modulo the length of its own list."""
+        """Return the number of a label's dash, to be taken modulo the number of dashes; 0 is a solid line."""
         solver, setting = self._place(label)
         return setting + solver // len(COLOURS)
 
@@ -70,5 +131,10 @@ class Palette:
         """Return the number of a label's solver, and of the label among those of the solver."""
         if label not in self._places:
             known = ", ".join(self._places) or "none"
-            raise KeyError(f"{label!r} is not among the labels that this palette was made for ({known}).")
+            raise KeyError(f"{label!r} is not a label of this palette: {known}")
         return self._places[label]
+
+
+def band_opacity(n_series: int) -> float:
+    """Return the opacity of one band, such that overlapping bands stay light."""
+    return min(0.15, 0.25 / max(n_series, 1))

@@ -1,104 +1,280 @@
-"""Charts as Plotly figures: the same data and colours as on paper, to be pointed at, zoomed and switched off."""
+"""Charts as Plotly figures, one for each panel, as plain dictionaries that the page draws."""
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, Any
+import html
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from npbench.report.chart import Chart, Panel, Ranking
-from npbench.report.render import plotly_ranking as interactive_ranking
-from npbench.report.render.palette import Palette
-from npbench.report.render.plotly_traces import literal, range_of, traces
+from npbench.report.chart import (
+    Chart,
+    Line,
+    Panel,
+    Points,
+    Ranking,
+    Series,
+    Surface,
+    as_chart,
+    log_digits,
+    row_title,
+    shortened,
+)
+from npbench.report.render.palette import CHOSEN, COLOUR_MAP, Look, Palette, band_opacity
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+PANEL_HEIGHT, ROW_HEIGHT, AXIS_HEIGHT = 280, 34, 90  # pixels
+LINE_WIDTH, BOUND_WIDTH, LEGEND_WIDTH = 1.8, 1.2, 2.0  # pixels
+MAX_TICKS = 6
+LOG_TICKS = {(1, 2, 5): "D2", (1,): 1}
+TRANSPARENT = "rgba(0,0,0,0)"
+SHADE: Any = {"type": "rect", "fillcolor": "#888888", "opacity": 0.2, "line": {"width": 0}, "layer": "below"}
 
-PANEL_HEIGHT = 300  # pixels
+
+class PanelFigure(NamedTuple):
+    """One panel.
+
+    Parameters
+    ----------
+    title, y_title : str
+        Plain text.
+    data : list of dict
+        Plotly's traces. The ``legendgroup`` of a trace is its label in the legend.
+    layout : dict
+        Plotly's layout.
+    """
+
+    title: str
+    y_title: str
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
 
 
-def figure(chart: Chart | Ranking, palette: Palette) -> Figure:
-    """Return the Plotly figure of a chart.
+class LegendEntry(NamedTuple):
+    """One entry of the legend: a label, the name shown for it, and its appearance."""
 
-    Its ``layout.meta["rows"]`` has the numbers of the axes, row by row, so that a page can lay panels out as it has
-    room; a ranking has none.
+    label: str
+    name: str
+    look: Look
+
+    @property
+    def dashes(self) -> str:
+        """Dashes as SVG writes them."""
+        return " ".join(f"{LEGEND_WIDTH * length:g}" for length in self.look.dash or ())
+
+
+class ChartFigure(NamedTuple):
+    """A chart for the page: its text, its legend, and its rows of panels with the title that they share."""
+
+    name: str
+    title: str
+    notes: Sequence[str]
+    legend: list[LegendEntry]
+    rows: list[tuple[str | None, list[PanelFigure]]]
+
+
+def figure(chart: Chart | Ranking, palette: Palette) -> ChartFigure:
+    """Return a chart as Plotly figures.
 
     Parameters
     ----------
     chart : Chart or Ranking
-        What to draw. Texts in it are shown as they are: Plotly's marks, such as ``<b>``, have no effect.
+        Description of the figure. Markup in its texts, such as ``<b>``, has no effect.
     palette : Palette
-        Made for the labels of all records, so that a label looks the same in every chart.
-
-    Raises
-    ------
-    ImportError
-        If plotly is not installed.
+        Palette of all records, so that a label looks the same in every chart.
     """
-    drawing = interactive_ranking.draw(chart, palette) if isinstance(chart, Ranking) else _panels(chart, palette)
-    return drawing.update_layout(
-        template={},  # The page brings its own colours and fonts.
-        margin={"l": 60, "r": 16, "t": 56, "b": 48},
-        hovermode="closest",
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.08},
-    )
-
-
-def _panels(chart: Chart, palette: Palette) -> Figure:
-    from plotly.subplots import make_subplots
-
-    n_rows, n_columns = len(chart.rows), max(map(len, chart.rows))
-    places = [
-        (panel, {"row": row, "col": column})
-        for row, panels in enumerate(chart.rows, start=1)
-        for column, panel in enumerate(panels, start=1)
+    panels = as_chart(chart)
+    rows = [[_panel(panel, palette, panels.color_range) for panel in row] for row in panels.rows]
+    legend = [
+        LegendEntry(label, palette.name(label), palette.look(drawn)) for label, drawn in panels.legend(palette.labels)
     ]
-    drawing = make_subplots(
-        rows=n_rows,
-        cols=n_columns,
-        specs=[[{} if column < len(panels) else None for column in range(n_columns)] for panels in chart.rows],
-        subplot_titles=[literal(panel.title) or " " for panel, _ in places],
-        vertical_spacing=0.3 / n_rows,
-        horizontal_spacing=0.24 / n_columns,
-    )
-    told: set[str] = set()
-    for panel, place in places:
-        drawing.add_traces(traces(panel, palette, told, _colours(chart, panel)), rows=place["row"], cols=place["col"])
-        _dress(drawing, panel, place)
-    numbers = count(1)
-    rows = [[next(numbers) for _ in panels] for panels in chart.rows]
-    return drawing.update_layout(height=n_rows * PANEL_HEIGHT, meta={"rows": rows})
+    titled = [(row_title(row), figures) for row, figures in zip(panels.rows, rows, strict=True)]
+    return ChartFigure(chart.name, chart.title, chart.notes, legend, titled)
 
 
-def _colours(chart: Chart, panel: Panel) -> tuple[float, float]:
-    """Return the ends of a map's colours, which are those of all maps of the same figure in the chart."""
-    maps = [other.surface for row in chart.rows for other in row if other.surface is not None]
-    return range_of([surface for surface in maps if panel.surface and surface.title == panel.surface.title])
+def literal(text: str) -> str:
+    """Return text that Plotly shows without interpreting markup.
+
+    Examples
+    --------
+    >>> literal("<b>P_fa</b> %{x}")
+    '&lt;b&gt;P_fa&lt;/b&gt; %&#123;x}'
+    """
+    return html.escape(text, quote=False).replace("%{", "%&#123;").replace("\n", "<br>")
 
 
-def _dress(drawing: Figure, panel: Panel, place: dict[str, Any]) -> None:
-    """Give a pair of axes its titles, scales and window, and a map's colours their scale beside it."""
-    drawing.update_xaxes(title_text=literal(panel.x_title), type="log" if panel.x_log else "linear", **place)
-    drawing.update_yaxes(title_text=literal(panel.y_title), type="log" if panel.y_log else "linear", **place)
+def _panel(panel: Panel, palette: Palette, color_range: tuple[float, float]) -> PanelFigure:
+    data = [] if panel.surface is None else _surface(panel, panel.surface, color_range)
+    for series in panel.series:
+        points, look = panel.points(series), palette.look(series)
+        if points.is_dense and points.low:
+            data += _band(series, points, look, len(panel.series))
+        data.append(_line(panel, series, points, look) | {"name": literal(palette.name(series.label))})
+    data += [_reference(line, palette.look(line)) for line in panel.reference_lines]
+    return PanelFigure(shortened(panel.title), panel.y_title, data, _layout(panel))
+
+
+def _line(panel: Panel, series: Series, points: Points, look: Look) -> dict[str, Any]:
+    modes = ["lines"] if series.joined else []
+    if not (points.is_dense and series.joined):
+        modes.append("markers")
+    trace = {
+        "type": "scatter",
+        "x": points.x,
+        "y": points.y,
+        "legendgroup": series.label,
+        "mode": "+".join(modes),
+        "line": _line_style(look, LINE_WIDTH) | {"shape": "hv" if series.steps else "linear"},
+        "hovertemplate": _hover(panel, "%{y:.4g}"),
+    }
+    if look.marker:
+        trace["marker"] = {"symbol": look.marker.plotly, "size": 8, "color": look.colour}
     if panel.x_labels:
-        names = [literal(name) for name in panel.x_labels]
-        drawing.update_xaxes(
-            tickvals=list(range(len(names))), ticktext=names, range=[-0.5, len(names) - 0.5], showgrid=False, **place
-        )
+        trace["text"] = [literal(panel.x_labels[round(x)]) for x in points.x]
+    if points.low:
+        trace["customdata"] = [list(limits) for limits in zip(points.low, points.high, strict=True)]
+        trace["hovertemplate"] = _hover(panel, "%{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})")
+    if points.low and not points.is_dense:
+        trace["error_y"] = {
+            "array": [high - y for y, high in zip(points.y, points.high, strict=True)],
+            "arrayminus": [y - low for y, low in zip(points.y, points.low, strict=True)],
+            "thickness": 1,
+            "width": 3,
+        }
+    return trace
+
+
+def _line_style(look: Look, width: float) -> dict[str, Any]:
+    dash = ",".join(f"{width * length:g}px" for length in look.dash) if look.dash else "solid"
+    return {"color": look.colour, "dash": dash, "width": width}
+
+
+def _hover(panel: Panel, value: str) -> str:
+    if panel.y_labels:
+        return f"%{{fullData.name}}<br>{literal(panel.x_title)}: %{{x:.4g}}<extra></extra>"
+    x = "%{text}" if panel.x_labels else f"{literal(panel.x_title) or 'x'}: %{{x:.4g}}"
+    return f"%{{fullData.name}}<br>{x}<br>{literal(panel.y_title) or 'y'}: {value}<extra></extra>"
+
+
+def _band(series: Series, points: Points, look: Look, n_series: int) -> list[dict[str, Any]]:
+    red, green, blue = (int(look.colour[start : start + 2], 16) for start in (1, 3, 5))
+    edge = {
+        "type": "scatter",
+        "x": points.x,
+        "legendgroup": series.label,
+        "mode": "lines",
+        "line": {"width": 0.5, "color": f"rgba({red},{green},{blue},0.5)", "shape": "hv" if series.steps else "linear"},
+        "hoverinfo": "skip",
+    }
+    fill = {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},{band_opacity(n_series):.3g})"}
+    return [edge | {"y": points.low}, edge | {"y": points.high} | fill]
+
+
+def _reference(line: Line, look: Look) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "x": list(line.x),
+        "y": list(line.y),
+        "legendgroup": line.label,
+        "mode": "lines",
+        "line": _line_style(look, BOUND_WIDTH),
+        "hoverinfo": "skip",
+    }
+
+
+def _surface(panel: Panel, surface: Surface, color_range: tuple[float, float]) -> list[dict[str, Any]]:
+    title = literal(surface.title)
+    place = f"{literal(panel.x_title)}: %{{x:.4g}}<br>{literal(panel.y_title)}: %{{y:.4g}}"
+    grid = {"x": list(surface.x), "y": list(surface.y)}
+    cells = {
+        "type": "heatmap",
+        **grid,
+        "z": [[z if z is not None and math.isfinite(z) else None for z in row] for row in surface.z],
+        "zmin": color_range[0],
+        "zmax": color_range[1],
+        "colorscale": COLOUR_MAP.title(),
+        "hoverongaps": False,
+        "colorbar": {"title": {"text": title, "side": "right"}, "thickness": 12},
+        "hovertemplate": f"{place}<br>{title}: %{{z:.4g}}<extra></extra>",
+    }
+    chosen = {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 11, "color": CHOSEN, "line": {"width": 1.5, "color": "#ffffff"}},
+        "hovertemplate": f"chosen<br>{place}<extra></extra>",
+    }
+    found = [cells]
+    if surface.border is not None:
+        found += _contours(grid, *surface.border)
+    if surface.chosen is not None:
+        found.append(chosen | {"x": [surface.chosen[0]], "y": [surface.chosen[1]], "legendgroup": "chosen"})
+    return found
+
+
+def _contours(grid: dict[str, Any], heights: Sequence[Sequence[float]], level: float) -> list[dict[str, Any]]:
+    contour = {
+        "type": "contour",
+        **grid,
+        "z": [list(row) for row in heights],
+        "autocontour": False,
+        "contours": {"start": level, "end": level, "size": 1, "coloring": "none"},
+        "showscale": False,
+        "hoverinfo": "skip",
+    }
+    # White on black is visible on light and on dark cells.
+    return [contour | {"line": {"color": colour, "width": width}} for colour, width in (("#000", 3.5), ("#fff", 1.5))]
+
+
+def _layout(panel: Panel) -> dict[str, Any]:
+    has_grid = panel.surface is None
+    x = _axis(panel.x_title, panel.x_range if panel.x_log else None, panel.x_labels, has_grid)
+    y = _axis(panel.y_title, panel.y_range if panel.y_log else None, panel.y_labels, has_grid)
+    for axis, log in ((x, panel.x_log), (y, panel.y_log)):
+        axis["type"] = "log" if log else "linear"
+    if ticks := panel.measured_ticks:
+        x |= {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+    return {
+        "height": AXIS_HEIGHT + ROW_HEIGHT * len(panel.y_labels) if panel.y_labels else PANEL_HEIGHT,
+        "xaxis": x,
+        "yaxis": y,
+        "shapes": _shapes(panel),
+        "margin": {"l": 56, "r": 12, "t": 28, "b": 44},
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left"},
+        "showlegend": False,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
+        "font": {"size": 12, "family": "system-ui, sans-serif"},
+        "modebar": {"bgcolor": TRANSPARENT},
+        "template": {},
+    }
+
+
+def _shapes(panel: Panel) -> list[dict[str, Any]]:
+    shapes = [{**SHADE, "x0": x0, "x1": x1, "y0": y0, "y1": y1} for x0, x1, y0, y1 in panel.boxes]
+    if window := panel.shaded_range:
+        shapes.append({**SHADE, "x0": window[0], "x1": window[1], "y0": 0, "y1": 1, "yref": "y domain"})
     if panel.surface is not None:
-        _grey(drawing, place)
-    if panel.window is not None:
-        low, high = panel.window
-        if panel.x_log and low <= 0:
-            low = min([x for series in panel.series for x in series.x if x > 0], default=high)
-        drawing.add_vrect(low, high, fillcolor="#888888", opacity=0.18, line_width=0, layer="below", **place)
-    axes = drawing.get_subplot(**place)
-    bottom, top = axes.yaxis.domain
-    scale = {"x": axes.xaxis.domain[1], "xpad": 6, "y": (bottom + top) / 2, "len": top - bottom}
-    drawing.update_traces(colorbar=scale, selector={"type": "heatmap"}, **place)
+        # Grey where nothing was evaluated.
+        shapes.append({**SHADE, "x0": 0, "x1": 1, "xref": "x domain", "y0": 0, "y1": 1, "yref": "y domain"})
+    return shapes
 
 
-def _grey(drawing: Figure, place: dict[str, Any]) -> None:
-    """Put grey behind a map, which shows where it was not looked at."""
-    corners = {"xref": "x domain", "yref": "y domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
-    drawing.add_shape(type="rect", **corners, fillcolor="#888888", opacity=0.3, line_width=0, layer="below", **place)
-    drawing.update_xaxes(showgrid=False, **place).update_yaxes(showgrid=False, **place)
+def _axis(title: str, log_range: tuple[float, float] | None, names: Sequence[str], grid: bool) -> dict[str, Any]:
+    axis: dict[str, Any] = {
+        "title": {"text": literal(title), "standoff": 8},
+        "nticks": MAX_TICKS,
+        "tickformat": "~g",
+        "automargin": True,
+        "showgrid": grid,
+        "zeroline": False,
+    }
+    if log_range and (digits := log_digits(*log_range)):
+        axis["dtick"] = LOG_TICKS[digits]
+    if names:
+        axis |= {
+            "tickvals": list(range(len(names))),
+            "ticktext": [literal(name) for name in names],
+            "range": [-0.5, len(names) - 0.5],
+            "showgrid": False,
+        }
+    return axis

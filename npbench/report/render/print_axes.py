@@ -1,125 +1,122 @@
-"""One pair of axes of a chart for print: lines with their bars, bounds, maps and plain numbers."""
+"""One panel of a chart as Matplotlib axes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npbench.report.chart import Panel, Series
-from npbench.report.render.palette import VERMILION, Palette
+from npbench.report.chart import Panel, Points, Series, log_digits, shortened
+from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKERS = "os^Dv*PX"
-DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)))
-MANY = 25  # points that are not marked one by one any more, and have a band in place of bars
-FEW_DECADES = 30  # the quotient of an axis's ends below which decades alone would be too few numbers
-GREY, LIGHT = "0.9", "0.93"
-CHOSEN = VERMILION  # in no colour map used here
-BOUND: Any = {"color": "black", "linestyle": "-.", "linewidth": 0.8, "zorder": 1.5}
+GREY, SHADE = "0.9", "0.93"
+MAX_TICKS = 6
+LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
+BAR_DISTANCE = 1.6  # points between error bars at the same x
+MAX_NAMES_LENGTH = 40  # characters side by side below one axis
 
 
-def lines(axes: Axes, panel: Panel, palette: Palette) -> None:
-    """Draw the lines of a panel and dress its axes."""
+def draw_panel(axes: Axes, panel: Panel, palette: Palette) -> None:
+    """Draw the lines of a panel, and label its axes."""
     axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
-    for series in panel.series:
-        _line(axes, series, panel, palette)
-    if panel.identity and (ends := _ends(panel)):
-        curve = np.geomspace(*ends, 100) if panel.x_log or panel.y_log else np.linspace(*ends, 2)
-        axes.plot(curve, curve, label=panel.identity, **BOUND)
-    if panel.level:
-        axes.axhline(panel.level[1], label=panel.level[0], **BOUND)
-    if panel.window:
-        left, right = axes.get_xlim()
-        begin = max(panel.window[0], left) if panel.x_log else panel.window[0]
-        axes.axvspan(begin, panel.window[1], color=LIGHT, lw=0, zorder=0.4)  # below the grid, and below bands
-        axes.set_xlim(left, right)
+    for number, series in enumerate(panel.series):
+        _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
+    for line in panel.reference_lines:
+        axes.plot(line.x, line.y, label=line.label, lw=BOUND_WIDTH, zorder=1.5, **style(palette.look(line)))
+    _shade(axes, panel)
     axes.set_xlabel(typeset(panel.x_title))
     axes.set_ylabel(typeset(panel.y_title))
     if panel.surface is None:
         axes.grid()
         axes.spines[["top", "right"]].set_visible(False)
-    for axis, log in ((axes.xaxis, panel.x_log), (axes.yaxis, panel.y_log)):
-        _numbered(axis, log)
-    if panel.x_labels:
-        _named(axes, panel.x_labels)
+    _set_ticks(axes, panel)
 
 
-def _line(axes: Axes, series: Series, panel: Panel, palette: Palette) -> None:
-    columns = [series.x, series.y, *((series.low, series.high) if series.low and series.high else ())]
-    rows = zip(*columns, strict=True)
-    shown = [row for row in rows if (row[0] > 0 or not panel.x_log) and (row[1] > 0 or not panel.y_log)]
-    x, y, *limits = np.array(shown, dtype=float).reshape(-1, len(columns)).T
-    look: dict[str, Any] = {
-        "color": palette.colour(series.label),
-        "marker": MARKERS[palette.marker(series.label) % len(MARKERS)],
-        "linestyle": DASHES[palette.dash(series.label) % len(DASHES)] if series.joined else "none",
+def style(look: Look) -> dict[str, Any]:
+    """Return an appearance as Matplotlib's line properties."""
+    linestyle: Any = "none" if look.dash is None else (0, look.dash) if look.dash else "-"
+    return {
+        "color": "black" if look.colour == FOREGROUND else look.colour,
+        "marker": look.marker.matplotlib if look.marker else "",
+        "linestyle": linestyle,
     }
-    many = len(x) > MANY
-    if many:
-        # Some are marked all the same, so that lines are told apart without colours.
-        look["markevery"] = (palette.marker(series.label) * 3 % (len(x) // 6), len(x) // 6)
+
+
+def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: float) -> None:
+    points = panel.points(series)
+    about: dict[str, Any] = {"label": series.label, **style(look)}
     if series.steps:
-        look["drawstyle"] = "steps-post"
-    if limits and many:
-        low, high = limits
-        step: Literal["post"] | None = "post" if series.steps else None
-        axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0, step=step)
-    errors = [y - limits[0], limits[1] - y] if limits and not many else None
-    axes.errorbar(x, y, errors, label=typeset(series.label, math_too=False), capsize=1.5, elinewidth=0.7, **look)
-
-
-def _ends(panel: Panel) -> tuple[float, float] | None:
-    """Return the least and the largest x that can be drawn."""
-    found = [x for series in panel.series for x in series.x if x > 0 or not (panel.x_log or panel.y_log)]
-    return (min(found), max(found)) if found else None
-
-
-def _named(axes: Axes, names: Sequence[str]) -> None:
-    tight = sum(map(len, names)) > 40  # letters side by side in a column
-    axes.set_xticks(range(len(names)), [typeset(name, math_too=False) for name in names])
-    axes.tick_params(axis="x", length=0)
-    if tight:
-        for text in axes.get_xticklabels():
-            text.set(rotation=30, ha="right", rotation_mode="anchor")
-    axes.set_xlim(-0.5, len(names) - 0.5)
-
-
-def _numbered(axis: Any, log: bool) -> None:
-    """Label an axis with few plain numbers; a logarithmic one with 1, 2 and 5 of each decade if there are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-
-    if not log:
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        about["drawstyle"] = "steps-post"
+    if points.is_dense:
+        # A few markers, at other points for each series, tell lines apart without colours.
+        distance = len(points.x) // 6
+        about["markevery"] = (int(3 * abs(place) + 1) % distance, distance)
+        axes.plot(points.x, points.y, **about)
+        if points.low:
+            _draw_band(axes, points, look.colour, series.steps, len(panel.series))
         return
-    low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < FEW_DECADES else (1,), numticks=6))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    errors = None
+    if points.low:
+        errors = np.abs(np.array([points.low, points.high]) - points.y)
+        if series.joined:
+            about["transform"] = _moved(axes, BAR_DISTANCE * place)
+    axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **about)
+    # Matplotlib does not scale the axes to moved points.
+    for heights in (points.low or points.y, points.high or points.y):
+        axes.update_datalim(list(zip(points.x, heights, strict=True)))
+    axes.autoscale_view()
 
 
-def surface(axes: Axes, panel: Panel, colours: tuple[float, float]) -> Any:
-    """Draw the map of a panel, cells around the points looked at, and return what the colour bar belongs to."""
+def _moved(axes: Axes, distance: float) -> Any:
+    """Return a transform that moves what is drawn to the right, so that error bars do not hide each other."""
+    from matplotlib.transforms import offset_copy
+
+    return offset_copy(axes.transData, axes.get_figure(root=True), x=distance, units="points")
+
+
+def _draw_band(axes: Axes, points: Points, colour: str, steps: bool, n_series: int) -> None:
+    opacity = band_opacity(n_series)
+    axes.fill_between(
+        points.x, points.low, points.high, color=colour, alpha=opacity, lw=0, step="post" if steps else None
+    )
+    for edge in (points.low, points.high):
+        axes.plot(points.x, edge, color=colour, alpha=0.5, lw=0.4, drawstyle="steps-post" if steps else "default")
+
+
+def _shade(axes: Axes, panel: Panel) -> None:
+    """Shade the window and the boxes, below the grid and the bands."""
+    if window := panel.shaded_range:
+        limits = axes.get_xlim()
+        axes.axvspan(*window, color=SHADE, lw=0, zorder=0.4)
+        axes.set_xlim(limits)
+    for x0, x1, y0, y1 in panel.boxes:
+        axes.fill_between([x0, x1], y0, y1, color="black", alpha=0.12, lw=0, zorder=0.4)
+
+
+def draw_surface(axes: Axes, panel: Panel, color_range: tuple[float, float]) -> Any:
+    """Draw the colour map of a panel with cells around its points; return the mesh for the colour scale."""
     shown = panel.surface
     assert shown is not None
     z = np.array([[np.nan if value is None else value for value in row] for row in shown.z], dtype=float)
-    x, y = _edges(shown.x, panel.x_log), _edges(shown.y, panel.y_log)
-    mesh = axes.pcolormesh(x, y, z, vmin=colours[0], vmax=colours[1], cmap="cividis")
+    x, y = _cell_edges(shown.x, panel.x_log), _cell_edges(shown.y, panel.y_log)
+    mesh = axes.pcolormesh(x, y, z, vmin=color_range[0], vmax=color_range[1], cmap=COLOUR_MAP)
     if shown.border is not None:
-        figure, level = shown.border
-        for colour, width in (("black", 1.8), ("white", 0.8)):  # seen on dark cells and on light ones
-            axes.contour(shown.x, shown.y, np.array(figure, dtype=float), [level], colors=colour, linewidths=width)
+        heights, level = shown.border
+        # White on black is visible on light and on dark cells.
+        for colour, width in (("black", 1.8), ("white", 0.8)):
+            axes.contour(shown.x, shown.y, np.array(heights, dtype=float), [level], colors=colour, linewidths=width)
     if shown.chosen is not None:
         axes.plot(*shown.chosen, "D", ms=4.5, mfc=CHOSEN, mec="white")
     axes.set_facecolor(GREY)
     return mesh
 
 
-def _edges(centres: Sequence[float], log: bool) -> np.ndarray:
+def _cell_edges(centres: Sequence[float], log: bool) -> np.ndarray:
     """Return the boundaries of cells around increasing centres, half-way between them on their scale."""
     places = np.log(centres) if log else np.asarray(centres, dtype=float)
     steps = np.diff(places) if len(places) > 1 else np.ones(1)
@@ -127,13 +124,50 @@ def _edges(centres: Sequence[float], log: bool) -> np.ndarray:
     return np.exp(edges) if log else edges
 
 
+def _set_ticks(axes: Axes, panel: Panel) -> None:
+    for axis, log in ((axes.xaxis, panel.x_log), (axes.yaxis, panel.y_log)):
+        _set_number_ticks(axis, log)
+    if ticks := panel.measured_ticks:
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    if panel.x_labels:
+        axes.set_xticks(range(len(panel.x_labels)), [typeset(name, math_too=False) for name in panel.x_labels])
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlim(-0.5, len(panel.x_labels) - 0.5)
+        if sum(map(len, panel.x_labels)) > MAX_NAMES_LENGTH:
+            axes.tick_params(axis="x", rotation=30)
+            for text in axes.get_xticklabels():
+                text.set(ha="right", rotation_mode="anchor")
+    if panel.y_labels:
+        axes.set_yticks(range(len(panel.y_labels)), [typeset(name, math_too=False) for name in panel.y_labels])
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(-0.5, len(panel.y_labels) - 0.5)
+
+
+def _set_number_ticks(axis: Any, log: bool) -> None:
+    """Label an axis with few plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    few = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    if not log:
+        axis.set_major_locator(few)
+        return
+    if digits := log_digits(*axis.get_view_interval()):
+        axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
+    else:
+        axis.set_major_locator(few)
+        axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def typeset(text: str, math_too: bool = True) -> str:
-    r"""Return plain text for Matplotlib: P_fa with an index, and no other mark of mathematics taken for one.
+    r"""Return plain text for Matplotlib: ``P_fa`` gets a subscript, other marks of mathematics are literal.
 
     Examples
     --------
     >>> print(typeset("P_fa of file_1 at $ 5"))
     $P_{fa}$ of file_1 at \$ 5
     """
-    literal = text.replace("$", r"\$")
+    literal = shortened(text).replace("$", r"\$")
     return re.sub(r"\bP_([a-zA-Z]+)\b", r"$P_{\1}$", literal) if math_too else literal

@@ -1,1 +1,1 @@
-"""Descriptions of the data sets, by where they come from; none imports what reads or draws them."""
+"""Descriptions of the data sets, by origin, without imports of their loaders."""

@@ -1,4 +1,4 @@
-"""Data sets from laboratories and clinics; all but the first are read from files that users bring."""
+"""Biomedical data sets; all except proteomics are read from files that users bring."""
 
 from npbench.contracts import DataFile, Dataset
 
@@ -19,7 +19,7 @@ BIOMEDICAL = (
     Dataset(
         name="cod_rna",
         load="npbench_datasets.molecules:load_cod_rna",
-        title="Pairs of genome sequences: RNA that codes for no protein",
+        title="Pairs of genome sequences: non-coding RNA",
         positive="label +1, non-coding RNA, the rare class; negative: label -1",
         source="three files you bring, of the LIBSVM collection: cod-rna, cod-rna.t, cod-rna.r; parameter path",
         licence="none stated",
@@ -59,7 +59,7 @@ BIOMEDICAL = (
         load="npbench_datasets.molecules:load_ppi",
         title="Pairs of yeast proteins: interacting or not",
         positive="pairs known to interact, the rare class; negative: pairs drawn at random",
-        source="two files you bring: dipsPosPair.feature and dipsRandpairSub23w.feature; gaps are filled over all "
+        source="two files you bring: dipsPosPair.feature and dipsRandpairSub23w.feature; gaps are filled from all "
         "rows, as in the paper, which keeps 85 features; parameter path",
         licence="that of your files",
         citation="Qi, Bar-Joseph, Klein-Seetharaman (2006), Evaluation of different biological data and computational "
@@ -92,8 +92,7 @@ BIOMEDICAL = (
         name="tcga",
         load="npbench_datasets.molecules:load_tcga",
         title="Read counts of genes in tissue: tumour or normal",
-        positive="tumour, the majority: errors on normal tissue are held below a bound (Barlaud et al. 2015); "
-        "negative: normal",
+        positive="tumour, the majority: errors on normal tissue are bounded (Barlaud et al. 2015); negative: normal",
         source="a file you bring: genes in rows, TCGA barcodes above columns, .tsv or .parquet; parameters path, psi",
         licence="that of your file; open at the Genomic Data Commons",
         citation="The Cancer Genome Atlas Research Network (2014), Comprehensive molecular profiling of lung "

@@ -1,4 +1,4 @@
-"""Data sets that npbench draws."""
+"""Generated data sets."""
 
 from npbench.contracts import Dataset
 
@@ -19,7 +19,7 @@ GENERATED = (
     Dataset(
         name="gaussians",
         load="npbench_datasets.gaussians:load_gaussians",
-        title="Two Gaussians in the plane, of unlike covariances",
+        title="Two Gaussians in the plane, with different covariances",
         positive="the Gaussian around (1.75, 1.75), our choice; negative: the one around the origin",
         source="drawn by npbench; parameters n_pos, n_neg, seed",
         licence="none needed",
@@ -40,7 +40,7 @@ GENERATED = (
         name="negative_binomial",
         load="npbench_datasets.negative_binomial:load_negative_binomial",
         title="Counts of RNA sequencing, transformed: a fifth of the genes differ",
-        positive="the majority, as type I is of the minority (Barlaud et al. 2015); negative: the minority",
+        positive="the majority, since type I errors are on the minority (Barlaud et al. 2015); negative: the minority",
         source="drawn by npbench; parameters n_pos, n_neg, n_features, psi, share_changed, offset, median_count, "
         "expression_spread, depth_spread, transform, seed",
         licence="none needed",
@@ -49,8 +49,8 @@ GENERATED = (
     Dataset(
         name="qvalue_mixture",
         load="npbench_datasets.qvalue:load_qvalue_mixture",
-        title="Gaussian positives, a known share of which are false",
-        positive="around a mean at distance separation, the false ones like negatives; negative: around 0",
+        title="Gaussian positives with a known share of false ones",
+        positive="around a mean at distance separation, false ones as negatives; negative: around 0",
         source="drawn by npbench; parameters n_pos, n_neg, n_features, share_false, separation, seed",
         licence="none needed",
         citation="after the target-decoy model of Elias, Gygi (2007), Nature Methods 4(3), 207-214",
@@ -59,7 +59,7 @@ GENERATED = (
         name="rcv1_like",
         load="npbench_datasets.rcv1_like:load_rcv1_like",
         title="STAND-IN for rcv1, drawn: same size, density and class counts",
-        positive="documents of words that lean to it, the majority, as in rcv1",
+        positive="documents with the words of this class, the majority, as in rcv1",
         source="drawn by npbench; parameters n_pos, n_neg, n_features, density, separation, seed",
         licence="none needed",
         citation="sizes after Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Table I",
@@ -87,7 +87,7 @@ GENERATED = (
     Dataset(
         name="scalable",
         load="npbench_datasets.scalable:load_scalable",
-        title="Two Gaussians of any size, dense or sparse, for work on performance",
+        title="Two Gaussians of any size, dense or sparse, for performance tests",
         positive="the class shifted by separation; negative: the one around 0",
         source="drawn by npbench; parameters n_samples, n_features, density, imbalance, separation, seed",
         licence="none needed",

@@ -4,7 +4,7 @@ from npbench.contracts import DataFile, Dataset, Original
 from npbench_datasets.descriptions import addresses
 
 _COPIES = "https://raw.githubusercontent.com/lminvielle/mom-kde/ce3e2c3cfccf7bb5441b6dfdb6e725da7d787603/datasets"
-_IDA = "or, where present, ida/benchmarks.mat with the 100 divisions of the IDA repository"
+_IDA = "or, if present, ida/benchmarks.mat with the 100 divisions of the IDA repository"
 
 
 def _ida(name: str) -> Original:
@@ -66,7 +66,7 @@ IDA = (
         name="breast_cancer",
         load="npbench_datasets.ida:load_breast_cancer",
         title="Recurrence of breast cancer, Ljubljana",
-        positive="recurrence, the minority, as in the IDA repository (Davenport et al. 2006); negative: none",
+        positive="recurrence, the minority, as in the IDA repository (Davenport et al. 2006); negative: no recurrence",
         source=f"UCI data set 14, words coded by us, {_IDA}",
         licence="CC BY 4.0",
         citation="Zwitter, Soklic (1988), Breast Cancer, UCI, doi:10.24432/C51P4M",
@@ -88,7 +88,7 @@ IDA = (
         name="heart",
         load="npbench_datasets.ida:load_heart",
         title="Heart disease, Statlog",
-        positive="disease, the minority, as in the IDA repository (Davenport et al. 2006); negative: none",
+        positive="disease, the minority, as in the IDA repository (Davenport et al. 2006); negative: no disease",
         source=f"UCI data set 145, {_IDA}",
         licence="CC BY 4.0",
         citation="Statlog (Heart), UCI, doi:10.24432/C57303",
@@ -109,7 +109,7 @@ IDA = (
     Dataset(
         name="thyroid",
         load="npbench_datasets.ida:load_thyroid",
-        title="Thyroids that work too much or too little, by five laboratory tests",
+        title="Over- and underactive thyroids, by five laboratory tests",
         positive="classes 2 and 3, not normal, the minority, as in the IDA repository (Davenport et al. 2006); "
         "negative: class 1, normal",
         source=f"UCI data set 102, new-thyroid, {_IDA}",

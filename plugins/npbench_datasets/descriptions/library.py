@@ -20,10 +20,10 @@ LIBRARY = (
         name="rcv1",
         load="npbench_datasets.library:load_rcv1",
         title="Reuters news by words, RCV1-v2",
-        positive="all but category ECAT, the majority (Gasso et al. 2011); negative: ECAT, economics",
+        positive="all except category ECAT, the majority (Gasso et al. 2011); negative: ECAT, economics",
         source="scikit-learn, sklearn.datasets.fetch_rcv1; TF/IDF of the archive, not recomputed as in the paper "
         "(which has 47152 features)",
-        licence="term vectors, given out for research with leave from Reuters",
+        licence="term vectors, distributed for research with permission of Reuters",
         citation="Lewis, Yang, Rose, Li (2004), RCV1: A new benchmark collection for text categorization research, "
         "JMLR 5, 361-397",
         n_samples=804414,

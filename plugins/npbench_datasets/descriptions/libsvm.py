@@ -9,9 +9,9 @@ LIBSVM = (
         load="npbench_datasets.libsvm:load_a9a",
         title="Income above 50,000 dollars: adult in 123 binary features, sparse",
         positive="label +1, income above 50,000 dollars, the rare class; negative: label -1",
-        source="LIBSVM collection, made of UCI data set 2; both parts; 11868 rows occur again; 5528 of the test part "
+        source="LIBSVM collection, made from UCI data set 2; both parts; 11868 duplicate rows; 5528 of the test part "
         "have the features of one of the training part",
-        licence="none stated; made of Adult, CC BY 4.0",
+        licence="none stated; made from Adult, CC BY 4.0",
         citation="Platt (1998), Fast training of support vector machines using sequential minimal optimization",
         files=(
             DataFile(
@@ -38,7 +38,7 @@ LIBSVM = (
         title="Misfires of an engine, the challenge of IJCNN 2001 after its winner's transformation",
         positive="label +1, the rare class; negative: label -1",
         source="LIBSVM collection; training and validation part, then test part. The hash is that of the official text "
-        "packed by bzip2 -9",
+        "compressed by bzip2 -9",
         licence="none stated; a copy is under BSD-3",
         citation="Prokhorov (2001), IJCNN 2001 neural network competition; Chang, Lin (2001), IJCNN 2001 challenge: "
         "Generalization ability and text decoding",

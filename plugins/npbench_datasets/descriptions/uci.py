@@ -46,8 +46,8 @@ UCI = (
         load="npbench_datasets.adult:load_adult",
         title="Income up to or above 50,000 dollars, from a census",
         positive="class <=50K, the majority, with which Table 2 of Bach et al. (2006) agrees; negative: >50K",
-        source="UCI data set 2, both parts; education in words is left out, being there in numbers too; other words "
-        "are codes, '?' one of them; 52 rows occur again",
+        source="UCI data set 2, both parts; education in words is left out, as it is there in numbers; other words "
+        "are codes, including '?'; 52 duplicate rows",
         licence="CC BY 4.0",
         citation="Becker, Kohavi (1996), Adult, UCI, doi:10.24432/C5XW20",
         files=_ADULT,
@@ -59,9 +59,9 @@ UCI = (
     Dataset(
         name="adult_sample",
         load="npbench_datasets.adult:load_adult_sample",
-        title="Income up to or above 50,000 dollars: as many rows of adult as Bach et al. have, drawn",
+        title="Income up to or above 50,000 dollars: a sample of adult, of the size in Bach et al.",
         positive="class <=50K, as in adult; negative: >50K",
-        source="UCI data set 2, as adult; parameters n_samples, seed; which 2000 rows the paper took is not known",
+        source="UCI data set 2, as adult; parameters n_samples, seed; the 2000 rows of the paper are not known",
         licence="CC BY 4.0",
         citation="Becker, Kohavi (1996), Adult, UCI, doi:10.24432/C5XW20",
         files=_ADULT,
@@ -100,7 +100,7 @@ UCI = (
         load="npbench_datasets.uci:load_ionosphere",
         title="Radar returns from the ionosphere: good or bad",
         positive="class g, good, the majority, with which Table 2 of Bach et al. (2006) agrees; negative: class b, bad",
-        source="UCI data set 52; the second column, always 0, is left out; 1 row occurs again",
+        source="UCI data set 52; the second column, always 0, is left out; 1 duplicate row",
         licence="CC BY 4.0",
         citation="Sigillito, Wing, Hutton, Baker (1989), Ionosphere, UCI, doi:10.24432/C5W01B",
         files=(
@@ -120,8 +120,8 @@ UCI = (
         load="npbench_datasets.uci:load_letter",
         title="Images of capital letters: one of them against all others",
         positive="the letter in the parameter positive; by default Q, our choice (Narasimhan, Agarwal 2016 name none; "
-        "with it the SVM for the full AUC has the figure of their Table 4); negative: all others",
-        source="UCI data set 59; 1332 rows occur again",
+        "with it the SVM for the full AUC has the value in their Table 4); negative: all others",
+        source="UCI data set 59; 1332 duplicate rows",
         licence="CC BY 4.0",
         citation="Slate (1991), Letter Recognition, UCI, doi:10.24432/C5ZP40",
         files=(
@@ -141,7 +141,7 @@ UCI = (
         load="npbench_datasets.uci:load_magic",
         title="Showers of gamma rays and of hadrons in the MAGIC telescope",
         positive="class g, gamma, the majority (Gasso et al. 2011); negative: class h, hadron",
-        source="UCI data set 159; 115 rows occur again",
+        source="UCI data set 159; 115 duplicate rows",
         licence="CC BY 4.0",
         citation="Bock (2004), MAGIC Gamma Telescope, UCI, doi:10.24432/C52C8B",
         files=(
@@ -161,7 +161,7 @@ UCI = (
         load="npbench_datasets.uci:load_pageblocks",
         title="Blocks of a page layout: text or not",
         positive="class 1, text, the majority (Gasso et al. 2011); negative: classes 2 to 5, lines and pictures",
-        source="UCI data set 78, a .Z file: the program gzip unpacks it; 70 rows occur again",
+        source="UCI data set 78, a .Z file, unpacked by the program gzip; 70 duplicate rows",
         licence="CC BY 4.0",
         citation="Malerba (1995), Page Blocks Classification, UCI, doi:10.24432/C5J590",
         files=(
@@ -181,7 +181,7 @@ UCI = (
         load="npbench_datasets.uci:load_spambase",
         title="Spam e-mail by word frequencies",
         positive="class 0, not spam, the majority (Gasso et al. 2011); negative: class 1, spam",
-        source="UCI data set 94; 391 rows occur again",
+        source="UCI data set 94; 391 duplicate rows",
         licence="CC BY 4.0",
         citation="Hopkins, Reeber, Forman, Suermondt (1999), Spambase, UCI, doi:10.24432/C53G6X",
         files=(

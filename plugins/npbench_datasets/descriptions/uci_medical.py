@@ -10,7 +10,7 @@ UCI_MEDICAL = (
         title="Wisconsin breast cancer by nine grades, the original set",
         positive="class 4, malignant, the minority, with which Table 2 of Bach et al. (2006) agrees; negative: "
         "class 2, benign",
-        source="UCI data set 15; 16 of 699 rows, incomplete, and the sample number are left out; 234 rows occur again",
+        source="UCI data set 15; 16 of 699 rows, incomplete, and the sample number are left out; 234 duplicate rows",
         licence="CC BY 4.0",
         citation="Wolberg (1990), Breast Cancer Wisconsin (Original), UCI, doi:10.24432/C5HP4Z",
         files=(
@@ -52,7 +52,7 @@ UCI_MEDICAL = (
         title="Blood tests and drinking: the selector of the BUPA liver disorders",
         positive="selector 1, the minority, with which Table 2 of Bach et al. (2006) agrees; negative: selector 2",
         source="UCI data set 60; the label marks a train and a test part, not a diagnosis, but it is what makes the "
-        "paper's 6 features; 4 rows occur again",
+        "paper's 6 features; 4 duplicate rows",
         licence="CC BY 4.0",
         citation="Forsyth (1990), Liver Disorders, UCI, doi:10.24432/C54G67",
         files=(

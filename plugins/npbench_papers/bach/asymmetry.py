@@ -1,8 +1,8 @@
-"""ROC curves of classifiers trained on densities at all cost asymmetries, and their testing asymmetries.
+"""ROC curves of classifiers trained on densities at all cost asymmetries, and the asymmetries they are optimal for.
 
 Bach, Heckerman and Horvitz (2006), sections 2.2 and 4. A classifier is a point (u, v) of the ROC plane, with
-``u = P(f(x) >= 0 | y = -1)``, the false-alarm rate, and ``v = P(f(x) >= 0 | y = 1)``. Trained at the asymmetry gamma,
-it may be optimal for the 0-1 loss at another asymmetry: the testing asymmetry.
+``u = P(f(x) >= 0 | y = -1)``, the false-alarm rate, and ``v = P(f(x) >= 0 | y = 1)``. A classifier trained at the
+asymmetry gamma is optimal for the 0-1 loss at another one, the testing asymmetry, or at none.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from npbench.numerics.mixtures import GaussianMixture, Population
 from npbench_papers.bach.population import Loss, Minimisers, minimisers
 
 Array = np.ndarray
-RATE_TOLERANCE = 1e-9  # relative difference of equal rates
-MAX_DEVIATIONS = 8.0  # beyond the outermost mean, where an intercept is practically infinite
+SAME_RATE = 1e-9  # relative difference of rates that are equal up to rounding
+REACH = 8.0  # standard deviations beyond the outermost mean, where an intercept is practically infinite
 
 
 class RocCurve(NamedTuple):
     """ROC points of population classifiers trained at n asymmetries; arrays of shape (n,), ``w`` of shape (n, d).
 
-    ``u`` and ``v`` are the coordinates, ``du`` and ``dv`` their derivatives by ``logit(gamma)``, ``log_slope`` is the
-    logarithm of ``dv / du``, right also where rates are too small for a float, and ``beta`` is the testing asymmetry.
-    The last two are NaN where the curve stands still or falls. ``consistent`` says which points lie on the upper convex
-    hull of all; elsewhere beta has no meaning.
+    ``u`` and ``v`` are the coordinates, ``du`` and ``dv`` their derivatives by ``logit(gamma)``. ``log_slope`` is the
+    logarithm of ``dv / du``, accurate even where rates underflow, and ``beta`` is the testing asymmetry; both are NaN
+    where the curve stands still or falls. ``consistent`` marks the points on the upper convex hull of all; elsewhere
+    beta has no meaning.
     """
 
     gamma: Array
@@ -54,9 +54,11 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
     Parameters
     ----------
     population : Population
+        The classes.
     gamma : array of shape (n,)
         Training asymmetries in ]0, 1[.
     loss : {"square", "erf", "hinge"}
+        Loss of the training.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
     Raises
     ------
     ValueError
-        See :func:`npbench_papers.bach.population.minimisers`, which also takes most of the time.
+        As in :func:`npbench_papers.bach.population.minimisers`, which takes most of the time.
 
     Examples
     --------
@@ -96,12 +98,14 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
 
 
 def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
-    """Return the ROC points (u, v) of given slopes for intercepts from -inf to inf.
+    """Return the ROC points (u, v) of given weights as the intercept runs from -inf to inf.
 
     Parameters
     ----------
     population : Population
+        The classes.
     w : array of shape (n, d)
+        Weights.
     n_intercepts : int
         Number of intercepts, at least 2.
 
@@ -116,13 +120,13 @@ def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) 
     >>> u.round(3).tolist(), v.round(3).tolist()
     ([[0.0, 0.5, 1.0]], [[0.0, 0.5, 1.0]])
     """
-    both = [part.projected(w, np.zeros(len(w))) for part in (population.positive, population.negative)]
-    means, variances = (np.hstack(parts) for parts in zip(*both, strict=True))
-    reach = MAX_DEVIATIONS * np.sqrt(variances)
+    projected = [density.projected(w, np.zeros(len(w))) for density in (population.positive, population.negative)]
+    means, variances = (np.hstack(of_both) for of_both in zip(*projected, strict=True))
+    reach = REACH * np.sqrt(variances)
     low, high = (means - reach).min(axis=1), (means + reach).max(axis=1)
     b = np.linspace(-high, -low, n_intercepts, axis=1)
     slopes = np.repeat(w, n_intercepts, axis=0)
-    u, v = (part.tail(slopes, b.ravel()).reshape(b.shape) for part in (population.negative, population.positive))
+    u, v = (density.tail(slopes, b.ravel()).reshape(b.shape) for density in (population.negative, population.positive))
     return u, v
 
 
@@ -132,12 +136,12 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
     Parameters
     ----------
     u, v : arrays of shape (n,)
-        In [0, 1].
+        Rates in [0, 1].
 
     Returns
     -------
     u, v : arrays of shape (m,)
-        u increases strictly, from 0 to 1.
+        Vertices; u increases strictly from 0 to 1.
 
     Notes
     -----
@@ -162,16 +166,16 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
 
 
 def on_hull(u: Array, v: Array) -> Array:
-    """Return which ROC points lie on the upper convex hull of all points, (0, 0) and (1, 1), up to rounding.
+    """Return which ROC points lie on the upper convex hull of all of them and of (0, 0) and (1, 1), up to rounding.
 
-    This includes the left edge, u = 0, which holds rates that underflow.
+    This includes points on the left edge, u = 0, whose rates underflow.
 
     Examples
     --------
     >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
     [True, False, True]
     """
-    return (v >= (1.0 - RATE_TOLERANCE) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
+    return (v >= (1.0 - SAME_RATE) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -181,7 +185,7 @@ def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
 def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Array]:
     """Return log and sign of the derivative of ``P(w'x + b >= 0)`` by ``logit(gamma)``."""
     sloped = np.any(found.w, axis=1)
-    w, b, dw, db = (part[sloped] for part in found[:4])
+    w, b, dw, db = (array[sloped] for array in found[:4])
     (m, s2), (dm, _) = mixture.projected(w, b), mixture.projected(dw, db)
     half_ds2 = np.einsum("nj,ijk,nk->ni", w, mixture.covariances, dw)
     t, dt = m / np.sqrt(s2), (dm - m * half_ds2 / s2) / np.sqrt(s2)
@@ -192,11 +196,11 @@ def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Arra
 
 
 def _consistent(population: Population, found: Minimisers) -> Array:
-    """Return which points lie on the hull, each judged from the nearer corner, where its rates are exact."""
-    parts = population.negative, population.positive
-    alarms, hits = (part.log_tail(found.w, found.b) for part in parts)
-    rejections, misses = (part.log_tail(-found.w, -found.b) for part in parts)
-    # Rates too small for a float do not show on the hull whether a curve is below the diagonal.
+    """Return which points lie on the hull, measured from the nearer of (0, 0) and (1, 1), where rates keep digits."""
+    classes = population.negative, population.positive
+    alarms, hits = (density.log_tail(found.w, found.b) for density in classes)
+    rejections, misses = (density.log_tail(-found.w, -found.b) for density in classes)
+    # Where rates underflow, the hull cannot detect a curve below the diagonal.
     no_worse_than_chance = (hits >= alarms) & (rejections >= misses)
     u, v, x, y = np.exp([alarms, hits, misses, rejections])
     return no_worse_than_chance & np.where(u + v < 1.0, on_hull(u, v), on_hull(x, y))

@@ -1,6 +1,6 @@
-"""Training at extreme asymmetries: expansions as gamma tends to 0, for two mixtures of Gaussians.
+"""Expansions of trained classifiers as the asymmetry gamma tends to 0, for two mixtures of Gaussians.
 
-Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with misprints corrected. For gamma near 1 exchange the
+Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with corrected misprints. For gamma near 1, exchange the
 classes: :meth:`npbench.numerics.mixtures.Population.swapped`.
 """
 
@@ -25,24 +25,26 @@ class Tilt(NamedTuple):
 
 
 def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
-    """Return theta and xi for which ``exp(-theta'x) p(x)``, normalised, has the mean ``target``.
+    """Return theta and xi such that ``exp(-theta'x) p(x)``, normalised, has the mean ``target``.
 
-    They solve (11) to (13) in appendix A of the paper, where the target is the positives' mean, placed at the origin::
+    They solve (11) to (13) in appendix A of the paper, where the target is the positives' mean and the origin::
 
         theta = (sum_i xi_i S_i)^-1 sum_i xi_i (mu_i - target)
         xi_i  proportional to  pi_i exp(-theta'(mu_i - target) + theta'S_i theta / 2)
 
-    The paper minimises over xi in the simplex. Here the unconstrained dual is solved: theta minimises
+    The paper minimises over xi in the simplex. The dual, solved here, has no constraints: theta minimises
     ``log E exp(-theta'(x - target))``, the cumulant generating function, which is smooth and strictly convex.
 
     Parameters
     ----------
     mixture : GaussianMixture
+        The density p.
     target : array of shape (d,)
+        Mean after tilting.
 
     Notes
     -----
-    O(k d^2 + d^3) operations for each of a few Newton steps in a trust region.
+    A few Newton steps in a trust region, with O(k d^2 + d^3) operations each.
 
     Examples
     --------
@@ -76,13 +78,14 @@ def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
 
 
 def square_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
-    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 1, right up to O(gamma^2).
+    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 1, up to an error of O(gamma^2).
 
     ::
 
         w = 2 r S_neg^-1 m,   b = -1 + r (2 - 2 mu_neg' S_neg^-1 m),   r = gamma p_pos / p_neg
 
-    with m the difference of the class means. The paper's b lacks ``S_neg^-1`` in the proposition, not in its proof.
+    with m the difference of the class means. In the paper, ``S_neg^-1`` is missing from b in the proposition, but not
+    in its proof.
     """
     r = _odds(population) * gamma
     a = np.linalg.solve(population.negative.covariance, population.difference)
@@ -90,7 +93,7 @@ def square_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
 
 
 def erf_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
-    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 2, right up to a factor 1 + o(1).
+    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 2, up to a factor 1 + o(1).
 
     ::
 
@@ -103,23 +106,25 @@ def erf_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
 
 
 def regime(population: Population, loss: Literal["square", "erf"]) -> float:
-    """Return the constant A of Proposition 3, or A~ of Proposition 4, which decides the effect of extreme asymmetries.
+    """Return the constant A of Proposition 3, or A~ of Proposition 4; its sign decides about extreme asymmetries.
 
     ::
 
         A = min_i 1 / (a' S_neg_i a) - min_j 1 / (a' S_pos_j a)
 
     over components, with ``a = S_neg^-1 m`` for the square loss and ``a = S~_neg^-1 (mu_pos - mu~_neg)`` for the erf
-    loss. The widest component along a dominates the tail; the paper prints max for both min.
+    loss. The component with the largest variance along a decides the tail; the paper prints max instead of both min.
 
-    - A < 0: training at gamma near 0 gives classifiers worse than chance; use a less extreme gamma.
+    - A < 0: training at gamma near 0 gives classifiers worse than chance; only less extreme gamma are useful.
     - A > 0: the classifiers are good, but for a testing asymmetry far more extreme than gamma.
-    - A = 0, as for two Gaussians with the same covariance: undecided.
+    - A = 0, as for two Gaussians with the same covariance: both are possible.
 
     Parameters
     ----------
     population : Population
+        The classes.
     loss : {"square", "erf"}
+        Loss of the training.
 
     Examples
     --------
@@ -139,7 +144,7 @@ def log_slope(population: Population, gamma: Array, loss: Literal["square", "erf
         A p_neg^2 / (8 p_pos^2 gamma^2)     for the square loss,
         2 A~ log(1 / gamma)^2               for the erf loss
 
-    The paper's Proposition 4 lacks the square of the logarithm.
+    In the paper, the square of the logarithm is missing from Proposition 4.
     """
     A = regime(population, loss)
     if loss == "square":
@@ -160,4 +165,5 @@ def _direction(population: Population, loss: str) -> Array:
 
 
 def _widest(mixture: GaussianMixture, a: Array) -> float:
+    """Return the largest variance of a component along a."""
     return float(max(a @ mixture.covariances @ a))

@@ -1,4 +1,4 @@
-"""Newton's method for many small problems at once, smooth, convex and nonnegative."""
+"""Newton's method for many small problems at once: smooth, convex and nonnegative functions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 Array = np.ndarray
 
-SUFFICIENT_DECREASE = 1e-4  # Armijo: share of the decrease predicted by the slope
-ROUNDING = 1e-13  # relative decreases below this are lost in rounding, so the step is taken
+ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must achieve
+ROUNDING = 1e-13  # smaller relative decreases are lost in rounding, so that the step is accepted
 MAX_HALVINGS = 60
-TINY = 1e-20  # a value that is practically 0
-RIDGE = 1e-15  # relative to the trace of a Hessian, which may underflow in a flat problem
+ZERO_VALUE = 1e-20  # added to values, so that ratios are defined at 0
+RIDGE = 1e-15  # relative to the trace of the Hessian, which may be singular where the problem is flat
 
 
 class Positive(Protocol):
-    """n smooth convex nonnegative functions of p variables, evaluated at a point each."""
+    """n smooth convex nonnegative functions of p variables, each evaluated at its own point."""
 
     def value(self, points: Array) -> Array:
         """Return the values, of shape (n,), at points of shape (n, p); infinity is allowed."""
@@ -26,7 +26,7 @@ class Positive(Protocol):
 
 
 class Minima(NamedTuple):
-    """Points of shape (n, p); the largest entry of each gradient over the value, of shape (n,); number of steps."""
+    """Points of shape (n, p); largest entry of each gradient over the value, of shape (n,); number of steps."""
 
     points: Array
     residual: Array
@@ -39,16 +39,17 @@ def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter:
     Parameters
     ----------
     functions : Positive
+        Functions to minimise.
     start : array of shape (n, p)
-        Points with finite values.
+        Starting points, with finite values.
     tol : float
-        Stop when no entry of a gradient exceeds this share of the value, independently of scale.
+        Largest entry of a gradient, relative to the value, at which its problem is solved.
     max_iter : int
-        Maximum number of steps; see ``residual``.
+        Maximum number of steps; ``residual`` shows whether they sufficed.
 
     Notes
     -----
-    Each step is O(n p^3), besides the derivatives; the hardest problem determines their number.
+    Each step is O(n p^3), besides the derivatives. Their number is that of the hardest problem.
 
     Examples
     --------
@@ -79,14 +80,14 @@ def newton_step(gradient: Array, hessian: Array) -> Array:
 
 def _relative(gradient: Array, value: Array) -> Array:
     """Return the largest entry of each gradient as a share of the value."""
-    return np.abs(gradient).max(axis=1) / (value + TINY)
+    return np.abs(gradient).max(axis=1) / (value + ZERO_VALUE)
 
 
 def _length(functions: Positive, points: Array, step: Array, gradient: Array) -> Array:
-    """Return the first of 1, 1/2, 1/4, ... that sufficiently decreases each value (Armijo)."""
+    """Return the first of 1, 1/2, 1/4, ... that meets Armijo's condition, for each problem."""
     value, slope, length = functions.value(points), np.sum(gradient * step, axis=1), np.ones(len(points))
     for _ in range(MAX_HALVINGS):
-        wanted = (1.0 + ROUNDING) * value + SUFFICIENT_DECREASE * length * slope
+        wanted = (1.0 + ROUNDING) * value + ARMIJO * length * slope
         short = functions.value(points + length[:, np.newaxis] * step) > wanted
         if not short.any():
             break

@@ -1,4 +1,4 @@
-"""Linear classifiers trained on densities instead of samples, for many cost asymmetries at once.
+"""Linear classifiers trained on densities instead of samples, for many cost asymmetries.
 
 Bach, Heckerman and Horvitz (2006), section 4: for two classes that are mixtures of Gaussians, a loss phi and a training
 asymmetry gamma in ]0, 1[, the classifier ``f(x) = w'x + b`` minimises
@@ -19,25 +19,40 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetric_cost import AsymmetricCost, class_derivatives, class_value
-from npbench_papers.bach.expected_losses import ERF, HINGE, SQUARE, BlurredHinge, ExpectedLoss
+from npbench_papers.bach.expected_cost import (
+    ERF,
+    HINGE,
+    SQUARE,
+    AsymmetricCost,
+    BlurredHinge,
+    ExpectedLoss,
+    class_derivatives,
+    class_value,
+)
 from npbench_papers.bach.newton import Positive, minimise
 
 Array = np.ndarray
 Loss = Literal["square", "erf", "hinge"]
 
 LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
-MAX_LOG_RATIO = np.log(1e290)  # beyond, the product of a weight and a tail overflows
-EQUAL_MEANS = 1e-24  # squared distance of standardised means that is rounding error
-BLUR_WIDTHS = (1.0, 0.25, 0.0625, 0.0156, 0.0)  # of successive hinges, the last one sharp
+LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, products of a weight and a tail overflow or underflow
+SAME_MEAN = 1e-24  # squared distance of equal means of standardised features, up to rounding
+# Widths of the blurred hinges that lead to the sharp one; the second sequence is used if the first fails.
+HINGE_WIDTHS = ((1.0, 0.25, 0.0625, 0.0156, 0.0), (*0.5 ** np.arange(20.0), 0.0))
+SOLVED = 1e-9  # residual of a solved problem
 
 
 class Minimisers(NamedTuple):
     """Classifiers that minimise the expected loss at n asymmetries.
 
-    ``w`` (n, d) and ``b`` (n,); ``dw`` and ``db``, their derivatives by ``logit(gamma)`` (times
-    ``1 / (gamma (1 - gamma))`` for those by gamma); ``residual`` (n,), the largest entry of the gradient for
-    standardised features.
+    Parameters
+    ----------
+    w, b : arrays of shapes (n, d) and (n,)
+        Weights and intercepts.
+    dw, db : arrays of shapes (n, d) and (n,)
+        Their derivatives by ``logit(gamma)``; derivatives by gamma are ``1 / (gamma (1 - gamma))`` times as large.
+    residual : array of shape (n,)
+        Largest entry of the gradient, for standardised features.
     """
 
     w: Array
@@ -53,8 +68,9 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     Parameters
     ----------
     population : Population
+        The classes.
     gamma : array of shape (n,)
-        Asymmetries in ]0, 1[; neither class may weigh more than 1e290 times the other.
+        Training asymmetries in ]0, 1[, at which neither class weighs more than 1e290 times the other.
     loss : {"square", "erf", "hinge"}
         ``(u - 1)^2 / 2``, ``u Phi(u) - u + Phi'(u)``, ``max(0, 1 - u)``.
 
@@ -62,7 +78,7 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     -------
     Minimisers
         For the hinge loss, w is 0 and b is -1 or 1 if one class outweighs the other by the bound of
-        :func:`least_cost_ratio`: then no slope improves on w = 0, and all points get one label.
+        :func:`least_cost_ratio`: everything gets the same label.
 
     Raises
     ------
@@ -71,9 +87,9 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
 
     Notes
     -----
-    The square loss is a linear system. The others take Newton steps on all asymmetries together, until no entry of the
-    gradient exceeds 1e-11 of the cost. Both are divided by the smaller class's weight, so extreme asymmetries are
-    solved as accurately as others. A step is O(n k d^2 + n d^3) for k components.
+    The square loss leads to a linear system. The others take Newton steps, on all asymmetries together, until no entry
+    of the gradient exceeds 1e-11 of the cost. Both are divided by the smaller class weight, so that extreme asymmetries
+    are as accurate as others. A step is O(n k d^2 + n d^3) for k components.
 
     References
     ----------
@@ -87,13 +103,13 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     ([[1.14], [0.369]], [0.0, 5.613])
     """
     if loss not in LOSSES:
-        raise ValueError(f"unknown loss {loss!r}: expected one of {', '.join(LOSSES)}.")
+        raise ValueError(f"unknown loss {loss!r}: use one of {', '.join(LOSSES)}.")
     log_ratio = _checked_log_ratio(population, np.asarray(gamma, dtype=np.float64))
     standard, matrix, centre = population.standardised()
     cost = AsymmetricCost(standard, LOSSES[loss], log_ratio)
     points = {"square": _of_square_loss, "erf": _of_erf_loss, "hinge": _of_hinge_loss}[loss](cost)
     tangent, residual = np.zeros_like(points), np.zeros(len(points))
-    # At w = 0 the hinge loss has no derivatives, and its minimum does not move.
+    # Where w = 0, the hinge loss has no derivatives, and its minimum does not move.
     smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
     there = cost.only(smooth)
     tangent[smooth], residual[smooth] = there.tangent(points[smooth]), there.residual(points[smooth])
@@ -102,15 +118,15 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
 
 
 def least_cost_ratio(population: Population) -> float:
-    """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all points negative.
+    """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all samples are negative.
 
     From there, along ``g(x) = v'x + c``, the expected loss grows at the rate ``E[max(0, g) | y = -1]`` minus the cost
-    ratio times ``E[g | y = 1]``. So the ratio is the minimum of the former, subject to the latter being 1::
+    ratio times ``E[g | y = 1]``. Hence the ratio is the minimum of the former where the latter is 1::
 
         min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1].
 
     For one Gaussian of negatives it is the ratio r with ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the
-    Mahalanobis distance of the positives' mean. For the other end, see :meth:`Population.swapped`.
+    Mahalanobis distance of the positives' mean. For the other end, use :meth:`Population.swapped`.
 
     Examples
     --------
@@ -138,7 +154,7 @@ class _Rate:
 
 def _least_cost_ratio(standard: Population) -> float:
     m = standard.difference
-    if m @ m < EQUAL_MEANS:
+    if m @ m < SAME_MEAN:
         return 1.0
     seen = standard.negative.affine(np.eye(len(m)), standard.positive.mean)
     v = _sharpened(lambda loss: _Rate(seen, loss), np.zeros((1, len(m))))
@@ -159,7 +175,7 @@ def _of_square_loss(cost: AsymmetricCost) -> Array:
 def _of_erf_loss(cost: AsymmetricCost) -> Array:
     smaller = ndtri(expit(-np.abs(cost.log_ratio)))
     start = np.zeros((len(smaller), cost.population.positive.n_features + 1))
-    start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum among points with w = 0
+    start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum for w = 0
     return minimise(cost, start).points
 
 
@@ -174,16 +190,21 @@ def _of_hinge_loss(cost: AsymmetricCost) -> Array:
 
 
 def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Array:
-    """Minimise for ever sharper hinges: Newton's method is slow at sharp bends unless it starts close."""
-    for width in BLUR_WIDTHS:
-        start = minimise(problem(BlurredHinge(HINGE.kink, width)), start).points
-    return start
+    """Minimise for hinges that are less and less blurred: near a kink, Newton's method is slow from distant starts."""
+    for widths in HINGE_WIDTHS:
+        points = start
+        for width in widths:
+            found = minimise(problem(BlurredHinge(HINGE.kink, width)), points)
+            points = found.points
+        if found.residual.max(initial=0.0) <= SOLVED:
+            break
+    return points
 
 
 def _checked_log_ratio(population: Population, gamma: Array) -> Array:
     if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
-        raise ValueError(f"gamma must be an array of shape (n,) with values in ]0, 1[; got {gamma}.")
+        raise ValueError(f"gamma is {gamma}: it must be an array of shape (n,) with values in ]0, 1[.")
     log_ratio = population.log_cost_ratio(gamma)
-    if np.abs(log_ratio).max(initial=0.0) > MAX_LOG_RATIO:
+    if np.abs(log_ratio).max(initial=0.0) > LARGEST_LOG_RATIO:
         raise ValueError("one class outweighs the other by more than 1e290: use a less extreme gamma.")
     return log_ratio

@@ -1,4 +1,4 @@
-"""NP-ROC bands: guarantees of a score at every bound on false alarms, from held-out samples."""
+"""NP-ROC bands: confidence limits of both error rates at every bound on false alarms, from held-out samples."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from npbench.numerics.thresholds import above_each, umbrella_rank
 
 
 class Limits(NamedTuple):
-    """Limits at the thresholds of some ranks: numbers, or arrays of shape (n_ranks,).
+    """Thresholds at some ranks and their limits: each field is a number, or an array of shape (n_ranks,).
 
     Parameters
     ----------
     rank : int
-        k: the threshold is just above the k-th smallest score of the held-out negatives.
+        k: the threshold is just above the k-th smallest score of the left-out negatives.
     threshold : float
-        Threshold t of ``f = score - t``.
+        The t of ``f = score - t``.
     p_fa_high : float
-        Upper limit of the false-alarm rate: the smallest bound for which the umbrella rule takes this rank.
+        Upper limit of the false-alarm rate: the smallest bound for which the umbrella rule chooses this rank.
     p_nd : float
-        Share of the held-out positives missed.
+        Miss rate on the left-out positives.
     p_nd_low, p_nd_high : float
         Lower and upper limit of the miss rate.
     """
@@ -38,18 +38,18 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class NPROC:
-    """NP-ROC bands, returned by :func:`np_roc`.
+    """NP-ROC bands; made by :func:`np_roc`.
 
     Parameters
     ----------
     negatives : array of shape (n_neg,)
-        Scores of held-out negatives, ascending.
+        Scores of left-out negatives, ascending.
     positives : array of shape (n_pos,)
-        Scores of held-out positives, ascending.
+        Scores of left-out positives, ascending.
     delta : float
-        Probability with which each limit may fail.
+        Probability that a limit fails.
     thresholds : array of shape (n_neg,)
-        Values just above each of ``negatives``.
+        Thresholds just above each of ``negatives``.
     """
 
     negatives: np.ndarray
@@ -63,12 +63,12 @@ class NPROC:
         Parameters
         ----------
         rho : float
-            Bound, in ]0, 1[.
+            Bound on the false-alarm rate, in ]0, 1[.
 
         Raises
         ------
         ValueError
-            If there are too few negatives for the bound; the message states the number needed.
+            If the negatives are too few for this bound.
         """
         rank = umbrella_rank(len(self.negatives), rho, self.delta)
         return Limits(*(value.item() for value in self.limits(np.array(rank))))
@@ -76,13 +76,13 @@ class NPROC:
     def bands(self, most: int = 400) -> Limits:
         """Return the limits at all ranks, or at ``most`` evenly spaced ones, by ascending ``p_fa_high``.
 
-        Between two ranks the one with the smaller ``p_fa_high`` counts, so the bands are staircases.
+        Between two of them, the one with the smaller ``p_fa_high`` is valid: the bands are step functions.
         """
         n = len(self.negatives)
         return self.limits(np.linspace(n, 1, min(n, most)).round().astype(int))
 
     def limits(self, rank: np.ndarray) -> Limits:
-        """Return the limits at ranks in 1, ..., n_neg."""
+        """Return the limits at some ranks, in 1, ..., n_neg."""
         n_neg, n_pos = len(self.negatives), len(self.positives)
         threshold = self.thresholds[rank - 1]
         misses = np.searchsorted(self.positives, threshold, side="right")
@@ -99,31 +99,31 @@ class NPROC:
 def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) -> NPROC:
     """Return the NP-ROC bands of a score, in O(n log n).
 
-    For each rank k fixed in advance, the threshold t just above the k-th smallest score of the negatives has::
+    For each rank k, fixed in advance, the threshold t just above the k-th smallest score of the negatives satisfies::
 
         P(P_fa(t) <= p_fa_high) >= 1 - delta,   p_fa_high = Beta^-1(1 - delta; n_neg - k + 1, k)
         P(P_nd(t) >= p_nd_low)  >= 1 - delta,   p_nd_low  = Beta^-1(delta; m, n_pos - m + 1)       (0 if m = 0)
         P(P_nd(t) <= p_nd_high) >= 1 - delta,   p_nd_high = Beta^-1(1 - delta; m + 1, n_pos - m)   (1 if m = n_pos)
 
-    with m the number of held-out positives missed, for any distribution of the scores, ties included. The first holds
-    with equality without ties: it is the condition of the umbrella rule on an order statistic, solved for rho. The
-    threshold t does not depend on the positives, so the others are the one-sided limits of Clopper and Pearson; both
-    hold together with probability 1 - 2 delta. Limits hold at one rank, not at all ranks at once.
+    with m the number of left-out positives missed, for any distribution of the scores, including ties. The first is
+    the condition of the umbrella rule, solved for rho; without ties it is an equality. For the positives t is a fixed
+    number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with probability
+    1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
 
     Parameters
     ----------
     negatives : array of shape (n_neg,)
-        Scores of held-out negatives, finite, n_neg >= 1.
+        Scores of left-out negatives, finite, n_neg >= 1.
     positives : array of shape (n_pos,)
-        Scores of held-out positives, finite, n_pos >= 1. Both samples must be independent of each other and of the
-        training samples.
+        Scores of left-out positives, finite, n_pos >= 1. Both samples must be independent of each other and of the
+        training sample.
     delta : float
-        Probability with which each limit may fail, in ]0, 1[.
+        Probability that a limit fails, in ]0, 1[.
 
     Raises
     ------
     ValueError
-        If a sample is empty or not finite, or delta is out of range.
+        If a sample is empty or has values that are NaN or infinite, or delta is out of range.
 
     References
     ----------
@@ -144,12 +144,12 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     """
     negatives, positives = _ascending(negatives, "negatives"), _ascending(positives, "positives")
     if not 0 < delta < 1:
-        raise ValueError(f"delta is {delta!r}: the probability of failure must lie strictly between 0 and 1.")
+        raise ValueError(f"delta is {delta!r}: it must be strictly between 0 and 1.")
     return NPROC(negatives, positives, delta, above_each(negatives))
 
 
 def rate_above(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return upper limits of rates with ``errors`` out of n observed, exceeded with a probability of at most delta.
+    """Return upper limits of rates after ``errors`` errors in n trials, exceeded with probability at most delta.
 
     Each is the p with ``P(Binomial(n, p) <= errors) = delta``, and 1 if all n were errors.
 
@@ -164,7 +164,7 @@ def rate_above(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
 
 
 def rate_below(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return lower limits, each the p with ``P(Binomial(n, p) >= errors) = delta``, and 0 without errors.
+    """Return lower limits, each the p with ``P(Binomial(n, p) >= errors) = delta``, or 0 without errors.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def rate_below(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
 def _ascending(scores: np.ndarray, name: str) -> np.ndarray:
     scores = np.sort(np.asarray(scores, dtype=np.float64).ravel())
     if not len(scores):
-        raise ValueError(f"There are no scores of {name}: hold some {name} out of the fit.")
+        raise ValueError(f"There are no scores of {name}: leave some {name} out of the training sample.")
     if wrong := int(np.sum(~np.isfinite(scores))):
-        raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite: expected finite scores.")
+        raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite: all must be finite.")
     return scores

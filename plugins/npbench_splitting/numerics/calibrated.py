@@ -1,11 +1,11 @@
-"""Smooth calibrated losses: convex functions of a margin that come with an estimate of the posterior probability.
+"""Smooth calibrated losses: convex functions of a margin with an estimate of the posterior probability.
 
-A loss of this class (Barlaud, Combettes and Fillatre 2015, Assumption 1) is made from an increasing f with
-``f(-t) = 1 - f(t)`` and limits 0 and 1, which is read as the probability of the positive class at the score t:
+A loss of this class (Barlaud, Combettes and Fillatre 2015, Assumption 1) is defined by an increasing f with
+``f(-t) = 1 - f(t)`` and limits 0 and 1, the probability of the positive class given the score t:
 
     phi(t) = -t + int_{-inf}^t f(s) ds,   phi'(t) = f(t) - 1 = -f(-t),   phi''(t) = f'(t) <= f'(0).
 
-Where the integral diverges, as for the hinge, it is taken from 0 up to a constant.
+If the integral diverges, as for the hinge, it starts at 0 instead, which changes phi by a constant.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from scipy.special import expit
 Function = Callable[[np.ndarray], np.ndarray]
 Name = Literal["logistic", "matsusita", "hinge"]
 
-NEAR_ZERO = 1e-5  # margins at which the secant's curvature has too few digits left, and is that at 0
+NEAR_ZERO = 1e-5  # below this |t| the secant's curvature loses its digits, and phi''(0) replaces it
 
 
 @dataclass(frozen=True)
 class CalibratedLoss:
-    """A smooth calibrated loss, by functions that take and return arrays of any one shape.
+    """A smooth calibrated loss; its functions map an array to an array of the same shape.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class CalibratedLoss:
         return -self.derivative(-scores)
 
     def secant_curvature(self, margins: np.ndarray) -> np.ndarray:
-        """Return the c(t) = (f(t) - 1/2) / t of the parabola that touches phi at t and at -t and is nowhere below it.
+        """Return c(t) = (f(t) - 1/2) / t, the curvature of the parabola above phi that touches it at t and -t.
 
-        It is above phi''(t), and it falls with the distance from 0 like 1 / |t| only.
+        c(t) is at least phi''(t), and decreases only like 1 / |t|.
         """
         near = np.abs(margins) < NEAR_ZERO
         return np.where(near, self.curvature, (0.5 + self.derivative(margins)) / np.where(near, 1.0, margins))
@@ -84,7 +84,7 @@ def _logistic_second(t: np.ndarray) -> np.ndarray:
 
 def _matsusita(t: np.ndarray) -> np.ndarray:
     size = np.abs(t)
-    return 0.25 / (0.5 * np.hypot(1.0, t) + 0.5 * size) + np.maximum(0.0, -t)  # halves: no overflow at 1e308
+    return 0.25 / (0.5 * np.hypot(1.0, t) + 0.5 * size) + np.maximum(0.0, -t)  # halves avoid overflow at 1e308
 
 
 def _matsusita_derivative(t: np.ndarray) -> np.ndarray:
@@ -117,8 +117,8 @@ MATSUSITA = CalibratedLoss("matsusita", _matsusita, _matsusita_derivative, _mats
 HINGE = CalibratedLoss("hinge", _hinge, _hinge_derivative, _hinge_second, 0.5, 0.0, bounded=False)
 """``max(0, -t) - ln(1 + |t|) / 2``, of ``f(t) = (1 + t / (1 + |t|)) / 2``.
 
-Equation (25) as printed has slopes of -3/4 and -1/4 on either side of 0; this one is smooth. It falls without end as t
-grows, like a logarithm, and phi(0) = 0: what binds is a negative tau.
+Equation (25) as printed has slopes of -3/4 and -1/4 on the two sides of 0; this loss is smooth. It decreases to -inf
+like a logarithm as t grows, and phi(0) = 0, so that only a negative tau is a constraint.
 """
 
 LOSSES: dict[Name, CalibratedLoss] = {loss.name: loss for loss in (LOGISTIC, MATSUSITA, HINGE)}

@@ -21,18 +21,18 @@ class GroupBound:
     rows : array
         Indices of rows of X_neg, or a mask of them; not empty.
     tau : float
-        The bound; positive for losses that are.
+        Bound on the mean; positive if the loss is.
     """
 
     rows: np.ndarray
     tau: float
 
     def shares(self, n_neg: int) -> np.ndarray:
-        """Return the weights of the rows in the mean."""
+        """Return the weight of each negative in the mean."""
         shares = np.zeros(n_neg)
         shares[self.rows] = 1.0
         if not shares.any():
-            raise ValueError("a bound on a group needs one negative of it at least, but rows is empty.")
+            raise ValueError("GroupBound.rows is empty: it must contain at least one negative.")
         return shares / shares.sum()
 
 
@@ -43,9 +43,9 @@ class Ball:
     Parameters
     ----------
     radius : float
-        Positive.
+        Bound on the norm; positive.
     features : array of int, optional
-        Weights that count; all by default. An intercept is usually left out.
+        Indices of the weights in the norm; all by default. An intercept is usually left out.
     """
 
     radius: float
@@ -61,7 +61,7 @@ class Ball:
         return counted / (np.linalg.norm(counted) or 1.0)
 
     def curvature(self, w: np.ndarray) -> np.ndarray:
-        """Return a diagonal above the Hessian, exact at right angles to the gradient."""
+        """Return a diagonal matrix above the Hessian, equal to it on vectors orthogonal to the gradient."""
         counts = np.ones_like(w) if self.features is None else np.zeros_like(w)
         counts[self.features] = 1.0
         return counts / max(float(np.linalg.norm(self._counted(w))), self.radius)
@@ -81,8 +81,9 @@ class HalfSpace:
     Parameters
     ----------
     normal : array of shape (n_features,)
-        Not zero.
+        Normal vector; not zero.
     bound : float
+        Bound on ``normal'w``.
     """
 
     normal: np.ndarray
@@ -93,7 +94,7 @@ class HalfSpace:
         return float(self.normal @ w) - self.bound
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Return the normal, whatever the w."""
+        """Return the normal."""
         return self.normal
 
     def curvature(self, w: np.ndarray) -> np.ndarray:
@@ -114,21 +115,21 @@ class MeanLosses:
     loss : CalibratedLoss
         The phi.
     sign : {1.0, -1.0}
-        Of the class.
+        Sign of the class.
     shares : array of shape (n_means, n_samples)
-        Weights, of sum 1 for each mean.
+        Weights of the samples; those of each mean sum to 1.
     """
 
     def __init__(self, X: Any, loss: CalibratedLoss, sign: float, shares: np.ndarray) -> None:
         self.X, self.loss, self.sign, self.shares = X, loss, sign, shares
 
     def at(self, w: np.ndarray) -> MeanLossesAt:
-        """Return the means at w, for one product with X."""
+        """Return the means at w; takes one product with X."""
         return MeanLossesAt(self, self.sign * (self.X @ w))
 
 
 class MeanLossesAt:
-    """Values of mean losses at one w, and on demand their derivatives."""
+    """Values of mean losses at one w; derivatives are computed on demand."""
 
     def __init__(self, means: MeanLosses, margins: np.ndarray) -> None:
         self._of, self.margins = means, margins
@@ -139,7 +140,7 @@ class MeanLossesAt:
         return self._of.sign * self._of.loss.derivative(self.margins)
 
     def gradient(self, j: int) -> np.ndarray:
-        """Return the gradient of the j-th mean, for one product with the transpose of X."""
+        """Return the gradient of the j-th mean; takes one product with the transpose of X."""
         return self._of.X.T @ (self._of.shares[j] * self._slopes)
 
     @cached_property
@@ -148,20 +149,20 @@ class MeanLossesAt:
         return (self._of.X.T @ (self._of.shares * self._slopes).T).T
 
     def curvature_shares(self, secant: bool) -> np.ndarray:
-        """Return the curvatures of all means, summed with weights by which each has a total of 1."""
+        """Return the sum of the curvatures of all means, each scaled to a total of 1."""
         each = self._of.shares * self._curvatures(secant)
         totals = each.sum(axis=1, keepdims=True)
         return (each / np.where(totals > 0.0, totals, 1.0)).sum(axis=0)
 
     def close_to_least(self, tol: float) -> bool:
-        """Return whether the first mean is within ``tol`` of phi(0) above the least that it can be."""
+        """Return whether the first mean is at most ``tol`` phi(0), for a loss with infimum 0."""
         loss = self._of.loss
         return loss.bounded and bool(self.values[0] <= tol * loss.at_zero)
 
     def curvature(self, weights: np.ndarray, secant: bool) -> np.ndarray:
-        """Return d of shape (n_samples,) such that X'DX is the Hessian of the means weighted and summed.
+        """Return d of shape (n_samples,) such that X' diag(d) X is the Hessian of the weighted sum of the means.
 
-        With ``secant``, that of parabolas above the losses.
+        With ``secant``, parabolas above the losses replace the losses.
         """
         return (weights @ self._of.shares) * self._curvatures(secant)
 
@@ -171,7 +172,7 @@ class MeanLossesAt:
 
 
 class Region:
-    """What the weights are constrained to: ``phi_neg(w) <= tau`` and further constraints.
+    """Feasible set of the weights: bounds on mean losses of negatives, and geometric constraints (balls, half-spaces).
 
     Parameters
     ----------
@@ -180,14 +181,14 @@ class Region:
     loss : CalibratedLoss
         The phi.
     constraints : sequence of Constraint
-        In the order in which their excesses and multipliers are given.
+        Constraints; excesses and multipliers have the same order.
     """
 
     def __init__(self, X_neg: Any, loss: CalibratedLoss, constraints: Sequence[Constraint]) -> None:
         bounds = [c for c in constraints if isinstance(c, GroupBound)]
-        self.plain = [c for c in constraints if not isinstance(c, GroupBound)]
+        self.geometric = [c for c in constraints if not isinstance(c, GroupBound)]
         is_mean = np.array([isinstance(c, GroupBound) for c in constraints], dtype=bool)
-        self.of_means, self.of_plain = np.flatnonzero(is_mean), np.flatnonzero(~is_mean)
+        self.of_means, self.of_geometric = np.flatnonzero(is_mean), np.flatnonzero(~is_mean)
         self.rank = np.where(is_mean, np.cumsum(is_mean), np.cumsum(~is_mean)) - 1
         self.taus = np.array([c.tau for c in bounds])
         shares = np.array([c.shares(X_neg.shape[0]) for c in bounds]).reshape(len(bounds), X_neg.shape[0])
@@ -196,7 +197,7 @@ class Region:
         self.scales = np.where(scales > 0.0, scales, 1.0)
 
     def at(self, w: np.ndarray) -> RegionAt:
-        """Return the constraints at w, for one product with X_neg."""
+        """Return the constraints at w; takes one product with X_neg."""
         return RegionAt(self, w)
 
 
@@ -205,42 +206,42 @@ def _size(constraint: Ball | HalfSpace) -> float:
 
 
 class RegionAt:
-    """Constraints at one w: their excess, and on demand their gradients and curvature."""
+    """Excess of the constraints at one w; gradients and curvature are computed on demand."""
 
     def __init__(self, region: Region, w: np.ndarray) -> None:
         self._of, self._w = region, w
         self.means = region.means.at(w)
         self.excess = np.empty(len(region.rank))
         self.excess[region.of_means] = self.means.values - region.taus
-        self.excess[region.of_plain] = [c.excess(w) for c in region.plain]
+        self.excess[region.of_geometric] = [c.excess(w) for c in region.geometric]
 
     def gradient(self, j: int) -> np.ndarray:
-        """Return the gradient of the j-th constraint, for one product with the transpose of X_neg if it is a mean."""
+        """Return the gradient of the j-th constraint; a mean loss takes one product with the transpose of X_neg."""
         k = self._of.rank[j]
-        return self.means.gradient(k) if j in self._of.of_means else self._of.plain[k].gradient(self._w)
+        return self.means.gradient(k) if j in self._of.of_means else self._of.geometric[k].gradient(self._w)
 
     @cached_property
     def gradients(self) -> np.ndarray:
         """All gradients, of shape (n_constraints, n_features)."""
         gradients = np.empty((len(self._of.rank), len(self._w)))
         gradients[self._of.of_means] = self.means.gradients
-        for j, c in zip(self._of.of_plain, self._of.plain, strict=True):
+        for j, c in zip(self._of.of_geometric, self._of.geometric, strict=True):
             gradients[j] = c.gradient(self._w)
         return gradients
 
     def curvature(self, multipliers: np.ndarray, secant: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return c and d such that ``X_neg' C X_neg + D`` is the Hessian of the constraints, weighted and summed.
+        """Return c and d such that ``X_neg' diag(c) X_neg + diag(d)`` is the Hessian of the constraints' weighted sum.
 
-        With ``secant``, that of parabolas above the losses.
+        With ``secant``, parabolas above the losses replace the losses.
         """
-        plain = np.zeros_like(self._w)
-        for j, c in zip(self._of.of_plain, self._of.plain, strict=True):
-            plain += multipliers[j] * c.curvature(self._w)
-        return self.means.curvature(multipliers[self._of.of_means], secant), plain
+        diagonal = np.zeros_like(self._w)
+        for j, c in zip(self._of.of_geometric, self._of.geometric, strict=True):
+            diagonal += multipliers[j] * c.curvature(self._w)
+        return self.means.curvature(multipliers[self._of.of_means], secant), diagonal
 
 
 class Point(NamedTuple):
-    """Weights with the objective, a mean loss, and the constraints there."""
+    """Weights, with the objective (a mean loss) and the constraints at them."""
 
     w: np.ndarray
     objective: MeanLossesAt
@@ -253,16 +254,16 @@ class Point(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An outer step of a method: where it led, and how.
+    """An outer step of a method.
 
     Parameters
     ----------
     point : Point
-        The next one.
+        Point reached.
     gaps : list of float
-        The largest excess before the first and after each cut of its projection.
+        Largest excess before the first and after each cut of the projection.
     promised : float
-        The decrease of the Lagrangian that the step was to make, 0 where none is estimated.
+        Expected decrease of the Lagrangian; 0 if not estimated.
     """
 
     point: Point

@@ -1,14 +1,17 @@
-"""Newton's method for a mean loss under constraints, with the gradient step and the projection in a metric that moves.
+"""Newton's method for a mean loss under constraints: gradient step and projection in a variable metric.
 
-An iteration of the splitting method, "step against the gradient, then project", for the scalar product of the matrix
+Each iteration is a step of the splitting method, "step against the gradient, then project", in the scalar product of
 
-    M = Hessian of F(w) + sum_j m_j Hessian of g_j(w)   (the Lagrangian's)
+    M = Hessian of F(w) + sum_j m_j Hessian of g_j(w)   (the Hessian of the Lagrangian)
 
-in place of the identity: a variable metric forward-backward step. Its projection is again by outer approximation,
-in two stages. First onto the half-spaces that the linearised constraints cut off at w, all at once: that is a step of
-sequential quadratic programming, whose multipliers are the next m_j, and near a solution it squares the error. Then
-the rest of the way onto the set, by cuts that are few as the point is near. So all iterates are feasible, and F
-never rises: where it would, the step is halved before it is projected, and then M is made larger.
+instead of the identity: a variable metric forward-backward step. The projection has two stages:
+
+1. Onto all half-spaces of the constraints linearised at w. This is a step of sequential quadratic programming, which
+   squares the error near a solution. Its multipliers are the next m_j.
+2. From there onto the set by outer approximation, with few cuts since the point is near.
+
+All iterates are feasible, and F never increases: if it would, the step is halved before its projection, and M is
+enlarged if that does not help.
 """
 
 from __future__ import annotations
@@ -25,44 +28,45 @@ from npbench_splitting.numerics.projection import polyhedron_multipliers, projec
 
 
 class Attempt(NamedTuple):
-    """A metric to try: M from parabolas above the losses or from second derivatives, and the share of damping."""
+    """A metric to try: M from parabolas above the losses (``secant``) or second derivatives, and its damping."""
 
     secant: bool
     damping: float
 
 
-LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least gives directions without curvature some
-UNKNOWN = 1e300  # as a promise, or a factor of one, of which nothing is known
-FAITHFUL = 1e-6  # damping up to which the decrease that a step promises is about what there is to be had
-FLOOR = 1e-6  # of the curvature of F: the least of each mean in M, for directions in which F has none
-CHUNK = 2000  # rows of a sparse matrix that are dense at a time
-HALVINGS = 4  # of a step before the damping is raised
-INNER_STEPS = 25  # cuts beyond which a shorter step is tried: near the set, two or three are usual
-SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must make
+LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least keeps M positive definite
+UNKNOWN_DECREASE = 1e300
+MAX_PREDICTIVE_DAMPING = 1e-6  # with more, the promised decrease underestimates the distance to the minimum
+LEAST_CURVATURE_SHARE = 1e-6  # of each mean loss in M, relative to F: for directions in which F has no curvature
+ROWS_PER_BLOCK = 2000  # of a sparse matrix, converted to dense at a time
+HALVINGS = 4  # of a step, before the damping is raised
+MAX_CUTS = 25  # then a shorter step is tried; near the set, two or three cuts are usual
+ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step must achieve
 ROUNDING = 1e-14
 
 
 def weighted_gram(X: Any, weights: np.ndarray) -> np.ndarray:
-    """Return ``X' diag(weights) X`` for weights that are not negative. O(n d^2), in blocks where X is sparse."""
+    """Return ``X' diag(weights) X`` for nonnegative weights. O(n d^2), in blocks of rows if X is sparse."""
     roots = np.sqrt(weights)[:, np.newaxis]
     if not sparse.issparse(X):
         scaled = roots * X
         return scaled.T @ scaled
     gram = np.zeros((X.shape[1], X.shape[1]))
-    for first in range(0, X.shape[0], CHUNK):
-        scaled = roots[first : first + CHUNK] * X[first : first + CHUNK].toarray()
+    for first in range(0, X.shape[0], ROWS_PER_BLOCK):
+        scaled = roots[first : first + ROWS_PER_BLOCK] * X[first : first + ROWS_PER_BLOCK].toarray()
         gram += scaled.T @ scaled
     return gram
 
 
 class Metric:
-    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a semi-definite M with a share of its diagonal added.
+    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a semi-definite M plus a share of its diagonal.
 
     Parameters
     ----------
     M : array of shape (n_features, n_features)
+        Symmetric positive semi-definite matrix.
     damping : float
-        The share, positive.
+        Share of the diagonal that is added; positive.
     """
 
     def __init__(self, M: np.ndarray, damping: float) -> None:
@@ -73,17 +77,17 @@ class Metric:
         self._factor = np.linalg.cholesky(scaled)
 
     def of_gradients(self, gradients: np.ndarray) -> np.ndarray:
-        """Return gradients in w, one or in rows, as gradients in z."""
+        """Convert a gradient in w, or rows of them, to gradients in z."""
         scaled = (gradients / self._scale).T
         return solve_triangular(self._factor, scaled, lower=True, check_finite=False).T
 
     def to_weights(self, z: np.ndarray) -> np.ndarray:
-        """Return the step in w of a step in z."""
+        """Convert a step in z to a step in w."""
         return solve_triangular(self._factor, z, lower=True, trans=1, check_finite=False) / self._scale
 
 
 class Near:
-    """Constraints around a point in the coordinates of a metric: what :func:`project` is to project onto there."""
+    """Constraints around a point in the coordinates of a metric, for :func:`project`."""
 
     def __init__(self, region: Region, metric: Metric, origin: np.ndarray) -> None:
         self._region, self._metric, self._origin = region, metric, origin
@@ -94,7 +98,7 @@ class Near:
 
 
 class NearAt:
-    """The region at a point, with gradients in z."""
+    """Constraints at a point, with gradients in z."""
 
     def __init__(self, place: RegionAt, metric: Metric, scales: np.ndarray) -> None:
         self.place, self._metric = place, metric
@@ -107,7 +111,7 @@ class NearAt:
 
 
 class Cut(NamedTuple):
-    """The step z onto the half-spaces, their multipliers, and the decrease of the Lagrangian that it promises."""
+    """Step z onto the half-spaces, their multipliers, and the expected decrease of the Lagrangian."""
 
     z: np.ndarray
     multipliers: np.ndarray
@@ -120,12 +124,14 @@ def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
     Parameters
     ----------
     q : array of shape (n_features,)
+        Gradient of the objective in z.
     B : array of shape (n_cuts, n_features)
+        Gradients of the constraints in z.
     excess : array of shape (n_cuts,)
-        The half-spaces must have a point in common.
+        Values of the constraints; the half-spaces must have a point in common.
     """
     multipliers = polyhedron_multipliers(B, excess - B @ q)
-    if multipliers is None:  # only by rounding, at a point that is all but feasible
+    if multipliers is None:  # a rounding error: the point is nearly feasible
         multipliers = np.zeros(len(B))
     z = -q - multipliers @ B
     return Cut(z, multipliers, 0.5 * float(z @ z) + float(multipliers @ np.abs(excess)))
@@ -134,24 +140,24 @@ def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
 def newton_moves(
     objective: MeanLosses, region: Region, start: Point, multipliers: np.ndarray, tol: float
 ) -> Iterator[Move]:
-    """Yield the steps of the method, until none lowers the objective any more.
+    """Yield the steps of the method, until no step lowers the objective.
 
     Parameters
     ----------
     objective : MeanLosses
-        Of one mean, the F.
+        The F, a single mean.
     region : Region
         The g_j.
     start : Point
-        Feasible to ``tol``, as all that follow.
+        Starting point, feasible to ``tol``.
     multipliers : array of shape (n_constraints,)
-        For the first metric; not negative.
+        Multipliers of the first metric; nonnegative.
     tol : float
-        Excess, relative to the region's scales, that is taken to be none.
+        Accepted excess, relative to the region's scales.
 
     Notes
     -----
-    A step takes O(n n_features^2 + n_features^3) for the metric, and for each cut one product with X_neg, one with its
+    A step takes O(n n_features^2 + n_features^3) for the metric. Each cut takes one product with X_neg, one with its
     transpose and O(n_features^2).
 
     References
@@ -173,10 +179,10 @@ def newton_moves(
 
 
 def _attempts(damping: float) -> Iterator[Attempt]:
-    """Yield metrics to try in turn.
+    """Yield the metrics to try, in order.
 
-    Where losses are all but linear, second derivatives promise steps that are far too long, however damped; parabolas
-    above the losses then take their place.
+    Where losses are nearly linear, second derivatives give steps that are far too long, however damped. Parabolas above
+    the losses then replace them.
     """
     while damping <= MOST_DAMPING:
         yield Attempt(False, damping)
@@ -188,7 +194,7 @@ def _attempts(damping: float) -> Iterator[Attempt]:
 def _step(
     objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, attempt: Attempt, tol: float
 ) -> tuple[Move | None, np.ndarray]:
-    """Return the step in one metric, if there is one, and the multipliers of its cuts."""
+    """Return the step in one metric, None if it fails, and the multipliers of its cuts."""
     try:
         H = _lagrangian_hessian(objective, region, point, _damped(multipliers, region, point, attempt), attempt.secant)
         metric = Metric(H, attempt.damping)
@@ -199,40 +205,49 @@ def _step(
         metric.of_gradients(point.place.gradients),
         point.place.excess,
     )
-    faithful = not attempt.secant and attempt.damping <= FAITHFUL
-    cut = cut._replace(promised=_overweight(multipliers, cut.multipliers) * cut.promised if faithful else UNKNOWN)
+    if attempt.secant or attempt.damping > MAX_PREDICTIVE_DAMPING:
+        promised = UNKNOWN_DECREASE
+    else:
+        promised = _underestimation(multipliers, cut.multipliers) * cut.promised
+    cut = cut._replace(promised=promised)
     return _along(objective, region, point, metric, cut, tol), cut.multipliers
 
 
 def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Attempt) -> np.ndarray:
-    """Return multipliers for the metric: those of balls grow with the damping, to a metric in which they are round."""
+    """Return multipliers for the metric; those of balls grow with the damping, so that balls become round in it."""
     damped = multipliers.copy()
-    damped[region.of_plain] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
+    damped[region.of_geometric] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
     return damped
 
 
-def _overweight(assumed: np.ndarray, found: np.ndarray) -> float:
-    """Return by how much a metric was too large, and the promise of its step too small, for multipliers too large."""
+def _underestimation(assumed: np.ndarray, found: np.ndarray) -> float:
+    """Return the factor by which too large multipliers made the metric too large and the promised decrease too small.
+
+    Parameters
+    ----------
+    assumed, found : arrays of shape (n_constraints,)
+        Multipliers that made the metric, and those of the step.
+    """
     if np.any(assumed[found == 0.0] > 0.0):
-        return UNKNOWN
+        return UNKNOWN_DECREASE
     present = found > 0.0
     return float(np.max(assumed[present] / found[present], initial=1.0))
 
 
 def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, cut: Cut, tol: float) -> Move | None:
-    """Take the longest step, of the whole and its halves, that lowers the objective when projected."""
+    """Take the longest of the full step and its halvings that lowers the objective after projection."""
     direction = metric.to_weights(cut.z)
-    # A point outside by rounding may have to rise in order to come in.
+    # The objective may have to increase to bring a point that is infeasible by rounding back into the set.
     allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + ROUNDING * abs(point.value)
     for t in 0.5 ** np.arange(HALVINGS + 1):
         origin = point.w + t * direction
-        near = project(np.zeros_like(origin), Near(region, metric, origin), INNER_STEPS, tol, keep_cuts=True)
+        near = project(np.zeros_like(origin), Near(region, metric, origin), MAX_CUTS, tol, keep_cuts=True)
         if near.status != "feasible":
             continue
         w = origin + metric.to_weights(near.point)
         after = Point(w, objective.at(w), near.place.place)
         slope = float(point.objective.gradients[0] @ (w - point.w))
-        if after.value <= point.value + SUFFICIENT * min(slope, 0.0) + allowed:
+        if after.value <= point.value + ARMIJO * min(slope, 0.0) + allowed:
             return Move(after, near.gaps, cut.promised)
     return None
 
@@ -242,7 +257,7 @@ def _lagrangian_hessian(
 ) -> np.ndarray:
     of_objective = point.objective.curvature(np.ones(1), secant)
     of_negatives, diagonal = point.place.curvature(multipliers, secant)
-    of_negatives += FLOOR * of_objective.sum() * point.place.means.curvature_shares(secant)
+    of_negatives += LEAST_CURVATURE_SHARE * of_objective.sum() * point.place.means.curvature_shares(secant)
     H = weighted_gram(objective.X, of_objective)
     if of_negatives.any():
         H += weighted_gram(region.means.X, of_negatives)

@@ -1,20 +1,19 @@
-"""Projection onto the points where several convex functions are at most zero, by outer approximation.
+"""Projection onto ``{p : g_j(p) <= 0 for all j}`` for convex g_j, by outer approximation.
 
-Haugazeau's method, as in Barlaud, Combettes and Fillatre (2015), equation (33). Two half-spaces contain the set at any
-time: that of points which are no nearer to p_0 than the present p_k allows, of which p_k is the projection of p_0, and
-the one that a subgradient u of a violated function g cuts off at p_k. The next p is the projection of p_0 onto both.
-With a = p_0 - p_k and c the step to the second half-space, ``c = -g(p_k) u / ||u||^2``,
+Haugazeau's method, as in Barlaud, Combettes and Fillatre (2015), equation (33). Each iteration has two half-spaces that
+contain the set: the one with normal p_0 - p_k whose boundary contains p_k, and the one that a subgradient u of a
+violated g cuts off at p_k. The next p is the projection of p_0 onto their intersection. With a = p_0 - p_k and c the
+step to the second half-space, ``c = -g(p_k) u / ||u||^2``,
 
-    e    = -c - chi / ||a||^2 a,   chi = -<a, c>     (the part of -c at right angles to a)
+    e    = -c - chi / ||a||^2 a,   chi = -<a, c>     (the component of -c orthogonal to a)
     p   <- p_k + c                                   if p_k = p_0, or e = 0 and chi >= 0
     p   <- p_0 + (1 + chi / ||c||^2) c               if chi ||c||^2 >= ||a||^2 ||e||^2
     p   <- p_k - ||c||^2 / ||e||^2 e                 otherwise
 
-where the paper's rho is ``||a||^2 ||e||^2``. If e = 0 and chi < 0, the half-spaces have no point in common, and the set
-is empty.
+where the paper's rho is ``||a||^2 ||e||^2``. If e = 0 and chi < 0, the half-spaces are disjoint, and the set is empty.
 
-Two half-spaces describe the neighbourhood of one smooth constraint, but hardly an edge where several meet: thousands of
-steps may be needed there. If all half-spaces cut off so far are kept, some ten are.
+Two half-spaces approximate one smooth constraint well, but not an edge where several meet: thousands of steps may be
+needed there. With all half-spaces so far kept, about ten suffice.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from typing import Generic, Literal, Protocol, TypeVar
 import numpy as np
 from scipy.optimize import nnls
 
-PARALLEL = 1e-13  # sine of the angle below which rounding decides whether the half-spaces' normals are parallel
-UNITS = np.array([1.0, 1e4, 1e8, 1e12])  # of length, in largest violations, that are tried for projecting onto cuts
-SHORT = 1e-6  # of a length in a unit, below which it has no digits left in the next
+PARALLEL_SINE = 1e-13  # normals at a smaller angle count as parallel: rounding decides the sign of the rest
+LENGTH_UNITS = np.array([1.0, 1e4, 1e8, 1e12])  # tried in turn by the least distance problem, in largest violations
+SMALLEST_REMAINDER = 1e-6  # a smaller 1 / (1 + ||x||^2) has too few digits, and a larger unit is tried
 
 
 class Place(Protocol):
-    """The constraints at a point, as far as projecting needs them."""
+    """The constraints at a point."""
 
     @property
     def excess(self) -> np.ndarray:
-        """The values g_j there; the point is in the set where none is positive."""
+        """Values g_j; the point is in the set if none is positive."""
 
     def gradient(self, j: int) -> np.ndarray:
-        """Return a subgradient of g_j there."""
+        """Return a subgradient of g_j."""
 
 
 P = TypeVar("P", bound=Place)
@@ -46,7 +45,7 @@ P_co = TypeVar("P_co", bound=Place, covariant=True)
 
 
 class Constraints(Protocol[P_co]):
-    """Convex functions g_j, whose common sublevel set at 0 is projected onto."""
+    """Convex functions g_j, the set being ``{p : g_j(p) <= 0 for all j}``."""
 
     def at(self, p: np.ndarray) -> P_co:
         """Return the constraints at p."""
@@ -54,18 +53,18 @@ class Constraints(Protocol[P_co]):
 
 @dataclass(frozen=True)
 class Projection(Generic[P]):
-    """What :func:`project` returns.
+    """Result of :func:`project`.
 
     Parameters
     ----------
     point : array of shape (n_features,)
         The last p.
     place : Place
-        The constraints there.
+        Constraints at the point.
     gaps : list of float
-        The largest of the g_j at each p_k, that of the point projected first.
+        Largest g_j at each p_k, starting with p_0.
     status : {"feasible", "max_iter", "infeasible"}
-        Whether the point meets the constraints, and if not, whether ``max_steps`` was too few or the set is empty.
+        Whether the point meets the constraints; if not, whether ``max_steps`` was reached or the set is empty.
     """
 
     point: np.ndarray
@@ -87,21 +86,21 @@ def project(
     Parameters
     ----------
     p_0 : array of shape (n_features,)
-        The point.
+        Point to project.
     constraints : Constraints
-        The g_j. Of several that are violated, the one with the largest excess is cut with.
+        The g_j. Each step cuts with the one of largest excess.
     max_steps : int
-        Most cuts.
+        Maximum number of cuts.
     tol : float
-        Excess that is taken to be none. All p_k but the last lie outside the set, and approach it.
+        Accepted excess. All p_k except the last lie outside the set.
     keep_cuts : bool
-        Whether each p is the projection of p_0 onto all half-spaces cut off so far, not only onto Haugazeau's two.
+        Whether each p is the projection of p_0 onto all half-spaces so far, instead of Haugazeau's two.
 
     Returns
     -------
     Projection
-        No further from p_0 than the set is, at any step. An excess of e leaves the point about sqrt(e) from the
-        projection itself.
+        At every step its point is at most as far from p_0 as the set is. An excess of e leaves the point about sqrt(e)
+        from the projection itself.
 
     Notes
     -----
@@ -146,29 +145,35 @@ class _TwoCuts:
         self._p_0 = p_0
 
     def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
-        """Return the projection of p_0 onto that of p and one at a distance from it, None if they are disjoint."""
+        """Return the projection of p_0 onto the half-space of p and a new one at a distance from p.
+
+        None if the two are disjoint.
+        """
         a, c = self._p_0 - p, -distance * normal
         mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
         if mu == 0.0:
             return p + c
         e = -c - chi / mu * a
-        e -= (a @ e) / mu * a  # again, as the first time leaves rounding of the size of c
-        apart = float(e @ e)
-        if apart <= PARALLEL**2 * nu:
+        e -= (a @ e) / mu * a  # orthogonalise twice: the first pass leaves rounding errors of the size of c
+        squared_e = float(e @ e)
+        if squared_e <= PARALLEL_SINE**2 * nu:
             return p + c if chi >= 0.0 else None
-        if chi * nu >= mu * apart:
+        if chi * nu >= mu * squared_e:
             return self._p_0 + (1.0 + chi / nu) * c
-        return p - nu / apart * e
+        return p - nu / squared_e * e
 
 
 class _AllCuts:
-    """Every half-space so far, by its unit normal and its distance from p_0."""
+    """All half-spaces so far, by their unit normals and distances from p_0."""
 
     def __init__(self, p_0: np.ndarray) -> None:
         self._p_0, self._normals, self._distances = p_0, np.empty((0, len(p_0))), np.empty(0)
 
     def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
-        """Return the projection of p_0 onto all, with one at a distance from p, None if they are disjoint."""
+        """Return the projection of p_0 onto all half-spaces and a new one at a distance from p.
+
+        None if their intersection is empty.
+        """
         self._normals = np.vstack([self._normals, normal])
         self._distances = np.append(self._distances, normal @ (self._p_0 - p) + distance)
         if not np.all(np.isfinite(self._distances)):
@@ -183,18 +188,18 @@ def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.nda
     Parameters
     ----------
     normals : array of shape (n_cuts, n_features)
-        Rows, of any length but zero.
+        Normals, of any length except zero.
     distances : array of shape (n_cuts,)
-        How much each half-space is violated at 0.
+        Violation of each half-space at 0.
 
     Returns
     -------
-    array of shape (n_cuts,), or None where no x is in all half-spaces
+    array of shape (n_cuts,), or None if no x is in all half-spaces
 
     Notes
     -----
-    A least distance problem by way of non-negative least squares (Lawson and Hanson 1974, chapter 23), after a QR
-    factorisation that leaves as many coordinates as there are cuts. O(n_cuts^2 n_features).
+    A least distance problem, solved by nonnegative least squares (Lawson and Hanson 1974, chapter 23) after a QR
+    factorisation that reduces it to n_cuts coordinates. O(n_cuts^2 n_features).
     """
     if np.max(distances, initial=0.0) <= 0.0:
         return np.zeros(len(distances))
@@ -202,13 +207,13 @@ def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.nda
     lengths = np.where(lengths > 0.0, lengths, 1.0)
     triangle = np.asarray(np.linalg.qr((normals / lengths[:, np.newaxis]).T, mode="r"))
     target = np.append(np.zeros(len(triangle)), 1.0)
-    for unit in float(np.max(distances / lengths)) * UNITS:
+    for unit in float(np.max(distances / lengths)) * LENGTH_UNITS:
         scaled = distances / lengths / unit
         try:
             weights = nnls(np.vstack([-triangle, scaled]), target, maxiter=100 * len(scaled))[0]
-        except RuntimeError:  # it cycles where cuts are parallel but for rounding
+        except RuntimeError:  # cycling, for cuts that are parallel up to rounding
             return None
-        left = 1.0 - float(weights @ scaled)  # is 1 / (1 + ||x||^2), x in this unit
-        if left > SHORT:
-            return np.asarray(unit * weights / left / lengths)
+        remainder = 1.0 - float(weights @ scaled)  # equals 1 / (1 + ||x||^2), with x in this unit
+        if remainder > SMALLEST_REMAINDER:
+            return np.asarray(unit * weights / remainder / lengths)
     return None

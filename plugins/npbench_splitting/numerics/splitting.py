@@ -6,12 +6,12 @@ The problem, for a linear score w'x and a smooth calibrated loss phi,
     subject to  phi_neg(w) = mean of phi(-w'x) over negatives <= tau,
 
 and further convex constraints. The printed algorithm (37) alternates a gradient step on phi_pos and K_n of Haugazeau's
-steps towards the projection onto the constraints. It is here with ``accelerate="none"``, and with Nesterov's momentum
-with ``accelerate="nesterov"``. Both need the more iterations the worse the features are conditioned: on the paper's
-genes, not centred, 5000 printed ones lower phi_pos from 2.4 to 0.4, where its infimum is 0. By default each iteration
-has a metric of its own, the Lagrangian's Hessian (:mod:`npbench_splitting.numerics.projected_newton`); then 5 to 30 do.
+steps towards the projection onto the constraints: ``accelerate="none"``, or ``accelerate="nesterov"`` with momentum.
+Both need more iterations the worse the features are conditioned. On the paper's genes, not centred, 5000 printed
+iterations lower phi_pos from 2.4 to 0.4; its infimum is 0. By default each iteration uses the Hessian of the Lagrangian
+as its metric (:mod:`npbench_splitting.numerics.projected_newton`), and 5 to 30 iterations suffice.
 
-A point is accepted by its KKT residual (:mod:`npbench_splitting.numerics.kkt`).
+A point is accepted by its KKT residual (:func:`conditions`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from npbench_splitting.numerics.calibrated import CalibratedLoss
 from npbench_splitting.numerics.constraints import (
@@ -35,26 +36,21 @@ from npbench_splitting.numerics.constraints import (
     Point,
     Region,
 )
-from npbench_splitting.numerics.existence import falls_without_end
-from npbench_splitting.numerics.feasible import Start, feasible_start
 from npbench_splitting.numerics.gradient_steps import beta, gradient_moves, squared_frobenius
-from npbench_splitting.numerics.kkt import Kkt, conditions
+from npbench_splitting.numerics.problem import Problem
 from npbench_splitting.numerics.projected_newton import newton_moves
-from npbench_splitting.numerics.span import Span
 
 __all__ = ["Ball", "GroupBound", "HalfSpace", "Result", "Step", "minimise"]
 
 Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]
 Accelerate = Literal["newton", "nesterov", "none"]
 
-LONG_STEP = 1.9  # times beta, of the ]0, 2 beta[ in which the gradient method converges
-FEASIBLE = 1e-3  # of the tolerance: the excess that is taken to be none, relative to the bound
-HESSIAN_LIMIT = 4000  # features, or samples if they are fewer, up to which Newton's method has room for its matrices
-SPAN_LIMIT = 10**8  # entries of X up to which there is room for a basis of its rows
+STEP_OVER_BETA = 1.9  # the gradient method converges for steps in ]0, 2 beta[
+EXCESS_OVER_TOL = 1e-3  # accepted excess relative to the bound, as a share of the tolerance
 
 
 class Step(NamedTuple):
-    """One iterate, the start among them: surrogate and 0-1 rates, the multiplier of phi_neg and the KKT residual."""
+    """One iterate: surrogate and 0-1 rates, the multiplier of phi_neg and the KKT residual. The start is the first."""
 
     iteration: int
     seconds: float
@@ -68,7 +64,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What :func:`minimise` returns.
+    """Result of :func:`minimise`.
 
     Parameters
     ----------
@@ -79,25 +75,22 @@ class Result:
     excess : float
         phi_neg(w) - tau.
     multipliers : array of shape (1 + n_constraints,)
-        Of phi_neg, then of each further constraint; not negative.
+        Multiplier of phi_neg, then of each further constraint; nonnegative.
     kkt_residual : float
-        By how much w fails the first-order conditions, relative to the sizes of what they are made of.
-    n_inner : list of int
-        Haugazeau's steps of each iteration.
+        Relative error of w in the first-order conditions.
     gaps : list of list of float
-        The largest excess before the first and after each of Haugazeau's steps, for each iteration of
-        the printed algorithm.
+        For each iteration, the largest excess before the first and after each of Haugazeau's steps.
     status : {"converged", "max_iter", "infeasible", "unattained", "stalled"}
-        "unattained": w meets the tolerance, but there are better weights further away without end, as some separate the
-        classes. "stalled": rounding allows no further decrease. "infeasible": no weights meet the constraints.
+        "unattained": w meets the tolerance, but the infimum is not attained, since some weights separate the classes.
+        "stalled": rounding prevents a further decrease. "infeasible": no weights meet the constraints.
     history : list of Step
         One entry for each iterate.
     iterates : list of array
-        The weights of each, if they were to be kept.
+        Weights of each iterate, if kept.
     failing : int, optional
-        Where infeasible, the constraint that cannot be met with those that can: 0 for phi_neg, then the further ones.
+        If infeasible, the constraint that cannot be met together with the others: 0 for phi_neg, then the further ones.
     reachable : float, optional
-        The least value, or infimum, of its mean of losses under those that can.
+        Least value, or infimum, of the mean loss of the failing constraint under the others.
     """
 
     w: np.ndarray
@@ -124,24 +117,68 @@ class Result:
 
     @property
     def n_inner(self) -> list[int]:
-        """Number of cuts in each of them."""
+        """Number of Haugazeau's steps in each outer step."""
         return [len(gaps) - 1 for gaps in self.gaps]
 
 
+class Kkt(NamedTuple):
+    """Multipliers at a point, and the largest relative error in the first-order conditions."""
+
+    multipliers: np.ndarray
+    residual: float
+
+
+def conditions(
+    gradient: np.ndarray,
+    gradients: np.ndarray,
+    excess: np.ndarray,
+    units: tuple[float, float, np.ndarray],
+) -> Kkt:
+    """Return the best multipliers at a point, and the residual of the first-order conditions with them.
+
+    For the problem to minimise F subject to ``g_j <= 0``, the multipliers ``m >= 0`` minimise
+
+        ||grad F + sum_j m_j grad g_j||^2 / s^2 + sum_j (m_j g_j)^2 / f^2,
+
+    and the residual is the largest of the first root, the ``|m_j g_j| / f`` and the ``g_j / t_j``.
+
+    Parameters
+    ----------
+    gradient : array of shape (n_features,)
+        Gradient of F.
+    gradients : array of shape (n_constraints, n_features)
+        Gradients of the g_j.
+    excess : array of shape (n_constraints,)
+        Values of the g_j.
+    units : (float, float, array of shape (n_constraints,))
+        s, f and the t_j: the sizes of gradients, of F and of the g_j.
+    """
+    of_gradient, of_objective, of_excess = units
+    matrix = np.vstack([gradients.T / of_gradient, np.diag(excess) / of_objective])
+    target = np.concatenate([-gradient / of_gradient, np.zeros(len(excess))])
+    # Reduce the least squares problem to as many rows as there are constraints.
+    basis, triangle = np.linalg.qr(matrix)
+    multipliers = nnls(triangle, basis.T @ target)[0] if len(excess) else np.zeros(0)
+    stationarity = float(np.linalg.norm(gradient + multipliers @ gradients)) / of_gradient
+    complementarity = float(np.max(np.abs(multipliers * excess), initial=0.0)) / of_objective
+    infeasibility = float(np.max(excess / of_excess, initial=0.0))
+    return Kkt(multipliers, max(stationarity, complementarity, infeasibility))
+
+
 class _Course:
-    """The iterates so far and their figures."""
+    """The iterates so far, and what was measured at them."""
 
     def __init__(self, objective: MeanLosses, region: Region, keep: bool) -> None:
         self._started, self._keep = time.perf_counter(), keep
         n, loss = objective.X.shape[0], objective.loss
-        longest = 0.5 * np.sqrt(squared_frobenius(objective.X) / n)  # that a gradient at 0 can be
-        self._units = longest or 1.0, loss.at_zero or 1.0, region.scales
+        longest_gradient = 0.5 * np.sqrt(squared_frobenius(objective.X) / n)  # bound at w = 0
+        self._units = longest_gradient or 1.0, loss.at_zero or 1.0, region.scales
         self.history: list[Step] = []
         self.iterates: list[np.ndarray] = []
         self.gaps: list[list[float]] = []
 
     def add(self, point: Point) -> Kkt:
-        """Note an iterate; return how well it meets the first-order conditions."""
+        """Record an iterate; return its multipliers and KKT residual."""
         kkt = conditions(point.objective.gradients[0], point.place.gradients, point.place.excess, self._units)
         self.history.append(
             Step(
@@ -160,7 +197,7 @@ class _Course:
         return kkt
 
     def result(self, point: Point, kkt: Kkt, status: Status) -> Result:
-        """Return what has been reached."""
+        """Return the result with ``point`` as the last iterate."""
         return Result(
             w=point.w,
             objective=point.value,
@@ -174,7 +211,7 @@ class _Course:
         )
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of steps that are then not taken
+@np.errstate(over="ignore", invalid="ignore")  # steps that overflow are rejected
 def minimise(
     X_pos: Any,
     X_neg: Any,
@@ -195,33 +232,32 @@ def minimise(
     Parameters
     ----------
     X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples of each class, at least one. A feature that is 1 throughout makes an intercept.
+        Samples of each class, at least one. A constant feature serves as an intercept.
     loss : CalibratedLoss
         The phi.
     tau : float
         Bound on the mean loss of negatives.
     constraints : sequence of GroupBound, Ball or HalfSpace
-        Further ones.
+        Further constraints.
     w0 : array of shape (n_features,), optional
-        Where to start, such as the w for another tau; zero by default.
+        Starting weights, such as the w for another tau; zero by default.
     tol : float
-        Largest KKT residual. Newton's method also goes on until its last step has lowered the objective by no more
-        than ``tol`` of it.
+        Largest KKT residual. Newton's method also requires that its last step was expected to lower the objective by at
+        most the share ``tol``.
     max_iter : int
-        Most outer steps.
+        Maximum number of outer steps.
     inner : int or "summable"
-        Haugazeau's steps in each outer step of the printed algorithm, or as many as make the errors of the projections
-        summable.
+        Haugazeau's steps in each outer step of the printed algorithm, or a number that makes the errors of the
+        projections summable.
     step : {"spectral", "frobenius"}
-        The norm of X_pos that the step length of the printed algorithm follows from: the Frobenius norm is printed
-        (equation 22), the spectral norm allows longer steps.
+        Norm of X_pos in the step length of the printed algorithm. The paper prints the Frobenius norm (equation 22);
+        the spectral norm allows longer steps.
     accelerate : {"newton", "nesterov", "none"}
-        A metric for each iteration, momentum, or the printed algorithm; see the module's head. Where features and
-        samples are both more than 4000, there is momentum in place of a metric, from ``w0`` rather than from
-        weights that meet the constraints, and neither an infeasible tau nor an infimum that is not attained is
-        recognised.
+        A metric for each iteration, momentum, or the printed algorithm; see the module's docstring. With more than 4000
+        features and 4000 samples, "newton" is replaced by momentum from ``w0``, feasible or not; an infeasible tau and
+        an infimum that is not attained then stay undetected.
     keep_iterates : bool
-        Whether the weights of each iteration are kept.
+        Whether to keep the weights of each iteration.
 
     Returns
     -------
@@ -230,7 +266,7 @@ def minimise(
     Raises
     ------
     ValueError
-        Where the calibrated hinge falls without end.
+        If the calibrated hinge is unbounded below.
 
     References
     ----------
@@ -246,33 +282,39 @@ def minimise(
     >>> result.status, abs(result.excess) < 1e-9
     ('converged', True)
     """
-    problem = _Problem(X_pos, X_neg, loss, tau, constraints)
+    problem = Problem(X_pos, X_neg, loss, tau, constraints)
     problem.refuse_unbounded()
     w0 = np.zeros(X_pos.shape[1]) if w0 is None else np.asarray(w0, dtype=float)
-    start = problem.start(w0, FEASIBLE * tol)
+    start = problem.start(w0, EXCESS_OVER_TOL * tol)
     newton = accelerate == "newton" and problem.small
     point = problem.at(start.w if newton or start.failing is not None else problem.reduced(w0))
     course = _Course(problem.objective, problem.region, keep_iterates)
     kkt = course.add(point)
     if start.failing is not None:
         result = replace(course.result(point, kkt, "infeasible"), failing=start.failing, reachable=start.reachable)
-        return problem.restored(result)
+        return _restored(result, problem)
     if newton:
-        moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, FEASIBLE * tol)
+        moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, EXCESS_OVER_TOL * tol)
     else:
         momentum = accelerate != "none"
-        length = beta(problem.objective.X, loss, step) * (1.0 if momentum else LONG_STEP)
+        length = beta(problem.objective.X, loss, step) * (1.0 if momentum else STEP_OVER_BETA)
         moves = gradient_moves(problem.objective, problem.region, point, length, inner, momentum)
     point, kkt, status = _follow(moves, course, point, kkt, tol, max_iter)
     if status == "converged" and problem.unattained(point, tol):
         status = "unattained"
-    return problem.restored(course.result(point, kkt, status))
+    return _restored(course.result(point, kkt, status), problem)
+
+
+def _restored(result: Result, problem: Problem) -> Result:
+    """Return a result with the weights of the features in place of reduced ones."""
+    iterates = [problem.restored(w) for w in result.iterates]
+    return replace(result, w=problem.restored(result.w), iterates=iterates)
 
 
 def _follow(
     moves: Iterator[Move], course: _Course, point: Point, kkt: Kkt, tol: float, max_iter: int
 ) -> tuple[Point, Kkt, Status]:
-    """Follow a method's steps until one is good enough."""
+    """Take steps of a method until the point meets the tolerance."""
     for move in islice(moves, max_iter):
         point = move.point
         course.gaps.append(move.gaps)
@@ -284,58 +326,3 @@ def _follow(
     if len(course.gaps) == max_iter:
         return point, kkt, "max_iter"
     return point, kkt, "converged" if kkt.residual <= tol else "stalled"
-
-
-class _Problem:
-    """What is minimised, in the span of the samples where that is smaller than the space of features."""
-
-    def __init__(
-        self, X_pos: Any, X_neg: Any, loss: CalibratedLoss, tau: float, constraints: Sequence[Constraint]
-    ) -> None:
-        n, d = X_pos.shape[0] + X_neg.shape[0], X_pos.shape[1]
-        self._span = Span.of(X_pos, X_neg, constraints) if n <= HESSIAN_LIMIT and n * d <= SPAN_LIMIT else None
-        if self._span is not None:
-            X_pos, X_neg = self._span.reduced(X_pos), self._span.reduced(X_neg)
-            constraints = self._span.constraints
-        self._X_neg, self._loss = X_neg, loss
-        self._bounds: list[Constraint] = [GroupBound(np.arange(X_neg.shape[0]), tau), *constraints]
-        self.region = Region(X_neg, loss, self._bounds)
-        shares = np.full((1, X_pos.shape[0]), 1.0 / X_pos.shape[0])
-        self.objective = MeanLosses(X_pos, loss, 1.0, shares)
-        self.small = X_pos.shape[1] <= HESSIAN_LIMIT
-
-    def reduced(self, w: np.ndarray) -> np.ndarray:
-        """Return weights in coordinates of the span."""
-        return w if self._span is None else w @ self._span.basis
-
-    def restored(self, result: Result) -> Result:
-        """Return a result with the weights of features."""
-        if self._span is None:
-            return result
-        basis = self._span.basis
-        return replace(result, w=basis @ result.w, iterates=[basis @ w for w in result.iterates])
-
-    def at(self, w: np.ndarray) -> Point:
-        return Point(w, self.objective.at(w), self.region.at(w))
-
-    def start(self, w0: np.ndarray, tol: float) -> Start:
-        """Return feasible weights, or the proof that there are none; if the problem is large, only ``w0``."""
-        w0 = self.reduced(w0)
-        return feasible_start(self._X_neg, self._loss, self._bounds, w0, tol) if self.small else Start(w0)
-
-    def refuse_unbounded(self) -> None:
-        """Raise ValueError where the objective falls without end."""
-        if self._loss.bounded or self.region.plain or not self.small:
-            return
-        if falls_without_end(self.objective.X, self._X_neg):
-            raise ValueError(
-                f"the loss {self._loss.name!r} falls without end here, as some weights separate the classes."
-                " Take the logistic or the Matsusita loss, or bound the norm of the weights."
-            )
-
-    def unattained(self, point: Point, tol: float) -> bool:
-        """Return whether there are better weights without end, which is asked where some loss has all but vanished."""
-        margins = max(float(point.objective.margins.max()), float(point.place.means.margins.max()))
-        grown = self._loss.value(np.array(margins)) <= tol * self._loss.at_zero
-        may = self._loss.bounded and not self.region.plain and self.small
-        return bool(may and grown and falls_without_end(self.objective.X, self._X_neg))

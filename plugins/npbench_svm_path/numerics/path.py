@@ -6,16 +6,20 @@ Costs are per sample, C_pos on positives and C_neg on negatives::
     max_alpha   sum_i alpha_i - 1/2 ||sum_i alpha_i y_i phi(x_i)||^2,   0 <= alpha_i <= C_i,   sum_i y_i alpha_i = 0
 
 Bach, Heckerman and Horvitz (2006), section 3.1, after Hastie, Rosset, Tibshirani and Zhu (2004). Along a straight line
-of costs w, b and alpha are affine between breakpoints, where a sample comes to the margin or leaves it; b alone can
-jump, where no sample is on the margin. A *line* here is the entry line C_pos n_pos = C_neg n_neg from the origin, all
-costs of one sum, reached from the entry line, or any segment, reached from these.
+of costs w, b and alpha are affine between breakpoints, where a sample reaches the margin or leaves it. Only b can jump,
+where no sample is on the margin. A *line* is the entry line C_pos n_pos = C_neg n_neg from the origin; or all costs of
+one sum, reached along the entry line; or any segment, reached along these.
 
-Ties are the rule on real data: duplicates, features on a grid, more samples on the margin than features can hold apart.
-They are broken by giving each sample a margin of its own, up to 4e-9 above 1; conditions of optimality are off by as
-much. No margin is below 1, so that samples held there have no hinge for large costs to multiply: the duality gap is at
-most 4e-9 sum_i alpha_i, which is 8e-9 of the objective, but for rounding. Beside that, 1e-14 of the mean k(x, x) on the
-diagonal makes alpha unique: too little to decide between samples that are tied, since it would share alpha out among
-all of them. Where rounding errors stop a line all the same, it is followed again with more of both.
+Ties are common in real data: duplicates, features on a grid, more samples on the margin than there are features. Two
+perturbations break them:
+
+- Each sample has a margin of its own, up to 4e-9 above 1. The conditions of optimality have an error of that size. No
+  margin is below 1, so that large costs multiply no hinge of the samples held there: up to rounding, the duality gap is
+  at most 4e-9 sum_i alpha_i, which is 8e-9 of the objective.
+- A ridge of 1e-14 of the mean k(x, x) makes alpha unique. A ridge large enough to break ties would distribute alpha
+  among all tied samples.
+
+If rounding errors stop a line anyway, it is followed again with larger perturbations.
 """
 
 from __future__ import annotations
@@ -23,20 +27,263 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from npbench.numerics.threads import one_blas_thread
 from npbench_svm_path.numerics import path_kernels as kernels
-from npbench_svm_path.numerics.path_kernels import FULL, STALLED
-from npbench_svm_path.numerics.path_line import Line, Stretch
-from npbench_svm_path.numerics.path_state import LEFT, Active, Log, Samples, all_left, new_log, with_more, with_room
+from npbench_svm_path.numerics.path_kernels import (
+    FULL,
+    LEFT,
+    STALLED,
+    Active,
+    Log,
+    Samples,
+    all_left,
+    enlarged_log,
+    enlarged_state,
+    new_log,
+)
 
-PRECISIONS = ((4e-9, 1e-14), (1e-8, 1e-13), (2e-8, 1e-12), (2e-7, 1e-11), (2e-6, 1e-9))  # ties, ridge
+# Largest excess of a margin over 1, and ridge: tried in turn.
+PERTURBATIONS = ((4e-9, 1e-14), (1e-8, 1e-13), (2e-8, 1e-12), (2e-7, 1e-11), (2e-6, 1e-9))
+SAME_COST = 1e-9  # relative distance from the line up to which costs are on it
+BLOCK_BYTES = 1 << 25
+
+
+class Solution(NamedTuple):
+    """The classifier ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` that is optimal for its costs."""
+
+    alpha: np.ndarray
+    b: float
+    C_pos: float
+    C_neg: float
+
+
+class Stretch(NamedTuple):
+    """All solutions for costs ``start + t direction``, t in [0, length].
+
+    Parameters
+    ----------
+    start, direction : array of shape (2,)
+        (C_pos, C_neg) at t = 0, and their rates.
+    length : float
+        The t of the end.
+    side : array of shape (n,)
+        Side of each sample at the start.
+    segments : array of shape (n_segments, 3)
+        t, b and the rate of b at the start of each segment.
+    spans : int array of shape (n_segments, 3)
+        Number of free samples on each segment, their first place, and the number of moves before it.
+    moves : int array of shape (n_moves, 2)
+        Samples that change sides, with their new sides.
+    free : int array of shape (n_places,)
+        Free sample at each place.
+    x : array of shape (n_places, 2)
+        Its signed multiplier y alpha at the start of the segment, and the rate of it.
+    """
+
+    start: np.ndarray
+    direction: np.ndarray
+    length: float
+    side: np.ndarray
+    segments: np.ndarray
+    spans: np.ndarray
+    moves: np.ndarray
+    free: np.ndarray
+    x: np.ndarray
+
+    @property
+    def breakpoints(self) -> np.ndarray:
+        """The t at which segments start, and ``length``."""
+        return np.append(self.segments[:, 0], self.length)
+
+    def segment(self, t: np.ndarray) -> np.ndarray:
+        """Return the index of the segment of each t; at a breakpoint the one that ends there."""
+        return np.maximum(np.searchsorted(self.segments[:, 0], t, side="left") - 1, 0)
+
+    def costs(self, t: np.ndarray) -> np.ndarray:
+        """Return (C_pos, C_neg) at each t, of shape (len(t), 2)."""
+        return np.maximum(self.start + t[:, None] * self.direction, 0.0)
+
+    def intercepts(self, t: np.ndarray) -> np.ndarray:
+        """Return b at each t."""
+        since, b, rate = self.segments[self.segment(t)].T
+        return b + (t - since) * rate
+
+    def solution(self, t: float, y: np.ndarray) -> Solution:
+        """Return the solution at t."""
+        at = np.array([t])
+        segment, (C_pos, C_neg) = int(self.segment(at)[0]), self.costs(at)[0]
+        n_free, place, n_moves = self.spans[segment]
+        side = self.side.copy()
+        side[self.moves[:n_moves, 0]] = self.moves[:n_moves, 1]  # the last move of each sample counts
+        caps = np.where(y > 0, C_pos, C_neg)
+        alpha = np.where(side == LEFT, caps, 0.0)
+        free = self.free[place : place + n_free]
+        x = self.x[place : place + n_free] @ (1.0, t - self.segments[segment, 0])
+        alpha[free] = np.clip(y[free] * x, 0.0, caps[free])
+        return Solution(alpha, float(self.intercepts(at)[0]), float(C_pos), float(C_neg))
+
+    def expansions(self, t: np.ndarray, columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return ``sum_i alpha_i y_i columns[:, i]`` at each t, of shape (len(t), len(columns)).
+
+        O(len(columns)) for each free sample of each requested segment, and for each move.
+        """
+        segments = self.segment(t)
+        found = np.empty((len(t), len(columns)))
+        rows = max(1, BLOCK_BYTES // (8 * (len(self.moves) + 2 * len(t) + 1)))
+        for first in range(0, len(columns), rows):
+            block = np.ascontiguousarray(columns[first : first + rows].T)
+            part = self._free_x(t, segments) @ block
+            for label, cost in zip((1, -1), self.costs(t).T, strict=True):
+                part += (label * cost)[:, None] * self._left_sums(block, y == label)[self.spans[segments, 2]]
+            found[:, first : first + rows] = part
+        return found
+
+    def _free_x(self, t: np.ndarray, segments: np.ndarray) -> sparse.csr_array:
+        """Return the signed multipliers of the free samples at each t."""
+        sizes, starts = self.spans[segments, 0], self.spans[segments, 1]
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], sizes)
+        since = np.repeat(t - self.segments[segments, 0], sizes)
+        values = self.x[places, 0] + since * self.x[places, 1]
+        return sparse.csr_array((values, self.free[places], bounds), shape=(len(t), len(self.side)))
+
+    def _left_sums(self, block: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the sum of the rows of ``block`` over the chosen samples on the left, after each number of moves."""
+        sums = np.empty((len(self.moves) + 1, block.shape[1]))
+        sums[0] = block[(self.side == LEFT) & chosen].sum(axis=0)
+        sums[1:] = block[self.moves[:, 0]] * self._arrivals()[:, None] * chosen[self.moves[:, 0], None]
+        return np.cumsum(sums, axis=0, out=sums)
+
+    def _arrivals(self) -> np.ndarray:
+        """Return 1 for each move to the left, -1 for each from the left, 0 for the others."""
+        samples, to = self.moves.T
+        order = np.argsort(samples, kind="stable")
+        came = np.empty(len(to), dtype=self.side.dtype)
+        came[order[1:]] = to[order[:-1]]
+        first = np.concatenate([[True], np.diff(samples[order]) != 0])[: len(order)]
+        came[order[first]] = self.side[samples[order[first]]]
+        return (to == LEFT).astype(float) - (came == LEFT)
+
+
+class Line:
+    """All solutions on a line of costs, in the order of rising C_pos; on a segment, from its start to its end.
+
+    Parameters
+    ----------
+    samples : Samples
+        The problem.
+    stretches : sequence of Stretch
+        One along the entry line or a segment; or two that start on the entry line in opposite directions, the first
+        with decreasing C_pos.
+
+    Attributes
+    ----------
+    costs : array of shape (n_breakpoints, 2)
+        (C_pos, C_neg) at the breakpoints, both ends included.
+    """
+
+    def __init__(self, samples: Samples, stretches: Sequence[Stretch]) -> None:
+        self.samples, self.stretches = samples, stretches
+        *falling, rising = stretches
+        parts = [way.costs(way.breakpoints[:0:-1]) for way in falling] + [rising.costs(rising.breakpoints)]
+        self.costs = np.concatenate(parts)
+
+    @property
+    def total(self) -> float:
+        """Largest C_pos + C_neg on the line."""
+        return float(self.costs.sum(axis=1).max())
+
+    def at(self, C_pos: float, C_neg: float) -> Solution:
+        """Return the solution for costs on the line; at a jump of b, one of the optimal solutions.
+
+        Raises
+        ------
+        ValueError
+            If the costs are not on the line.
+
+        Notes
+        -----
+        O(n + number of moves).
+        """
+        ways, t = self._located(np.array([[C_pos, C_neg]]))
+        return self.stretches[ways[0]].solution(t[0], self.samples.y)
+
+    def intercepts(self, costs: np.ndarray | None = None) -> np.ndarray:
+        """Return b for each row (C_pos, C_neg) of ``costs``, by default at the breakpoints."""
+        return self._gathered(costs, lambda stretch, t: stretch.intercepts(t))
+
+    def weights(self, costs: np.ndarray | None = None) -> np.ndarray:
+        """Return w for each row of ``costs``, of shape (len(costs), d); only for paths of :meth:`CostPath.linear`."""
+        if not self.samples.linear:
+            raise ValueError("Weights need features, but the path was given a Gram matrix: use CostPath.linear.")
+        columns = np.ascontiguousarray(self.samples.rows.T)
+        return self._gathered(costs, lambda stretch, t: stretch.expansions(t, columns, self.samples.y))
+
+    def scores(self, new: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
+        """Return the scores of new samples for all classifiers.
+
+        Parameters
+        ----------
+        new : array of shape (n_new, n) or (n_new, d)
+            Kernel values with the training samples; for the linear kernel, features.
+        costs : array of shape (n_costs, 2), optional
+            (C_pos, C_neg) on the line; by default the breakpoints.
+
+        Returns
+        -------
+        array of shape (n_costs, n_new)
+
+        Raises
+        ------
+        ValueError
+            If costs are not on the line, or ``new`` has the wrong shape.
+        """
+        n_columns = self.samples.rows.shape[1]
+        if new.ndim != 2 or new.shape[1] != n_columns:
+            columns = "features" if self.samples.linear else "kernel values with the training samples"
+            raise ValueError(f"New samples have shape {new.shape}: each must be a row of {n_columns} {columns}.")
+        b = self.intercepts(costs)[:, None]
+        if self.samples.linear:
+            return self.weights(costs) @ new.T + b
+        return self._gathered(costs, lambda stretch, t: stretch.expansions(t, new, self.samples.y)) + b
+
+    def _gathered(self, costs: np.ndarray | None, of: Callable[[Stretch, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return ``of(stretch, t)`` at the costs, with one call for each stretch."""
+        ways, t = self._located(self.costs if costs is None else np.array(costs, dtype=float, ndmin=2))
+        parts = [(np.flatnonzero(ways == way), stretch) for way, stretch in enumerate(self.stretches)]
+        answers = [(rows, of(stretch, t[rows])) for rows, stretch in parts]
+        found = np.empty((len(t), *answers[0][1].shape[1:]))
+        for rows, answer in answers:
+            found[rows] = answer
+        return found
+
+    def _located(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the index of the stretch of each row of costs, and its t there."""
+        last = len(self.stretches) - 1
+        ways = np.where(costs[:, 0] < self.stretches[0].start[0], 0, last)
+        t = np.empty(len(costs))
+        for way, stretch in enumerate(self.stretches):
+            offsets, direction = costs[ways == way] - stretch.start, stretch.direction
+            along = np.clip(offsets @ direction / (direction @ direction), 0.0, stretch.length)
+            off = np.abs(offsets - along[:, None] * direction).max(axis=1, initial=0.0)
+            if np.any(off > SAME_COST * self.total):
+                C_pos, C_neg = costs[ways == way][np.argmax(off)]
+                low, high = self.costs[0], self.costs[-1]
+                raise ValueError(
+                    f"C_pos = {C_pos:g}, C_neg = {C_neg:g} is not on this line, which goes from "
+                    f"({low[0]:g}, {low[1]:g}) to ({high[0]:g}, {high[1]:g})."
+                )
+            t[ways == way] = along
+        return ways, t
 
 
 class CostPath:
-    """The lines of solutions of one sample.
+    """Solutions of the SVM of one sample along lines of costs.
 
     Parameters
     ----------
@@ -47,9 +294,9 @@ class CostPath:
 
     Notes
     -----
-    With m free samples (those that are held on the margin), a breakpoint costs O(m^2 + n m): two solves with a factor
-    that follows each change, and the rates of all scores. Lines have O(n) breakpoints in practice (not in the worst
-    case), and O(m) numbers are kept for each.
+    With m free samples (those on the margin), a breakpoint costs O(m^2 + n m): two solves with a factor that is updated
+    at each breakpoint, and the rates of all scores. Lines have O(n) breakpoints in practice (not in the worst case),
+    and O(m) numbers are kept for each.
 
     References
     ----------
@@ -66,17 +313,17 @@ class CostPath:
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
-        # An array that may not be written to has a type of its own, for which all kernels would be compiled once more.
+        # A read-only array has a Numba type of its own, for which all kernels would be compiled again.
         self._rows, self._y = (np.require(array, np.float64, ["C", "W", "E"]) for array in (K, y))
         self._linear = _linear
 
     @classmethod
     def linear(cls, X: np.ndarray, y: np.ndarray) -> CostPath:
-        """Return the lines for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint."""
+        """Return the path for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint."""
         return cls(X, y, _linear=True)
 
     def entry(self, total: float) -> Line:
-        """Return the line C_pos n_pos = C_neg n_neg, from no costs to those whose sum is ``total``."""
+        """Return the line C_pos n_pos = C_neg n_neg, from costs of 0 to the sum ``total``."""
         return self._followed([total], _Follower.entry_line)[0]
 
     def line(self, total: float) -> Line:
@@ -84,7 +331,7 @@ class CostPath:
         return self.lines([total])[0]
 
     def lines(self, totals: Sequence[float]) -> list[Line]:
-        """Return the line of each sum; the entry line is followed once.
+        """Return the line of each sum of costs, with one pass along the entry line.
 
         Raises
         ------
@@ -96,10 +343,10 @@ class CostPath:
         return self._followed(totals, _Follower.line)
 
     def segment(self, start: tuple[float, float], end: tuple[float, float]) -> Line:
-        """Return all solutions on the straight line from costs to others, in that order.
+        """Return all solutions on the segment from ``start`` to ``end``, in that order.
 
-        It is reached along the entry line and costs of the sum ``C_pos + C_neg`` of its start. Away from the origin on
-        a ray, it is the regularisation path of one asymmetry.
+        The start is reached along the entry line and the line of its sum of costs. A segment on a ray from the origin
+        is the regularisation path of one asymmetry.
 
         Parameters
         ----------
@@ -109,7 +356,7 @@ class CostPath:
         Raises
         ------
         ValueError
-            If costs are out of range, or the same.
+            If the costs are out of range, or start and end are equal.
         ArithmeticError
             If the line cannot be followed to its end.
 
@@ -123,8 +370,8 @@ class CostPath:
         in_range = first.shape == last.shape == (2,) and first.min() > 0 and last.min() >= 0 and 0 < last.sum() < np.inf
         if not in_range or np.array_equal(first, last):
             raise ValueError(
-                f"There is no line from (C_pos, C_neg) = {first.tolist()} to {last.tolist()}: it must start at two "
-                "positive costs, and end at two others, finite, of which one may be 0."
+                f"There is no segment from (C_pos, C_neg) = {first.tolist()} to {last.tolist()}: both costs must be "
+                "positive at the start; at the end they must be finite and different, and one may be 0."
             )
         return self._followed([float(first.sum())], lambda follower, _: follower.segment(first, last))[0]
 
@@ -132,10 +379,10 @@ class CostPath:
     def _followed(self, totals: Sequence[float], follow: Callable[[_Follower, float], Line]) -> list[Line]:
         for total in totals:
             if not 0 < total < np.inf:
-                raise ValueError(f"C_pos + C_neg is {total!r} on one of the lines: it must be positive and finite.")
+                raise ValueError(f"C_pos + C_neg is {total!r}: it must be positive and finite.")
         found: dict[float, Line] = {}
-        for ties, ridge in PRECISIONS:
-            follower = _Follower(self._samples(ties, ridge))
+        for margin_excess, ridge in PERTURBATIONS:
+            follower = _Follower(self._samples(margin_excess, ridge))
             try:
                 for total in sorted(set(totals) - set(found)):
                     found[total] = follow(follower, total)
@@ -145,15 +392,15 @@ class CostPath:
                 return [found[total] for total in totals]
         raise stalled
 
-    def _samples(self, ties: float, ridge: float) -> Samples:
+    def _samples(self, margin_excess: float, ridge: float) -> Samples:
         rows, y = self._rows, self._y
         size = float((np.einsum("ij,ij->i", rows, rows) if self._linear else rows.diagonal()).mean()) or 1.0
-        margins = 1.0 + np.random.default_rng(len(y)).uniform(0.0, ties, len(y))
+        margins = 1.0 + np.random.default_rng(len(y)).uniform(0.0, margin_excess, len(y))
         return Samples(rows, self._linear, y, margins, size, ridge * size)
 
 
 class _Follower:
-    """Follows lines of one sample; lines of one sum must be asked for in rising order."""
+    """State on the entry line, from which lines are followed; their sums must be requested in ascending order."""
 
     def __init__(self, samples: Samples) -> None:
         self.samples = samples
@@ -182,23 +429,24 @@ class _Follower:
 
     @property
     def _entry(self) -> np.ndarray:
-        """The costs on the entry line whose sum is 1."""
+        """Costs on the entry line with the sum 1."""
         return self.counts[::-1] / self.counts.sum()
 
     @cached_property
     def _opening(self) -> tuple[float, float, np.ndarray, np.ndarray]:
-        """The sum of costs up to which all samples stay on the left, b there, who joins, and the rates of the scores.
+        """End of the first part of the entry line, where all samples are on the left.
 
-        Positives keep b below ``margin_i - t rate_i`` and negatives above ``-margin_i - t rate_i``. The width of that
-        interval is concave in t, and Newton's method finds where it closes; with margins of 1 its first step is the
-        closed form of section 3.1, C_pos = 2 / (m_pos + m_neg).
+        Returns the sum of costs there, b, the samples that become free, and the rates of the scores before. Positives
+        keep b below ``margin_i - t rate_i``, negatives above ``-margin_i - t rate_i``. The width of that interval is
+        concave in t, and Newton's method finds its zero. With margins of 1 the first step is the closed form of section
+        3.1, C_pos = 2 / (m_pos + m_neg).
         """
         rows, is_linear, y, margins, _, ridge = self.samples
         sums = self._entry[0] * rows[y > 0].sum(axis=0) - self._entry[1] * rows[y < 0].sum(axis=0)
         rates = (rows @ sums if is_linear else sums) + ridge * np.where(y > 0, self._entry[0], -self._entry[1])
         positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
         high, low = positives[np.argmax(rates[positives])], negatives[np.argmin(rates[negatives])]
-        if rates[high] <= rates[low]:  # the classes have one mean
+        if rates[high] <= rates[low]:  # the classes have the same mean
             return np.inf, 0.0, np.array([high, low]), rates
         total = np.inf
         for _ in range(50):
@@ -210,7 +458,7 @@ class _Follower:
         return total, margins[high] - total * rates[high], np.array([high, low]), rates
 
     def _enter(self, total: float) -> Stretch:
-        """Follow the entry line on to ``total``."""
+        """Continue the entry line to ``total``."""
         active, log = self.active, new_log(self.active)
         opening, b, first, rates = self._opening
         if active.t[0] < opening:
@@ -228,14 +476,14 @@ class _Follower:
         self, active: Active, log: Log, start: np.ndarray, direction: np.ndarray, length: float
     ) -> tuple[Stretch, Active]:
         side = active.side.copy()
-        side[log.moves[: log.used[1], 0]] = LEFT  # who opened the margin was there
+        side[log.moves[: log.used[1], 0]] = LEFT  # samples already in the log were on the left at the start
         while (outcome := kernels.follow(self.samples, active, log, start, direction, length)) == FULL:
-            active, log = with_room(active), with_more(log)
+            active, log = enlarged_state(active), enlarged_log(log)
         if outcome == STALLED:
             costs = start + active.t[0] * direction
             raise ArithmeticError(
-                f"The path of solutions cannot be followed beyond C_pos = {costs[0]:g}, C_neg = {costs[1]:g}: rounding "
-                "errors decide there which samples are on the margin. Scale the features to a moderate range, or take "
-                "smaller costs or a narrower kernel; a precomputed matrix must be positive semi-definite."
+                f"The path stalls at C_pos = {costs[0]:g}, C_neg = {costs[1]:g}, where rounding errors decide which "
+                "samples are on the margin. Scale the features to a moderate range, or use smaller costs or a narrower "
+                "kernel; a precomputed matrix must be positive semi-definite."
             )
-        return Stretch(start, direction, length, side, *log.noted()), active
+        return Stretch(start, direction, length, side, *log.recorded()), active

@@ -1,8 +1,7 @@
-"""Follows the solutions of the SVM along a line of costs; the mathematics is told in
-:mod:`npbench_svm_path.numerics.path`.
+"""Kernels that follow the solutions of the SVM along a line of costs, for :mod:`npbench_svm_path.numerics.path`.
 
-Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or free; the free ones are those whose
-scores are held at the margin, and their matrix is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.
+Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or free: their scores stay at the margin.
+The kernel matrix of the free samples is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.
 """
 
 from __future__ import annotations
@@ -12,29 +11,139 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from npbench_svm_path.numerics.path_state import FREE, LEFT, RIGHT
-
 DONE, FULL, STALLED = 0, 1, 2
+LEFT, FREE, RIGHT = 0, 1, 2
+INITIAL_CAPACITY = 64  # free samples
 
-ROUNDING = 1e-15
-DRIFT = 1e-11  # of the scores of the free samples, beyond which they are mended
-STILL = 1e-9  # of the fastest score
-RENEWED_EVERY = 50  # steps
+LEAST_STEP_SHARE = 1e-15  # of the length of the line; a shorter step makes no progress
+MAX_SCORE_ERROR = 1e-11  # of the free samples, beyond which their scores are corrected
+MAX_RATE_ERROR = 1e-9  # of the free scores, relative to the fastest score, beyond which the factor is recomputed
+CORRECTION_INTERVAL = 50  # steps between corrections of the scores
 
-SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # NaN and infinity stay what they are
+REORDERED = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
+
+
+class Samples(NamedTuple):
+    """The problem, which stays the same along a line.
+
+    Parameters
+    ----------
+    rows : array of shape (n, n_columns)
+        Features if ``linear``, else the Gram matrix.
+    linear : bool
+        Whether the kernel is linear, given by features.
+    y : array of shape (n,)
+        Labels in {-1, 1}.
+    margins : array of shape (n,)
+        Margin at which each sample is held when free.
+    shift : float
+        Added to every kernel value. Since the x sum to zero, this changes only b. It makes the matrix of the free
+        samples positive definite whenever they have a unique solution.
+    ridge : float
+        Added to the diagonal of the Gram matrix.
+    """
+
+    rows: np.ndarray
+    linear: bool
+    y: np.ndarray
+    margins: np.ndarray
+    shift: float
+    ridge: float
+
+
+class Active(NamedTuple):
+    """Current point of the path; kernels change its arrays in place."""
+
+    side: np.ndarray  # (n,): LEFT, FREE or RIGHT
+    scores: np.ndarray  # (n,): f(x_i)
+    free: np.ndarray  # (capacity,): the free samples are free[:m]
+    x: np.ndarray  # (capacity,): their signed multipliers
+    factor: np.ndarray  # (capacity, capacity): upper Cholesky factor of their kernel matrix
+    left: np.ndarray  # (2, n_columns): sums of the rows on the left, positives and negatives
+    n_left: np.ndarray  # (2,): numbers of positives and negatives on the left
+    n_all: np.ndarray  # (2,): numbers of positives and negatives
+    m: np.ndarray  # (1,): number of free samples
+    b: np.ndarray  # (1,): intercept
+    t: np.ndarray  # (1,): position on the line
+
+
+class Log(NamedTuple):
+    """Record of a line: its segments, the moves of samples, and the free multipliers at the start of each segment."""
+
+    segments: np.ndarray  # (.., 3): t, b, rate of b
+    spans: np.ndarray  # (.., 3): number of free samples, first place, number of earlier moves
+    moves: np.ndarray  # (.., 2): sample, side
+    free: np.ndarray  # (..,): sample at each place
+    x: np.ndarray  # (.., 2): its x, rate of its x
+    used: np.ndarray  # (3,): numbers of segments, moves and places in use
+
+    def recorded(self) -> tuple[np.ndarray, ...]:
+        """Return the arrays without their unused ends."""
+        segments, moves, places = self.used
+        return self.segments[:segments], self.spans[:segments], self.moves[:moves], self.free[:places], self.x[:places]
+
+
+def all_left(samples: Samples) -> Active:
+    """Return the state at costs of 0: all samples on the left, and b = 0 in its interval [-1, 1]."""
+    rows, y = samples.rows, samples.y
+    sums = np.stack([rows[y > 0].sum(axis=0), rows[y < 0].sum(axis=0)])
+    counts = np.array([np.sum(y > 0), np.sum(y < 0)], dtype=np.float64)
+    return Active(
+        side=np.full(len(y), LEFT, dtype=np.int8),
+        scores=np.zeros(len(y)),
+        free=np.zeros(INITIAL_CAPACITY, dtype=np.int64),
+        x=np.zeros(INITIAL_CAPACITY),
+        factor=np.zeros((INITIAL_CAPACITY, INITIAL_CAPACITY)),
+        left=sums,
+        n_left=counts.copy(),
+        n_all=counts,
+        m=np.zeros(1, dtype=np.int64),
+        b=np.zeros(1),
+        t=np.zeros(1),
+    )
+
+
+def new_log(active: Active) -> Log:
+    """Return an empty log."""
+    rows, places = 2 * INITIAL_CAPACITY, INITIAL_CAPACITY * (INITIAL_CAPACITY + int(active.m[0]))
+    return Log(
+        segments=np.zeros((rows, 3)),
+        spans=np.zeros((rows, 3), dtype=np.int64),
+        moves=np.zeros((rows, 2), dtype=np.int64),
+        free=np.zeros(places, dtype=np.int64),
+        x=np.zeros((places, 2)),
+        used=np.zeros(3, dtype=np.int64),
+    )
+
+
+def enlarged_log(log: Log) -> Log:
+    """Return the log with twice the capacity."""
+    more = {name: np.concatenate([array, np.zeros_like(array)]) for name, array in log._asdict().items()}
+    return Log(**more | {"used": log.used})
+
+
+def enlarged_state(active: Active) -> Active:
+    """Return the state with twice the capacity for free samples if it is full, else as it is."""
+    capacity = len(active.free)
+    if active.m[0] + 1 < capacity:
+        return active
+    factor = np.zeros((2 * capacity, 2 * capacity))
+    factor[:capacity, :capacity] = active.factor
+    free, x = (np.concatenate([array, np.zeros_like(array)]) for array in (active.free, active.x))
+    return active._replace(free=free, x=x, factor=factor)
 
 
 class Work(NamedTuple):
-    """Room for what is computed anew at each step."""
+    """Buffers that each step overwrites."""
 
-    v: np.ndarray
-    u: np.ndarray
-    z: np.ndarray
-    rates: np.ndarray
-    features: np.ndarray
+    v: np.ndarray  # (capacity,): rates of the free x
+    u: np.ndarray  # (capacity,): inverse kernel matrix of the free samples times 1
+    z: np.ndarray  # (capacity,): correction of the free x
+    rates: np.ndarray  # (n,): rates of the scores
+    features: np.ndarray  # (n_columns,): weights, for the linear kernel
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS_IN_ANY_ORDER)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _dot(a, b):
     total = 0.0
     for i in range(len(a)):
@@ -44,6 +153,7 @@ def _dot(a, b):
 
 @njit(cache=True, nogil=True)
 def _forward(factor, m, v):
+    """Solve R'z = v in place, for the upper factor R of size m."""
     for i in range(m):
         row = factor[i]
         v[i] /= row[i]
@@ -52,9 +162,10 @@ def _forward(factor, m, v):
             v[j] -= a * row[j]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS_IN_ANY_ORDER)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _solve(factor, m, v, u):
-    """Solve for v and for u in their places, together: the time goes into reading the factor."""
+    """Solve R'R z = v and R'R z = u in place, together, since reading the factor R takes most of the time."""
+    # forward substitution with R'
     for i in range(m):
         row = factor[i]
         v[i], u[i] = v[i] / row[i], u[i] / row[i]
@@ -62,6 +173,7 @@ def _solve(factor, m, v, u):
         for j in range(i + 1, m):
             v[j] -= a * row[j]
             u[j] -= b * row[j]
+    # backward substitution with R
     for i in range(m - 1, -1, -1):
         row, a, b = factor[i], 0.0, 0.0
         for j in range(i + 1, m):
@@ -72,10 +184,12 @@ def _solve(factor, m, v, u):
 
 @njit(cache=True, nogil=True)
 def _delete(factor, m, p):
-    """Take row and column p out of the factored matrix: what follows them is updated by the row of p."""
+    """Delete row and column p of the factored matrix: a rank-one update with the row of p of what follows."""
     row = factor[p].copy()
+    # shift the columns after p in the rows before it
     for i in range(p):
         factor[i, p : m - 1] = factor[i, p + 1 : m]
+    # rotate the row of p into each later row, which moves up and left by one
     for i in range(p + 1, m):
         length = np.hypot(factor[i, i], row[i])
         cosine, sine = factor[i, i] / length, row[i] / length
@@ -97,13 +211,13 @@ def _cost(samples, i, costs):
     return costs[0 if samples.y[i] > 0 else 1]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS_IN_ANY_ORDER)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _combine(rows, free, m, x, costs, left, out):
-    """Out is the sum of x_k rows[free_k], plus the sums over the left side."""
+    """Write the sum of x_k rows[free_k] and the sums over the left side to ``out``."""
     for i in range(len(out)):
         out[i] = costs[0] * left[0, i] - costs[1] * left[1, i]
     k = 0
-    while k + 4 <= m:  # four rows at a time: ``out`` is read and written a quarter as often
+    while k + 4 <= m:  # four rows at a time read and write ``out`` a quarter as often
         x0, x1, x2, x3 = x[k], x[k + 1], x[k + 2], x[k + 3]
         row0, row1, row2, row3 = rows[free[k]], rows[free[k + 1]], rows[free[k + 2]], rows[free[k + 3]]
         for i in range(len(out)):
@@ -118,7 +232,7 @@ def _combine(rows, free, m, x, costs, left, out):
 
 @njit(cache=True, nogil=True)
 def _expand(samples, active, x, costs, b, features, out):
-    """Out is the scores of the expansion with x on the free samples and ``costs`` on the left side."""
+    """Write the scores of the expansion with x on the free samples and ``costs`` on the left side to ``out``."""
     m = active.m[0]
     if samples.linear:
         _combine(samples.rows, active.free, m, x, costs, active.left, features)
@@ -135,14 +249,14 @@ def _expand(samples, active, x, costs, b, features, out):
 
 @njit(cache=True, nogil=True)
 def _move(samples, active, log, i, side):
-    """Put sample i on another side."""
+    """Move sample i to another side."""
     sign = (1.0 if side == LEFT else 0.0) - (1.0 if active.side[i] == LEFT else 0.0)
     if sign != 0.0:
         label = 0 if samples.y[i] > 0 else 1
         active.n_left[label] += sign
         active.left[label] += sign * samples.rows[i]
         if active.n_left[label] == 0.0:
-            active.left[label] = 0.0  # without the rounding errors of what came and went
+            active.left[label] = 0.0  # removes the rounding errors of earlier moves
     active.side[i] = side
     log.moves[log.used[1]] = np.array((i, side))
     log.used[1] += 1
@@ -150,7 +264,7 @@ def _move(samples, active, log, i, side):
 
 @njit(cache=True, nogil=True)
 def _factor_column(samples, active, m):
-    """Make column m of the factor from the rows and columns before it."""
+    """Compute column m of the factor from the columns before it."""
     j, column = active.free[m], np.empty(m)
     for k in range(m):
         column[k] = _kernel(samples, j, active.free[k])
@@ -161,7 +275,7 @@ def _factor_column(samples, active, m):
 
 @njit(cache=True, nogil=True)
 def join(samples, active, log, j, costs):
-    """Free sample j."""
+    """Add sample j to the free ones."""
     m = active.m[0]
     active.free[m] = j
     _factor_column(samples, active, m)
@@ -172,7 +286,7 @@ def join(samples, active, log, j, costs):
 
 @njit(cache=True, nogil=True)
 def _leave(samples, active, log, k, side):
-    """Put the k-th free sample on a side."""
+    """Move the k-th free sample to a side."""
     m = active.m[0]
     _move(samples, active, log, active.free[k], side)
     _delete(active.factor, m, k)
@@ -183,7 +297,10 @@ def _leave(samples, active, log, k, side):
 
 @njit(cache=True, nogil=True)
 def _slide(samples, active, log, costs, direction):
-    """With no sample free, b goes to the end of its interval where the balance of the x can be kept; frees one."""
+    """Move b to the end of its interval, for a state without free samples; the sample that stops it becomes free.
+
+    Of the two ends, it takes the one where the x can stay balanced along ``direction``. Returns whether there is one.
+    """
     up = active.n_left[0] * direction[0] > active.n_left[1] * direction[1]
     shortest, first = np.inf, -1
     for i in range(len(samples.y)):
@@ -202,8 +319,12 @@ def _slide(samples, active, log, costs, direction):
 
 @njit(cache=True, nogil=True)
 def _velocity(samples, active, direction, work):
-    """Fill v with the rates of the free x, u with the inverse times 1; return the rate of b."""
+    """Fill v with the rates of the free x and u with the inverse times 1; return the rate of b.
+
+    The free scores stand still and the x stay balanced.
+    """
     m, v, u = active.m[0], work.v, work.u
+    # right-hand side: minus the rate at which the left side changes the free scores
     if samples.linear:
         work.features[:] = direction[0] * active.left[0] - direction[1] * active.left[1]
     for k in range(m):
@@ -213,6 +334,7 @@ def _velocity(samples, active, direction, work):
         else:
             v[k] = -direction[0] * active.left[0, i] + direction[1] * active.left[1, i]
     _solve(active.factor, m, v, u)
+    # rate of b that keeps the sum of all x at 0
     excess = active.n_left[0] * direction[0] - active.n_left[1] * direction[1]
     rate = (v[:m].sum() + excess) / u[:m].sum()
     v[:m] -= rate * u[:m]
@@ -220,18 +342,20 @@ def _velocity(samples, active, direction, work):
 
 
 @njit(cache=True, nogil=True)
-def _mend(samples, active, costs, work):
-    """Bring the free scores back to the margin and the x into balance, as far as the box lets; all scores are renewed.
+def _correct(samples, active, costs, work):
+    """Move the free scores back to the margin and balance the x, as far as the box allows; recompute all scores.
 
-    Returns how far off the free scores still are.
+    Returns the remaining error of the free scores.
     """
     m, z, u = active.m[0], work.z, work.u
+    # solve for the change of x that removes the errors of the free scores
     for k in range(m):
         i, u[k] = active.free[k], 1.0
         z[k] = samples.y[i] * samples.margins[i] - active.scores[i]
     _solve(active.factor, m, z, u)
     owing = active.n_left[1] * costs[1] - active.n_left[0] * costs[0] - active.x[:m].sum()
     offset = (z[:m].sum() - owing) / u[:m].sum()
+    # largest share of the change that keeps all x in the box
     share = 1.0
     for k in range(m):
         z[k] -= offset * u[k]
@@ -239,15 +363,16 @@ def _mend(samples, active, costs, work):
         alpha, change = samples.y[i] * active.x[k], samples.y[i] * z[k]
         room = max(_cost(samples, i, costs) - alpha, 0.0) if change > 0 else max(alpha, 0.0)
         share = min(share, room / max(abs(change), 1e-300))
+    # take it, and recompute all scores
     active.x[:m] += share * z[:m]
     active.b[0] += share * (offset - samples.shift * owing)
     _expand(samples, active, active.x, costs, active.b[0], work.features, active.scores)
-    return _drift(samples, active)
+    return _score_error(samples, active)
 
 
 @njit(cache=True, nogil=True)
 def _renew_sums(samples, active):
-    """Add up the left side afresh, for what came and went leaves rounding errors behind."""
+    """Recompute the sums over the left side, since samples that came and went leave rounding errors."""
     active.left[:] = 0.0
     for i in range(len(samples.y)):
         if active.side[i] == LEFT:
@@ -255,7 +380,8 @@ def _renew_sums(samples, active):
 
 
 @njit(cache=True, nogil=True)
-def _drift(samples, active):
+def _score_error(samples, active):
+    """Return the largest distance of a free score from its margin."""
     most = 0.0
     for k in range(active.m[0]):
         i = active.free[k]
@@ -264,8 +390,8 @@ def _drift(samples, active):
 
 
 @njit(cache=True, nogil=True)
-def _rounding(active, rates):
-    """Return the largest rate of the free scores, which should stand still: the others are wrong by as much."""
+def _rate_error(active, rates):
+    """Return the largest rate of a free score, which should be 0: an estimate of the error of all rates."""
     most = 0.0
     for k in range(active.m[0]):
         most = max(most, abs(rates[active.free[k]]))
@@ -274,10 +400,10 @@ def _rounding(active, rates):
 
 @njit(cache=True, nogil=True)
 def _rates(samples, active, direction, work):
-    """Fill in the rates of the free x and of all scores, with a new factor if the old one has drifted; return b's."""
+    """Compute the rates of the free x and of all scores; return that of b. An inaccurate factor is recomputed."""
     rate_of_b = _velocity(samples, active, direction, work)
     _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
-    if _rounding(active, work.rates) > STILL * np.abs(work.rates).max():
+    if _rate_error(active, work.rates) > MAX_RATE_ERROR * np.abs(work.rates).max():
         for k in range(active.m[0]):
             _factor_column(samples, active, k)
         rate_of_b = _velocity(samples, active, direction, work)
@@ -287,7 +413,10 @@ def _rates(samples, active, direction, work):
 
 @njit(cache=True, nogil=True)
 def _first_bound(samples, active, v, costs, direction, longest):
-    """Return when, and which free sample, first comes to 0 or to its cost, and on which side it is then."""
+    """Return the step after which a free sample first reaches 0 or its cost, the sample, and its new side.
+
+    The step is ``longest``, and the sample -1, if none does before.
+    """
     k_first, side, rounding = -1, FREE, 1e-13 * np.abs(direction).sum()
     for k in range(active.m[0]):
         i = active.free[k]
@@ -304,8 +433,8 @@ def _first_bound(samples, active, v, costs, direction, longest):
 
 @njit(cache=True, nogil=True)
 def _first_crossing(samples, active, rates, longest):
-    """Return when, and which sample, first comes to the margin."""
-    first, rounding = -1, 4.0 * _rounding(active, rates)
+    """Return the step after which a sample first reaches the margin, and the sample; -1 if none does before."""
+    first, rounding = -1, 4.0 * _rate_error(active, rates)
     for i in range(len(rates)):
         rate = samples.y[i] * rates[i]
         beyond = samples.y[i] * active.scores[i] - samples.margins[i]
@@ -318,6 +447,7 @@ def _first_crossing(samples, active, rates, longest):
 
 @njit(cache=True, nogil=True)
 def _record(active, log, v, rate_of_b):
+    """Append a segment to the log."""
     segment, place, m = log.used[0], log.used[2], active.m[0]
     log.segments[segment] = np.array((active.t[0], active.b[0], rate_of_b))
     log.spans[segment] = np.array((m, place, log.used[1]))
@@ -329,9 +459,10 @@ def _record(active, log, v, rate_of_b):
 
 @njit(cache=True, nogil=True)
 def _shrinks(active, end):
-    """Whether one class has no cost at the end, is all on the left by now, and the other class is not at its cost.
+    """Return whether the line ends with alpha and w shrinking to 0 in proportion to the cost of one class.
 
-    From there on alpha and w shrink in proportion to that cost, and b goes to where the other class is on the margin.
+    This is so if the class has no cost at the end and all of it is on the left, and none of the other class is. b then
+    moves to where the other class is on the margin.
     """
     for label in range(2):
         if end[label] <= 0.0 and active.n_left[1 - label] == 0.0:
@@ -341,6 +472,7 @@ def _shrinks(active, end):
 
 @njit(cache=True, nogil=True)
 def _full(active, log):
+    """Return whether the log or the state may have no capacity for one more step."""
     m = active.m[0]
     return (
         log.used[0] + 1 > len(log.segments)
@@ -354,46 +486,79 @@ def _full(active, log):
 def follow(samples, active, log, start, direction, length):
     """Follow costs ``start + t direction`` from ``active.t`` to ``length``.
 
-    Returns DONE, FULL when there is no more room in ``log`` or ``active`` (enlarge and call again), or STALLED.
+    Parameters
+    ----------
+    samples : Samples
+        The problem.
+    active : Active
+        State at ``active.t``; changed in place.
+    log : Log
+        Record of the line; appended to.
+    start, direction : arrays of shape (2,)
+        (C_pos, C_neg) at t = 0, and their rates.
+    length : float
+        The t of the end.
+
+    Returns
+    -------
+    {DONE, FULL, STALLED}
+        FULL if ``log`` or ``active`` is out of capacity: enlarge it and call again. STALLED if rounding errors prevent
+        progress.
+
+    Notes
+    -----
+    O(m^2 + n m) for each breakpoint with m free samples, for the linear kernel O(m^2 + n d).
     """
     v, u, z = np.empty((3, len(active.free)))
     work = Work(v, u, z, np.empty(len(samples.y)), np.empty(samples.rows.shape[1]))
-    taken, floor, standing = 0, DRIFT, 0
+    taken, accepted_error, stalled_steps = 0, MAX_SCORE_ERROR, 0
     while not _full(active, log):
         t = active.t[0]
         if t >= length:
             return DONE
         costs = start + t * direction
+
+        # no free sample: b jumps to where one becomes free
         if active.m[0] == 0:
             if not _slide(samples, active, log, costs, direction):
                 return STALLED
             continue
+
+        # last segment, where alpha shrinks to 0 with the cost of its class
         if _shrinks(active, start + length * direction):
             _renew_sums(samples, active)
-            _mend(samples, active, costs, work)
+            _correct(samples, active, costs, work)
             work.v[: active.m[0]] = -active.x[: active.m[0]] / (length - t)
             towards = -1.0 if active.n_left[0] > 0.0 else 1.0
             _record(active, log, work.v, (towards - active.b[0]) / (length - t))
             return DONE
+
+        # correct accumulated rounding errors
         taken += 1
-        if taken % RENEWED_EVERY == 0 or _drift(samples, active) > floor:
+        if taken % CORRECTION_INTERVAL == 0 or _score_error(samples, active) > accepted_error:
             _renew_sums(samples, active)
-            floor = max(DRIFT, 4.0 * _mend(samples, active, costs, work))
+            accepted_error = max(MAX_SCORE_ERROR, 4.0 * _correct(samples, active, costs, work))
+
+        # step to the next breakpoint, or to the end of the line
         rate_of_b = _rates(samples, active, direction, work)
         step, k, side = _first_bound(samples, active, work.v, costs, direction, length - t)
         step, joins = _first_crossing(samples, active, work.rates, step)
         ends = k < 0 and joins < 0
         if step > 0.0:
             _record(active, log, work.v, rate_of_b)
-        standing = 0 if step > ROUNDING * length else standing + 1
-        if standing > 100 + 4 * active.m[0]:
+        stalled_steps = 0 if step > LEAST_STEP_SHARE * length else stalled_steps + 1
+        if stalled_steps > 100 + 4 * active.m[0]:
             return STALLED
+
+        # update x, b and the scores
         active.t[0] = length if ends else t + step
         active.b[0] += step * rate_of_b
         active.x[: active.m[0]] += step * work.v[: active.m[0]]
         active.scores[:] += step * work.rates
         if ends:
             return DONE
+
+        # move the sample that reached a bound or the margin
         if joins < 0:
             _leave(samples, active, log, k, side)
         else:

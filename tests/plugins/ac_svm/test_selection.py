@@ -72,7 +72,7 @@ def test_choice_and_losses_are_those_of_independent_fits(make, folds, storage):
     ],
     ids=["costs", "one cost", "poly", "auto", "two kernels", "callable", "max_iter", "order"],
 )
-def test_other_parameters_are_searched_alike(fixed, search):
+def test_other_parameters_are_searched_too(fixed, search):
     make = partial(precise, **fixed)
     one = select(make, X, Y, CV, PROBLEM, search)
     assert one == grid_search(make, X, Y, CV, PROBLEM, search)
@@ -99,7 +99,7 @@ def test_threads_change_nothing():
     ids=["no cost", "small cache", "scale", "scale among others", "linear", "linear among others"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_where_nothing_is_shared_every_candidate_is_fitted(make, search, monkeypatch):
+def test_fallback_fits_every_candidate(make, search, monkeypatch):
     calls = []
     monkeypatch.setattr(selection, "grid_search", lambda *given: (calls.append(1), grid_search(*given))[1])
     assert select(make, X, Y, CV, PROBLEM, search) == grid_search(make, X, Y, CV, PROBLEM, search)
@@ -107,7 +107,7 @@ def test_where_nothing_is_shared_every_candidate_is_fitted(make, search, monkeyp
 
 
 @pytest.mark.usefixtures("shared")
-def test_rows_outside_the_folds_are_not_looked_at():
+def test_rows_outside_the_folds_are_ignored():
     used = np.unique(np.concatenate([part for fold in CV for part in fold]))
     spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
     spoilt[used], y[used] = X[used], Y[used]
@@ -115,7 +115,7 @@ def test_rows_outside_the_folds_are_not_looked_at():
 
 
 @pytest.mark.usefixtures("shared")
-def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
+def test_kernels_and_distances_are_computed_once(monkeypatch):
     products, exponentials = [], []
     distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
     monkeypatch.setattr(
@@ -132,7 +132,7 @@ def test_each_kernel_is_computed_once_and_the_distances_too(monkeypatch):
 
 
 @pytest.mark.usefixtures("shared")
-def test_a_solution_away_from_its_costs_serves_all_higher_ones(monkeypatch):
+def test_solution_below_its_costs_serves_higher_costs(monkeypatch):
     """With as good as orthogonal samples no multiplier exceeds 2, and what is fitted above are the unequal pairs."""
     fits = []
     inner = SVC.fit
@@ -143,7 +143,7 @@ def test_a_solution_away_from_its_costs_serves_all_higher_ones(monkeypatch):
     assert found.n_candidates == 16
 
 
-def test_a_solution_that_did_not_converge_serves_none():
+def test_unconverged_solution_is_not_reused():
     made = [ACSVM(C_pos=C, C_neg=C) for C in (1.0, 2.0)]
     solution = selection._Solution((1.0, 1.0), (0.5, 0.5), np.zeros(3), converged=True)
     assert solution.serves(made[1])
@@ -152,6 +152,6 @@ def test_a_solution_that_did_not_converge_serves_none():
     assert not solution._replace(costs=(3.0, 3.0), largest=(2.5, 0.5)).serves(made[1])
 
 
-def test_a_precomputed_matrix_is_refused_as_in_independent_fits():
+def test_precomputed_matrix_is_refused():
     with pytest.raises(ValueError, match="square Gram matrix"):
         select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C_neg": COSTS})

@@ -1,4 +1,4 @@
-"""The asymmetric SVM: against the quadratic programme as the paper states it, its invariants, scikit-learn's checks."""
+"""The asymmetric SVM: against the quadratic programme as the paper states it, its invariants."""
 
 import pickle
 import warnings
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, linprog
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench_asvm.estimator import AsymmetricSVM
@@ -26,12 +25,6 @@ def sample(n=120, share=0.35, shift=1.5, d=4, seed=0):
 
 
 X, Y = sample()
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([AsymmetricSVM(), AsymmetricSVM(mu=0.1, tau=0.3)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def programme(X, y, mu, tau):
@@ -56,7 +49,7 @@ def programme(X, y, mu, tau):
     st.sampled_from([0.35, 0.8]),
     st.booleans(),
 )
-def test_it_solves_the_quadratic_programme(seed, n, weights, share, coarse):
+def test_equals_the_quadratic_programme(seed, n, weights, share, coarse):
     Z, y = sample(n, share, seed=seed, d=3)
     Z = np.round(Z) if coarse else Z
     with warnings.catch_warnings():
@@ -81,7 +74,7 @@ def test_core_and_margin_are_those_of_the_programme():
 
 
 @pytest.mark.parametrize(("mu", "tau"), [(0.1, 0.1), (0.05, 0.5), (0.4, 0.01)])
-def test_shares_of_samples_outside_are_bounded_by_the_weights(mu, tau):
+def test_weights_bound_the_shares_of_samples_outside(mu, tau):
     model = AsymmetricSVM(mu=mu, tau=tau, tol=1e-9).fit(X, Y)
     scores = X @ model.coef_[0]
     n_pos = np.sum(Y > 0)
@@ -114,13 +107,13 @@ def test_the_subgradient_is_the_gradient_where_there_are_no_ties():
 
 
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_samples_give_the_dense_classifier(storage):
+def test_sparse_equals_dense(storage):
     S = X * (np.abs(X) > 0.7)
     sparse, dense = AsymmetricSVM(tol=1e-9).fit(storage(S), Y), AsymmetricSVM(tol=1e-9).fit(S, Y)
     np.testing.assert_allclose(sparse.decision_function(S), dense.decision_function(storage(S)), atol=1e-3)
 
 
-def test_attributes_are_what_they_say():
+def test_attributes_match_their_definition():
     model = AsymmetricSVM(tol=1e-6).fit(X, Y)
     assert (model.status_, model.converged_) == ("converged", True)
     value, _ = AsymmetricMargin(Y, 0.2, 0.2)(X @ model.coef_[0])
@@ -131,10 +124,10 @@ def test_attributes_are_what_they_say():
     assert set(model.get_params()) == set(AsymmetricSVM._parameter_constraints)
 
 
-def test_classes_that_are_not_apart_are_flat_and_said_to_be():
+def test_overlapping_classes_are_flat():
     corners = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     Z, y = np.repeat(np.concatenate([corners, corners]), 5, axis=0), np.repeat([1, -1], 20)
-    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal to within tol"):
+    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal"):
         model = AsymmetricSVM(mu=0.2, tau=0.8).fit(Z, y)
     assert (model.status_, model.converged_) == ("flat", False)
     assert model.objective_ == pytest.approx(0.0, abs=1e-9)
@@ -142,22 +135,22 @@ def test_classes_that_are_not_apart_are_flat_and_said_to_be():
 
 def test_flat_scores_still_rank():
     Z, y = sample(shift=0.4)
-    with pytest.warns(ConvergenceWarning, match="The weights kept are the difference of the weighted class means"):
+    with pytest.warns(ConvergenceWarning, match="difference of the weighted class means"):
         model = AsymmetricSVM(mu=0.05, tau=0.05).fit(Z, y)
     f = model.decision_function(Z)
     assert np.mean(f[y > 0][:, None] > f[y < 0][None]) > 0.6
 
 
-def test_equal_scores_are_never_returned_in_silence():
+def test_equal_scores_warn():
     """Weights along a constant feature lower the objective, as the positives weigh more, and rank nothing."""
-    with pytest.warns(ConvergenceWarning, match="all training samples have the same score"):
+    with pytest.warns(ConvergenceWarning, match="same score"):
         model = AsymmetricSVM().fit(np.ones((60, 3)), np.repeat([1, -1], [20, 40]))
     assert (model.status_, model.converged_) == ("constant", False)
     assert model.objective_ < 0
 
 
-def test_without_convergence_the_warning_says_what_to_try():
-    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+def test_unconverged_fit_warns_with_advice():
+    with pytest.warns(ConvergenceWarning, match="max_iter planes"):
         model = AsymmetricSVM(mu=0.01, tau=0.01, max_iter=1).fit(X, Y)
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
 
@@ -166,7 +159,7 @@ def test_without_convergence_the_warning_says_what_to_try():
     "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
 )
 @pytest.mark.parametrize("weights", [(0.001, 0.001), (0.05, 0.95)])
-def test_extreme_inputs_end_with_a_certificate(case, weights):
+def test_extreme_inputs_have_a_certificate(case, weights):
     Z, y = {
         "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
         "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
@@ -184,14 +177,14 @@ def test_extreme_inputs_end_with_a_certificate(case, weights):
 
 
 @pytest.mark.parametrize(("mu", "tau"), [(0.6, 0.5), (0.2, 0.81)])
-def test_weights_beyond_the_positives_are_refused(mu, tau):
-    with pytest.raises(ValueError, match=r"mu \+ tau must be at most 1, or the problem is unbounded"):
+def test_mu_plus_tau_above_one_is_refused(mu, tau):
+    with pytest.raises(ValueError, match=r"mu \+ tau must be at most 1"):
         AsymmetricSVM(mu=mu, tau=tau).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["mu", "tau", "tol", "max_iter"])
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, "1", None])
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of AsymmetricSVM must be"):
         AsymmetricSVM(**{name: value}).fit(X, Y)
 

@@ -88,7 +88,7 @@ def test_draws_follow_their_seed(name):
         ("scalable", {"n_samples": 10, "imbalance": 20, "density": 0.001}, ["density is 0.001", "imbalance is 20"]),
     ],
 )
-def test_all_values_out_of_range_are_told(name, values, expected):
+def test_all_values_out_of_range_are_reported(name, values, expected):
     with pytest.raises(RequestError) as caught:
         load_dataset(name, **values)
     found = [fault.removeprefix("dataset.") for fault in caught.value.faults]
@@ -120,7 +120,7 @@ def test_synthetic_is_as_hard_as_documented():
 
 
 @pytest.mark.parametrize("name", sorted(SMALL.keys() - {"covertype_like", "rcv1_like"}))
-def test_more_samples_of_one_class_leave_the_other_as_it_was(name):
+def test_sizes_of_classes_are_independent(name):
     few, many = (load_dataset(name, seed=1, n_pos=80, n_neg=n_neg) for n_neg in (40, 90))
     assert np.array_equal(few.X[few.y > 0], many.X[many.y > 0])
 
@@ -129,7 +129,7 @@ def test_qvalue_positives_are_false_in_the_documented_share():
     data = load_dataset(
         "qvalue_mixture", n_pos=40_001, n_neg=20_000, n_features=4, share_false=0.3, separation=9, seed=2
     )
-    score = data.X.mean(axis=1) * 2  # N(0, 1) or N(9, 1): 4.5 tells them apart but for 3 in a million
+    score = data.X.mean(axis=1) * 2  # N(0, 1) or N(9, 1): 4.5 separates them except for 3 in a million
     assert np.sum(score[data.y > 0] < 4.5) == round(0.3 * 40_001)
     assert np.all(score[data.y < 0] < 4.5)
     for features, mean in ((data.X[data.y < 0], 0.0), (data.X[data.y > 0][score[data.y > 0] > 4.5], 4.5)):
@@ -138,7 +138,7 @@ def test_qvalue_positives_are_false_in_the_documented_share():
 
 
 @pytest.mark.parametrize(("share_false", "separation"), [(0.5, 3.0), (0.8, 3.5), (0.2, 1.5)])
-def test_the_mean_of_the_features_accepts_the_largest_share_and_no_other_score_more(share_false, separation):
+def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separation):
     n = 400_000
     data = load_dataset(
         "qvalue_mixture", n_pos=n, n_neg=n, n_features=2, share_false=share_false, separation=separation, seed=3
@@ -192,7 +192,7 @@ def test_documents_have_the_documented_density_and_unit_norm(documents):
     assert documents.X.data.min() > 0
 
 
-def test_words_follow_zipfs_law_and_lean_to_a_class(documents):
+def test_words_follow_zipfs_law_and_a_class(documents):
     """Shares of documents are those of Poisson counts, with one length for all words."""
     pair = np.log1p(1 / np.arange(1, 1001)) / np.log(1001)
     even, odd = 0.35 * pair, 0.65 * pair  # of a positive document's draws
@@ -207,7 +207,7 @@ def test_words_follow_zipfs_law_and_lean_to_a_class(documents):
             assert found == pytest.approx(-np.expm1(-length * p), rel=0.1, abs=0.01)
 
 
-def test_words_weigh_more_the_rarer_they_are(documents):
+def test_rare_words_weigh_more(documents):
     X = documents.X.tocsc()
     share = np.diff(X.indptr) / documents.n_samples
     for one, other in ((20, 60), (30, 120)):  # rare enough to occur once where they occur
@@ -216,7 +216,7 @@ def test_words_weigh_more_the_rarer_they_are(documents):
         assert ratio == pytest.approx((1 - np.log(share[one])) / (1 - np.log(share[other])), rel=0.05)
 
 
-def test_classes_come_in_random_order_and_further_apart_by_separation(documents):
+def test_classes_are_shuffled_and_separated(documents):
     assert np.mean(documents.y[:5000] > 0) == pytest.approx(0.75, abs=0.03)
     areas = []
     for separation in (0.05, 0.3):
@@ -228,7 +228,7 @@ def test_classes_come_in_random_order_and_further_apart_by_separation(documents)
     assert areas[1] > 0.95
 
 
-def test_documents_drawn_chunk_by_chunk_are_all_different_and_alike(monkeypatch):
+def test_chunks_of_documents_differ(monkeypatch):
     monkeypatch.setattr("npbench_datasets.rcv1_like.DRAWS_AT_ONCE", 50_000)
     data = load_dataset("rcv1_like", n_pos=1500, n_neg=1501, n_features=4000, density=0.05, seed=6)
     assert len({data.X[[row]].indices.tobytes() for row in range(3001)}) == 3001

@@ -102,7 +102,7 @@ def test_the_best_test_misses_what_is_documented(name, missed):
         assert np.mean(of_positive <= threshold) == pytest.approx(share, abs=0.012)
 
 
-def test_ringnorm_misses_by_chi_square_laws_that_are_not_central():
+def test_ringnorm_misses_by_noncentral_chi_square_laws():
     """The ratio of the densities falls with |x - 4/3 m|, whose square is known for both classes."""
     positive, negative = drawn("ringnorm", 200_000, seed=7)
     squared = [np.sum((x - 4 / 3 * 2**0.5) ** 2, axis=1) for x in (positive, negative)]
@@ -165,7 +165,7 @@ def test_costs_are_those_of_table_2(name, gamma, one, best):
         assert cost_of_the_svm(name, gamma) == pytest.approx(one[0], abs=one[1])
 
 
-def test_ringnorm_with_the_wide_class_positive_would_not_cost_what_table_2_says():
+def test_ringnorm_with_the_wide_class_positive_contradicts_table_2():
     (positive, negative), flipped = DENSITIES["ringnorm"], "wide positive"
     DENSITIES[flipped] = negative, positive
     try:

@@ -130,7 +130,7 @@ def test_divisions_of_samples_become_divisions_of_rows(tmp_path_factory, seed, n
 
 def test_divisions_of_different_samples_are_refused(tmp_path):
     mat_file(tmp_path / "a.mat", "toy", np.eye(4), [1, 1, -1, -1], np.array([[0, 1, 2, 3], [0, 1, 2, 2]]), 2)
-    with pytest.raises(RequestError, match=r"The divisions of toy in .*a.mat are not all of the same samples"):
+    with pytest.raises(RequestError, match=r"The divisions of toy in .*a.mat do not contain the same samples"):
         published(tmp_path / "a.mat", name="toy")
 
 
@@ -138,7 +138,7 @@ def test_divisions_of_different_samples_are_refused(tmp_path):
 def with_benchmarks(tmp_path, monkeypatch, from_source):
     """Return a function from a name to the description of the set and the samples of a benchmarks.mat laid for it.
 
-    The description is as shipped but for the size and the hash of that file.
+    The description is as shipped except for the size and the hash of that file.
     """
 
     def describe(name):
@@ -159,9 +159,7 @@ def with_benchmarks(tmp_path, monkeypatch, from_source):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_benchmarks_mat_is_read_where_it_is_at_hand_and_its_divisions_reach_the_workers(
-    name, with_benchmarks, tmp_path
-):
+def test_divisions_of_benchmarks_mat_reach_the_workers(name, with_benchmarks, tmp_path):
     dataset, source, divisions = with_benchmarks(name)
     data = load(dataset)
     assert rows_of(data.X, data.y) == rows_of(source.X * 2 + 1, source.y)
@@ -179,15 +177,15 @@ def test_benchmarks_mat_is_read_where_it_is_at_hand_and_its_divisions_reach_the_
         protocol.split(opened, 3, 100)
 
 
-def test_another_file_of_that_name_is_not_taken_for_it(with_benchmarks):
+def test_another_file_called_benchmarks_mat_is_refused(with_benchmarks):
     shipped = registry.installed().dataset("thyroid")
     with_benchmarks("thyroid")
-    with pytest.raises(RequestError, match=r"benchmarks.mat is not the file .* expected are 8912086 bytes"):
+    with pytest.raises(RequestError, match=r"benchmarks.mat is not the file .* expected 8912086 bytes"):
         load(shipped)
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_the_real_benchmarks_mat_where_it_is_at_hand(name):
+def test_the_real_benchmarks_mat(name):
     dataset = registry.installed().dataset(name)
     if sources.find(dataset.original.files[0]) is None:
         pytest.skip("ida/benchmarks.mat is in no data folder; NPBENCH_DATA can name one")

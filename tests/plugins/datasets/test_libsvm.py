@@ -62,7 +62,7 @@ def test_duplicates_in_a9a_are_as_described(raw_dataset):
     again = sum(row.tobytes() in train for row in X[dataset.test_rows[0] :])
     distinct = {row.tobytes() for row in np.column_stack([X, data.y])}
     assert (data.n_samples - len(distinct), again) == (11868, 5528)
-    assert "11868 rows occur again; 5528" in dataset.source
+    assert "11868 duplicate rows; 5528" in dataset.source
 
 
 def test_numbers_beyond_the_last_feature_are_refused(tmp_path):
@@ -72,7 +72,7 @@ def test_numbers_beyond_the_last_feature_are_refused(tmp_path):
         read(path, n_features=8)
 
 
-def test_a_feature_that_occurs_nowhere_has_its_column(tmp_path):
+def test_an_absent_feature_has_a_column(tmp_path):
     path = tmp_path / "rows"
     path.write_text("+1 1:0.5\n-1 2:1\n")
     X, y = read(path, path, n_features=4)

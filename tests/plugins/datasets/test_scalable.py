@@ -37,7 +37,7 @@ def equal(X, other):
 
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("chunk", [1, 7, 2621, 2622, 5000, 100_000])
-def test_rows_are_the_same_whatever_the_chunk_size(kind, chunk):
+def test_rows_do_not_depend_on_chunks(kind, chunk):
     endless, n = ENDLESS[kind], min(N[kind], 40 * chunk)
     X, y = endless.rows(0, n)
     assert len(y) == X.shape[0] == n
@@ -48,7 +48,7 @@ def test_rows_are_the_same_whatever_the_chunk_size(kind, chunk):
 
 @given(first=st.integers(0, 9000), more=st.integers(0, 6000))
 @settings(deadline=None, max_examples=20)
-def test_any_rows_are_those_of_the_whole(first, more):
+def test_random_access_to_rows(first, more):
     for kind in ("dense", "sparse"):
         X, y = ENDLESS[kind].rows(0, 15_000)
         part, labels = ENDLESS[kind].rows(first, first + more)
@@ -57,7 +57,7 @@ def test_any_rows_are_those_of_the_whole(first, more):
 
 
 @pytest.mark.parametrize("density", [1.0, 0.2])
-def test_more_rows_begin_with_the_same_ones(density):
+def test_more_rows_do_not_change_the_first(density):
     few, many = (load_scalable(n, 20, density, seed=3) for n in (5000, 20_000))
     assert equal(few[0], many[0][:5000])
     assert np.array_equal(few[1], many[1][:5000])
@@ -73,7 +73,7 @@ def test_rows_follow_the_seed_and_blocks_differ(density):
 
 
 @pytest.mark.parametrize(("imbalance", "n"), [(1.0, 1000), (0.1, 1100), (9.0, 1000), (99.5, 5000), (999.0, 1000)])
-def test_classes_are_spread_evenly_in_the_share_asked_for(imbalance, n):
+def test_classes_are_spread_evenly(imbalance, n):
     _, y = load_scalable(n, 2, imbalance=imbalance)
     exact = n / (1 + imbalance)
     assert abs(np.sum(y > 0) - exact) < 1
@@ -82,7 +82,7 @@ def test_classes_are_spread_evenly_in_the_share_asked_for(imbalance, n):
     assert (y < 0).any()
 
 
-def test_dense_rows_are_gaussians_at_the_distance_asked_for():
+def test_dense_rows_are_separated_gaussians():
     X, y = load_scalable(40_000, 20, separation=3.0)
     for label, mean in ((-1, 0.0), (1, 3.0 / 20**0.5)):
         rows = X[y == label]
@@ -114,7 +114,7 @@ def test_entries_are_present_independently(n_features, density):
     assert deviation.std() == pytest.approx(1, abs=0.25)
 
 
-def test_sparse_entries_are_gaussians_and_their_bayes_rate_is_the_mixture_over_row_lengths():
+def test_sparse_entries_are_gaussian_with_the_bayes_rate():
     n_features, density, separation = 100, 0.1, 2.0
     c = separation / (density * n_features) ** 0.5
     X, y = load_scalable(100_000, n_features, density, separation=separation, seed=2)
@@ -140,7 +140,7 @@ def peak_beside_the_rows(n_samples, **parameters):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"density": 0.1}, {"n_features": 100_000, "density": 1e-4}])
-def test_memory_beside_the_rows_is_bounded(parameters):
+def test_additional_memory_is_bounded(parameters):
     assert peak_beside_the_rows(400_000, **parameters) < 20e6
 
 

@@ -52,7 +52,7 @@ def constant_cost(g, share_positive):
 
 
 @pytest.mark.parametrize("name", TABLE_2)
-def test_positives_are_those_with_which_table_2_agrees(name, raw_dataset):
+def test_positives_agree_with_table_2(name, raw_dataset):
     data = load_dataset(raw_dataset(name).name)
     g, cost = TABLE_2[name]
     share = data.n_positive / data.n_samples
@@ -60,7 +60,7 @@ def test_positives_are_those_with_which_table_2_agrees(name, raw_dataset):
     assert constant_cost(g, 1 - share) != pytest.approx(cost, rel=0.3)
 
 
-def test_diabetes_was_positive_where_table_2_is_from(raw_dataset):
+def test_diabetes_is_positive_in_table_2(raw_dataset):
     data = load_dataset(raw_dataset("pima").name)  # with the positives of another paper
     assert constant_cost(0.917, data.n_negative / data.n_samples) == pytest.approx(10.83, rel=0.01)
 
@@ -84,7 +84,7 @@ def test_files_are_read_number_by_number(name, drop, label, positive, raw_datase
     assert np.array_equal(data.y > 0, [row[label] == positive for row in complete])
 
 
-def test_what_ionosphere_leaves_out_is_constant(raw_dataset):
+def test_the_column_without_ionosphere_is_constant(raw_dataset):
     (file,) = raw_dataset("ionosphere").files
     assert {row[1] for row in rows(sources.find(file))} == {"0"}
 
@@ -113,7 +113,7 @@ def test_letters_can_be_chosen(raw_dataset):
 
 
 @pytest.mark.parametrize("positive", ["h", "", "HZ", 8])
-def test_what_is_no_capital_letter_is_refused(positive, raw_dataset):
+def test_only_capital_letters_are_accepted(positive, raw_dataset):
     with pytest.raises(RequestError, match=r"dataset\.positive is .*: it must be one of the capital letters A to Z"):
         load(raw_dataset("letter"), positive=positive)
 
@@ -149,12 +149,12 @@ def test_education_in_words_is_education_in_numbers(adult_rows):
     assert len(pairs) == 16 == len(dict(pairs)) == len({number for _, number in pairs})
 
 
-def test_the_official_parts_of_adult_are_told_apart(raw_dataset):
+def test_official_parts_of_adult(raw_dataset):
     first, end = raw_dataset("adult").test_rows
     assert (first, end - first) == (32561, 16281)
 
 
-def test_samples_of_adult_are_rows_of_it_and_follow_the_seed(raw_dataset):
+def test_samples_of_adult_follow_the_seed(raw_dataset):
     raw_dataset("adult")
     whole, sample, again = load_dataset("adult"), load_dataset("adult_sample"), load_dataset("adult_sample", seed=0)
     assert (sample.n_samples, sample.n_features) == (2000, 13)  # table 1 of the paper
@@ -171,8 +171,8 @@ def test_samples_of_other_sizes_are_refused(n_samples, match, raw_dataset):
         load(raw_dataset("adult_sample"), n_samples=n_samples)
 
 
-# Rows that occur again, features and label, as each description says.
-AGAIN = {
+# Rows with the features and label of another, as described.
+DUPLICATES = {
     "breast_w": 234,
     "liver": 4,
     "ionosphere": 1,
@@ -184,15 +184,15 @@ AGAIN = {
 }
 
 
-@pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.parametrize("name", DUPLICATES)
 def test_duplicated_rows_are_as_described(name, raw_dataset):
     dataset = raw_dataset(name)
     data = load_dataset(name)
     distinct = np.unique(np.column_stack([data.X, data.y]), axis=0)
-    assert data.n_samples - len(distinct) == AGAIN[name]
-    assert f"{AGAIN[name]} row" in dataset.source
+    assert data.n_samples - len(distinct) == DUPLICATES[name]
+    assert f"{DUPLICATES[name]} duplicate row" in dataset.source
 
 
-def test_a_description_that_is_off_is_noticed(raw_dataset):
-    with pytest.raises(RequestError, match="n_features = 34, where its description says 33"):
+def test_a_wrong_description_is_an_error(raw_dataset):
+    with pytest.raises(RequestError, match="n_features = 34, expected 33"):
         load(dataclasses.replace(raw_dataset("dermatology"), n_features=33))

@@ -20,8 +20,8 @@ import npbench_files
 from npbench import cli, load_dataset
 from npbench.errors import RequestError
 from npbench.signature import signature
-from npbench_files import formats
-from npbench_files.delimited import SCANNED
+from npbench_files import formats, opening
+from npbench_files.delimited import INFERENCE_ROWS
 
 X = np.array([[0.5, 3.0], [-1.25, 0.0], [1e-300, 7.0], [0.1 + 0.2, -2.0]])
 WORDS = ["no", "yes", "no", "yes"]
@@ -95,7 +95,7 @@ def test_one_table_in_every_format_is_the_same_data(matrix, tmp_path):
 
 @given(matrix=tables)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_sparse_formats_hold_the_same_data_as_each_other(matrix, tmp_path):
+def test_sparse_formats_agree(matrix, tmp_path):
     signs = np.resize([1, -1], len(matrix))
     text = svmlight(matrix, signs).encode()
     for name, content in {
@@ -139,7 +139,7 @@ def refused(name, content, **params):
 TABLE = "age,site,score,class\n1.5,left,3,a\n2.5,right,?,b\n, left ,5,a\n4.5,NA,6,b\n"
 
 
-def test_words_are_categories_in_alphabetical_order_and_marks_are_missing():
+def test_words_are_categories_in_alphabetical_order():
     data = loaded("t.csv", TABLE, label="class", positive="b")
     assert np.array_equal(data.X, [[1.5, 0, 3], [2.5, 1, np.nan], [np.nan, 0, 5], [4.5, np.nan, 6]], equal_nan=True)
     assert data.categorical.tolist() == [False, True, False]
@@ -161,7 +161,7 @@ def test_categories_have_the_same_codes_in_every_format(tmp_path):
     assert hashes == {loaded("t.csv", TABLE, label="class", positive="b").sha256}
 
 
-def test_what_sparse_rows_of_arff_leave_out_is_0_or_the_first_category():
+def test_absent_values_of_sparse_arff_are_0_or_the_first_category():
     head = "@relation t\n@attribute x real\n@attribute site {right,left}\n@attribute class {b,a}\n@data\n"
     sparse_rows = loaded("s.arff", f"{head}{{0 1.5, 1 left}}\n{{2 a}}\n{{}}\n", label="class", positive="a")
     dense_rows = loaded("d.arff", f"{head}1.5,left,b\n0,right,a\n0,right,b\n", label="class", positive="a")
@@ -175,7 +175,7 @@ def test_columns_are_chosen_or_dropped_by_name():
     assert loaded("t.csv", TABLE, label="class", positive="b", drop="site").columns == ("age", "score")
 
 
-def test_rows_of_a_group_stay_together_and_the_group_is_no_feature():
+def test_the_group_is_not_a_feature():
     data = loaded(
         "t.csv", "patient,x,y\np,1,0\nq,2,1\np,3,1\nr,4,2\n", label="y", group="patient", positive=1, negative=0
     )
@@ -183,7 +183,7 @@ def test_rows_of_a_group_stay_together_and_the_group_is_no_feature():
     assert data.groups.tolist() == [0, 1, 0]
 
 
-def test_a_first_line_of_numbers_is_no_header_unless_told_so():
+def test_a_first_line_of_numbers_is_not_a_header():
     text = "1,2,0\n3,4,1\n5,6,1\n"
     data = loaded("t.csv", text, label="column_2")
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -193,22 +193,22 @@ def test_a_first_line_of_numbers_is_no_header_unless_told_so():
     assert data.columns == ("1", "2")
 
 
-def test_a_first_line_of_words_and_numbers_is_asked_about():
+def test_a_first_line_of_words_and_numbers_is_ambiguous():
     text = "39,State-gov,<=50K\n50,Private,>50K\n"
-    assert "words and numbers, '39', 'State-gov', '<=50K': say by dataset.header=true" in refused("t.csv", text)
+    assert "words and numbers, '39', 'State-gov', '<=50K': set dataset.header=true" in refused("t.csv", text)
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
 
 
 @pytest.mark.parametrize(("last", "expected"), [("1.5", [1.5, 1.5]), ("", [np.nan, np.nan]), ("word", [3, 0])])
 def test_types_of_columns_follow_from_all_rows(last, expected):
-    n = SCANNED + 1
+    n = INFERENCE_ROWS + 1
     rows = "".join(f"{i % 3},,{i % 2}\n" for i in range(n))
     X = loaded("t.csv", f"a,b,y\n{rows}{last},{last},1\n", label="y").X
     assert np.array_equal(X[:n], np.column_stack([np.resize([0, 1, 2], n), np.full(n, np.nan)]), equal_nan=True)
     assert np.array_equal(X[n], expected, equal_nan=True)
 
 
-def test_empty_lines_are_no_rows():
+def test_empty_lines_are_skipped():
     text = TABLE.replace("\n", "\n\n") + "\n\n"
     assert (
         loaded("t.csv", text, label="class", positive="b").sha256
@@ -234,9 +234,9 @@ def test_delimiters_are_found_or_named():
     assert loaded("t.txt", "a b y\n1 2 0\n3 4 1\n", label="y", delimiter=" ").X.tolist() == [[1, 2], [3, 4]]
 
 
-def test_decimal_commas_are_read_where_they_are_announced():
+def test_decimal_commas_need_a_setting():
     text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
-    assert "the column 'a' holds numbers with commas, such as '1,5': say dataset.decimal=comma" in refused(
+    assert "the column 'a' holds numbers with commas, such as '1,5': set dataset.decimal=comma" in refused(
         "t.csv", text
     )
     X = loaded("t.csv", text, label="y", decimal="comma").X
@@ -244,7 +244,7 @@ def test_decimal_commas_are_read_where_they_are_announced():
     assert "dataset.decimal is ',': it must be point or comma" in refused("t.csv", text, decimal=",")
 
 
-def test_a_table_may_have_a_line_as_long_as_it_likes():
+def test_long_lines():
     names = [f"gene{i}" for i in range(16_000)]
     rows = "".join(",".join([str(k)] * len(names)) + f",{k % 2}\n" for k in range(3))
     data = loaded("t.csv", ",".join([*names, "y"]) + f"\n{rows}", label="y")
@@ -269,10 +269,10 @@ def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
         assert load_dataset("file", path=path, label="class", positive="b").n_samples == 4
 
 
-def test_indices_far_apart_do_no_harm_when_they_are_meant():
+def test_large_indices_with_n_features():
     text = "1 1:2 1000000:3\n-1 2:1\n"
     fault = refused("t.svm", text)
-    assert "numbered up to 1000000, and 3 of them occur" in fault
+    assert "numbered up to 1000000, but only 3 of them occur" in fault
     assert "dataset.n_features=1000000" in fault
     data = loaded("t.svm", text, n_features=10**6)
     assert data.X.shape == (2, 10**6)
@@ -284,7 +284,7 @@ PARQUET, ARROW, NPZ, MAT = "t.parquet", "t.arrow", "t.npz", "t.mat"
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.data.xz", PARQUET, ARROW, NPZ, MAT, "t.arff"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.98])
-def test_a_file_that_was_cut_off_is_told(name, share, tmp_path):
+def test_a_cut_file_is_an_error(name, share, tmp_path):
     many = np.random.default_rng(0).normal(size=(400, 3))
     write_all(tmp_path, many, [WORDS[i % 2] for i in range(400)])
     content = (tmp_path / name).read_bytes()
@@ -292,7 +292,7 @@ def test_a_file_that_was_cut_off_is_told(name, share, tmp_path):
     assert "not complete" in fault
 
 
-def test_a_damaged_file_is_told_whatever_its_parser_does_of_it(monkeypatch):
+def test_every_exception_of_a_parser_is_reported(monkeypatch):
     def panic(_):
         raise pl.exceptions.PanicException("index out of bounds")
 
@@ -306,7 +306,7 @@ PAGE = "\ufeff \n<!DOCTYPE html><html><body>404 Not Found</body></html>"
 @pytest.mark.parametrize(
     "name", ["t.csv", "t.csv.gz", "t.tsv", PARQUET, ARROW, NPZ, MAT, "t.arff", "t.svm", "t.svm.bz2"]
 )
-def test_a_web_page_in_place_of_data_is_told(name):
+def test_a_web_page_is_an_error(name):
     assert "it begins with '<!DOCTYPE html>" in refused(name, PAGE)
     assert "get the file itself" in refused(
         "t.csv.gz", gzip.compress(b"<?xml version='1.0'?><Error>AccessDenied</Error>")
@@ -316,12 +316,20 @@ def test_a_web_page_in_place_of_data_is_told(name):
 @pytest.mark.parametrize(
     "name", ["t.csv", "t.csv.gz", "t.tsv", PARQUET, ARROW, NPZ, MAT, "t.arff", "t.svm", "t.svm.bz2"]
 )
-def test_an_empty_file_is_told(name):
+def test_an_empty_file_is_an_error(name):
     assert "the file is empty" in refused(name, b"")
     assert "the file is empty" in refused("t.csv.xz", lzma.compress(b""))
 
 
-ONE_COLUMN = "there is one column only, as no"
+def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
+    packed = gzip.compress(TABLE.encode())
+    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE))
+    assert loaded("t.csv.gz", packed, label="class", positive="a").n_samples == 4
+    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE) - 1)
+    assert "unpack it on disk" in refused("t.csv.gz", packed, label="class", positive="a")
+
+
+ONE_COLUMN = "there is only one column, as no"
 
 
 @pytest.mark.parametrize(
@@ -332,7 +340,7 @@ ONE_COLUMN = "there is one column only, as no"
             "t.csv",
             "a;b;y\n1;2;0\n",
             {"delimiter": "comma"},
-            f"{ONE_COLUMN} comma .* dataset.delimiter=semicolon makes 3",
+            f"{ONE_COLUMN} comma .* dataset.delimiter=semicolon splits",
         ),
         (
             "t.csv",
@@ -356,12 +364,12 @@ ONE_COLUMN = "there is one column only, as no"
         ("t.csv", "a,y\n1,0\n2,1,3\n", {"label": "y"}, "cannot be read as CSV .found more fields"),
         ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", {"label": "y"}, "the last line has 2 of 3 columns: the file was cut off"),
         ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0", mtime=0), {"label": "y"}, "the last line has 1 of 2 columns"),
-        ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, "it is no text in UTF-8: save it as such"),
-        ("t.csv", b"\xe9,y\n0,0\n1,1\n", {"label": "y"}, "it is no text in UTF-8: save it as such"),
-        ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), {"label": "y"}, "it is no text in UTF-8: save it as such"),
+        ("t.csv", b"a,y\n\xe9,0\n1,1\n", {"label": "y"}, "not UTF-8 text"),
+        ("t.csv", b"\xe9,y\n0,0\n1,1\n", {"label": "y"}, "not UTF-8 text"),
+        ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), {"label": "y"}, "not UTF-8 text"),
         ("t.csv", "a,y\n", {"label": "y"}, "there are no rows"),
-        ("t.csv", TABLE, {"features": "x"}, "CSV files know dataset.label, .*, but not dataset.features: leave it out"),
-        ("t.svm", "1 1:2\n", {"label": "y"}, "SVMLight files know dataset.n_features, but not dataset.label"),
+        ("t.csv", TABLE, {"features": "x"}, "CSV files accept .* but not dataset.features"),
+        ("t.svm", "1 1:2\n", {"label": "y"}, "SVMLight files accept dataset.n_features, but not dataset.label"),
         (
             "t.svm",
             "1 1:2 3:1\n-1 1:1\n",
@@ -377,23 +385,23 @@ ONE_COLUMN = "there is one column only, as no"
             "t.xlsx",
             b"PK",
             {},
-            "the end of its name, '.xlsx', says nothing of its format: choose dataset.format=csv|tsv",
+            "'.xlsx', which is no known format: choose dataset.format=csv|tsv",
         ),
         ("t.csv", TABLE, {"format": "cvs"}, "Unknown dataset.format 'cvs': did you mean 'csv'"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_sentence(name, content, params, words):
+def test_errors_of_files_and_settings(name, content, params, words):
     assert re.search(words, refused(name, content, **params))
 
 
-def test_a_missing_path_is_told():
+def test_a_path_is_required():
     with pytest.raises(
         RequestError, match=r"^dataset.path has no value: name the file, as in dataset.path=table.csv.$"
     ):
         load_dataset("file")
 
 
-def test_a_file_that_is_not_there_is_told_with_its_likes(tmp_path):
+def test_an_absent_file_suggests_similar_names(tmp_path):
     written("table.csv", TABLE)
     with pytest.raises(
         RequestError, match=r"^tabel.csv: there is no such file in .*: did you mean 'table.csv'\? There"
@@ -405,7 +413,7 @@ def test_a_file_that_is_not_there_is_told_with_its_likes(tmp_path):
         load_dataset("file", path=str(tmp_path))
 
 
-def test_a_file_that_may_not_be_read_is_told(monkeypatch):
+def test_an_unreadable_file_is_an_error(monkeypatch):
     def denied(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -416,7 +424,7 @@ def test_a_file_that_may_not_be_read_is_told(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [2**53, -(2**53) - 1, 10**30])
-def test_whole_numbers_that_float64_cannot_tell_apart_are_refused(number, tmp_path):
+def test_whole_numbers_beyond_float64_are_refused(number, tmp_path):
     fault = refused("t.csv", f"id number,a,y\n{number},1,0\n1,2,1\n", label="y")
     assert "the column 'id number' holds whole numbers of 2^53 and more" in fault
     assert "\"dataset.drop=['id number']\"" in fault
@@ -435,7 +443,7 @@ def test_words_that_identify_rows_are_refused():
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_numbers_of_rows_are_no_feature_unless_named(first):
+def test_row_numbers_are_refused_unless_named(first):
     rows = "".join(f"{i + first},{i % 7},{i % 2}\n" for i in range(60))  # as pandas writes a table
     fault = refused("t.csv", f",x,y\n{rows}", label="y")
     assert "the column 'column_0' holds the numbers of the rows" in fault
@@ -454,7 +462,7 @@ def test_dates_and_lists_are_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("save", [scipy.io.savemat, lambda path, arrays: np.savez(path, **arrays)])
-def test_variables_are_named_where_they_are_not_plain(save, tmp_path):
+def test_ambiguous_variables_must_be_named(save, tmp_path):
     path = tmp_path / ("t.mat" if save is scipy.io.savemat else "t.npz")
     save(path, {"train": X, "test": X + 1, "y": np.array([0, 1, 0, 1])})
 
@@ -486,15 +494,15 @@ def test_objects_are_never_unpickled(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_scikit_learn_without_its_parser_of_arff_is_told(monkeypatch):
+def test_without_the_arff_parser_of_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.externals._arff", None)
     monkeypatch.delattr("sklearn.externals._arff", raising=False)
-    assert "has no parser for ARFF files any more: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
+    assert "has no parser for ARFF files: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
 
 
-def test_matlab_files_of_the_hdf5_kind_are_told():
+def test_matlab_files_of_version_7_3_are_refused():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
-    assert "version 7.3: save it anew with save(..., '-v7')" in refused("t.mat", header, label="y")
+    assert "version 7.3: save it again with save(..., '-v7')" in refused("t.mat", header, label="y")
 
 
 @pytest.mark.parametrize("dataset", npbench_files.npbench_datasets(), ids=lambda dataset: dataset.name)
@@ -520,29 +528,29 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def test_a_run_on_a_file_goes_by_its_content_whatever_it_is_called(tmp_path, cache, capfd):
+def test_records_follow_the_content_of_a_file(tmp_path, cache, capfd):
     table = frame_of(np.random.default_rng(0).normal(size=(80, 2)), [WORDS[i % 2] for i in range(80)])
     table.write_csv(tmp_path / "t.csv")
     table.write_parquet(tmp_path / "moved.parquet")
-    code, told = run("t.csv", capfd)
+    code, printed = run("t.csv", capfd)
     assert code == 0
-    assert "from before" not in told
-    code, told = run("moved.parquet", capfd)
+    assert "from before" not in printed
+    code, printed = run("moved.parquet", capfd)
     assert code == 0
-    assert "1 of them from before" in told
+    assert "1 of them from before" in printed
     assert len(list((cache / "arrays").iterdir())) == 1
     table[:-1].write_csv(tmp_path / "t.csv")
-    code, told = run("t.csv", capfd)
+    code, printed = run("t.csv", capfd)
     assert code == 0
-    assert "from before" not in told
+    assert "from before" not in printed
 
 
-def test_nothing_is_kept_of_a_file_that_is_refused(tmp_path, cache, capfd):
+def test_a_refused_file_leaves_no_records(tmp_path, cache, capfd):
     frame_of(X, WORDS).write_parquet(tmp_path / "t.parquet")
     written("cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-20])
     for path, words in {"no.csv": "there is no such file", "cut.parquet": "cannot be read as Parquet"}.items():
-        code, told = run(path, capfd)
+        code, printed = run(path, capfd)
         assert code == 2
-        assert words in told
+        assert words in printed
         assert not cache.exists()
         assert not Path("results").exists()

@@ -46,13 +46,13 @@ def test_one_label_against_another_leaves_out_the_others(values, data):
         ["False", "True", "True"],
     ],
 )
-def test_the_second_of_a_usual_pair_is_positive_unasked(values):
+def test_the_second_of_a_usual_pair_is_positive(values):
     assert signs(pl.Series(values)).tolist() == [-1, 1, 1]
     assert signs(pl.Series(values), positive=values[0]).tolist() == [1, -1, -1]
 
 
 @pytest.mark.parametrize("values", [[1, 2], ["no", "yes"], [0.0, 0.5], [-1, 0]])
-def test_of_any_other_pair_the_positive_one_must_be_named(values):
+def test_the_positive_of_other_pairs_must_be_named(values):
     first, second = map(spelled, values)
     with pytest.raises(RequestError) as caught:
         signs(pl.Series([*values, values[1]]))
@@ -70,7 +70,7 @@ def test_labels_are_spelled_as_yaml_reads_them():
     assert signs(pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"])), positive="b").tolist() == [-1, 1]
 
 
-def test_a_label_that_is_called_rest_is_itself():
+def test_a_label_called_rest():
     assert signs(pl.Series(["a", "rest", "c"]), "a", "rest").tolist() == [1, -1, 0]
 
 
@@ -81,19 +81,19 @@ def test_several_labels_make_a_class():
 @pytest.mark.parametrize(
     ("values", "asked", "sentence"),
     [
-        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): say which is -1"),
+        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): name the one that is -1"),
         ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 row), '2' (1 row)."),
         ([1, 2], (1, 3), "dataset.negative is '3', a label that no row has."),
-        ([1, 2], ([1, 2],), "dataset.positive names every label there is"),
-        ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: decide for one."),
-        ([1, 1], (), "every row has the label '1' (2 rows): two classes are needed."),
+        ([1, 2], ([1, 2],), "dataset.positive names every label"),
+        ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: choose one."),
+        ([1, 1], (), "every row has the label '1' (2 rows): expected two classes."),
         ([1, None, 2], (1,), "labels are missing in 1 row of 3"),
         ([1.0, np.nan, 2.0], (1,), "labels are missing in 1 row of 3"),
         ([], (), "there are no rows."),
         (list(range(50)), (), "'8' (1 row), '9' (1 row) and 40 more."),
     ],
 )
-def test_what_makes_no_two_classes_is_told(values, asked, sentence):
+def test_errors_of_labels(values, asked, sentence):
     with pytest.raises(RequestError) as caught:
         signs(pl.Series(values), *asked)
     assert sentence in str(caught.value)

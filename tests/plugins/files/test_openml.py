@@ -30,8 +30,8 @@ PAGE = b"<!DOCTYPE html><html><body>Service unavailable</body></html>"
 
 
 def feature(index, name, kind, **flags):
-    told = {"is_target": "false", "is_ignore": "false", "is_row_identifier": "false", **flags}
-    return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **told}
+    properties = {"is_target": "false", "is_ignore": "false", "is_row_identifier": "false", **flags}
+    return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **properties}
 
 
 def described(arff=ARFF, features=None):
@@ -95,7 +95,7 @@ def refused(**params):
     return fault
 
 
-def test_numbers_and_categories_are_read_and_what_identifies_rows_is_left_out(server):
+def test_numbers_and_categories_are_read_without_identifiers(server):
     data = load_dataset("openml", id=7, positive="yes", negative="rest")
     assert np.array_equal(data.X, [[1.5, 1], [np.nan, 0], [3.5, np.nan], [4.5, 1]], equal_nan=True)
     assert data.y.tolist() == [-1, 1, -1, -1]
@@ -135,52 +135,52 @@ def test_the_label_may_be_another_column(server):
     assert data.y.tolist() == [1, -1, -1, 1]
 
 
-def test_labels_are_told_and_asked_for_as_those_of_files(server):
+def test_labels_are_chosen_as_for_files(server):
     assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 row), 'no' (2 rows)")
     assert "dataset.positive is 'oui', a label that no row has" in refused(positive="oui")
-    assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', and there is no such column."
+    assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', which is not a column."
 
 
-def test_a_data_set_without_labels_is_told(server):
+def test_a_data_set_without_labels(server):
     columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal")]
     server.update(described(features=[*columns, feature(3, "class", "nominal")]))
-    assert "OpenML names no column of labels for it: name one by dataset.label" in refused()
+    assert "OpenML has no column of labels for it: name one by dataset.label" in refused()
 
 
-def test_several_columns_of_labels_are_told(server):
+def test_several_columns_of_labels(server):
     target = {"is_target": "true"}
     columns = [feature(0, "id", "numeric"), feature(1, "age", "numeric"), feature(2, "site", "nominal", **target)]
     server.update(described(FULL, features=[*columns, feature(3, "class", "nominal", **target)]))
-    assert "OpenML names several columns of labels for it: name one by dataset.label" in refused()
+    assert "OpenML has several columns of labels for it: name one by dataset.label" in refused()
 
 
 @pytest.mark.parametrize("number", ["credit-g", 0, True, 1.5])
-def test_what_is_no_number_is_told(number):
+def test_the_id_must_be_a_number(number):
     assert f"dataset.id is {number!r}: it must be the number of a data set, as in openml.org/d/37." == refused(
         id=number
     )
 
 
-def test_a_missing_number_is_told():
+def test_the_id_is_required():
     assert refused(id=None) == "dataset.id has no value: give the number of a data set, as in openml.org/d/37."
 
 
-def test_a_number_that_openml_does_not_know_is_told(server):
+def test_an_unknown_id(server):
     assert "Dataset with data_id 8 not found" in refused(id=8)
 
 
 @pytest.mark.parametrize("error", [URLError(socket.gaierror("Name or service not known")), TimeoutError("timed out")])
-def test_without_a_network_what_to_do_is_told(error, server, tmp_path):
+def test_without_a_network(error, server, tmp_path):
     server["api/v1/json/data/7"] = error
     fault = refused()
     assert str(error) in fault
     assert str(tmp_path / "scikit_learn_data") in fault
-    assert "Get its file from https://www.openml.org/d/7 by other means, and read it with dataset=file" in fault
+    assert "Get its file from https://www.openml.org/d/7, and read it with dataset=file" in fault
 
 
 @pytest.mark.parametrize("path", ["api/v1/json/data/7", "api/v1/json/data/features/7", "data/v1/download/70/toy.arff"])
 @pytest.mark.parametrize("sent", [PAGE, ARFF[:-40].encode()])
-def test_what_is_no_data_is_told_and_gone_when_asked_for_again(path, sent, server):
+def test_bad_answers_are_errors_and_not_cached(path, sent, server):
     right = server[path]
     server[path] = sent
     assert "what OpenML sent cannot be read (" in refused(positive="yes", negative="rest")
@@ -188,7 +188,7 @@ def test_what_is_no_data_is_told_and_gone_when_asked_for_again(path, sent, serve
     assert load_dataset("openml", id=7, positive="yes", negative="rest").n_samples == 4
 
 
-def test_free_text_is_told_and_what_can_be_done(server):
+def test_free_text_is_refused(server):
     columns = [feature(0, "id", "string"), feature(1, "age", "numeric"), feature(2, "site", "nominal")]
     server.update(described(features=[*columns, feature(3, "class", "nominal", is_target="true")]))
     fault = refused()

@@ -67,20 +67,20 @@ def test_gaussian_tails(rho, kappa):
 
 @pytest.mark.parametrize("rho", [0.001, 0.05, 0.5, 0.9])
 def test_chebyshev_is_attained_by_two_points(rho):
-    """A variable that is 1 with probability rho and 0 else reaches its mean plus kappa deviations as often."""
+    """A Bernoulli variable of probability rho reaches its mean plus kappa deviations with probability rho."""
     kappa = tail_distance(rho, "chebyshev")
     assert rho + kappa * np.sqrt(rho * (1 - rho)) == pytest.approx(1.0)
     assert miss_rate(kappa, "chebyshev") == pytest.approx(rho)
 
 
-def test_gaussian_bound_beyond_one_half_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match=r"rho is 0\.6.*needs rho <= 1/2.*Use bound='chebyshev'"):
+def test_gaussian_bound_above_one_half_raises():
+    with pytest.raises(ValueError, match=r"rho is 0\.6.*needs rho <= 1/2"):
         tail_distance(0.6, "gaussian")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95])
 @pytest.mark.parametrize("d", [2, 5, 30])
-def test_below_the_distance_it_is_the_conic_program(d, share):
+def test_small_kappa_matches_the_conic_program(d, share):
     given = problem(d, d, distance=3.0)
     found = MissMargin(*given).maximise(3.0 * share)
     assert found.margin == pytest.approx(conic_margin(*given, 3.0 * share), abs=1e-6)
@@ -94,7 +94,7 @@ def test_below_the_distance_it_is_the_conic_program(d, share):
     kappa=st.sampled_from([0.0, 0.05, 0.5, 1.0, 1.7, 9.95, 31.6]),
     spread=st.sampled_from([0.0, 1.0, 3.0]),
 )
-def test_in_the_plane_no_direction_is_better(seed, distance, kappa, spread):
+def test_no_direction_in_the_plane_is_better(seed, distance, kappa, spread):
     given = problem(seed, 2, distance, spread)
     found = MissMargin(*given).maximise(kappa)
     assert found.margin == pytest.approx(brute_force(*given, kappa), rel=1e-5, abs=1e-9)
@@ -103,7 +103,7 @@ def test_in_the_plane_no_direction_is_better(seed, distance, kappa, spread):
 
 @pytest.mark.parametrize("kappa", [1.2, 4.0, 30.0])
 @pytest.mark.parametrize("d", [3, 12])
-def test_above_the_distance_no_local_search_does_better(d, kappa):
+def test_no_local_search_is_better_for_large_kappa(d, kappa):
     given = problem(d, d, distance=1.0)
     found = MissMargin(*given).maximise(kappa)
     rng = np.random.default_rng(0)
@@ -115,7 +115,7 @@ def test_above_the_distance_no_local_search_does_better(d, kappa):
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("kappa", [0.3, 0.99, 1.01, 2.0, 20.0])
-def test_the_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
+def test_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
     """``t / (1 - t) = F sigma_neg / (kappa sigma_pos)``, t in [0, 1] for F >= 0; for F < 0 t / (t - 1) is bounded."""
     delta, S_pos, S_neg = problem(7, 6)
     S_pos = scale * S_pos
@@ -132,8 +132,8 @@ def test_the_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
     assert largest_margin == pytest.approx(margin(w, delta, S_pos, S_neg, kappa))
 
 
-def test_a_narrow_positive_class_takes_the_curve_beyond_t_equal_to_minus_infinity():
-    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 would do."""
+def test_narrow_positive_class_goes_beyond_t_of_minus_infinity():
+    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 suffices."""
     delta, S_pos, S_neg = problem(3, 2, distance=1.0)
     S_pos = 1e-4 * S_pos
     w, F, _ = MissMargin(delta, S_pos, S_neg).maximise(3.0)
@@ -142,8 +142,8 @@ def test_a_narrow_positive_class_takes_the_curve_beyond_t_equal_to_minus_infinit
 
 
 @pytest.mark.parametrize("tilt", [0.0, 1e-300, 1e-160, 1e-16, 1e-9])
-def test_where_the_curve_ends_short_the_widest_direction_is_added(tilt):
-    """The hard case of trust regions: the means do not differ where S_pos is widest, and a step there still pays."""
+def test_widest_direction_is_added_at_the_end_of_the_curve(tilt):
+    """The hard case of trust regions: a step along the widest direction of S_pos helps, although delta is 0 there."""
     given = np.array([1.0, tilt]), np.diag([1.0, 100.0]), np.eye(2)
     found = MissMargin(*given).maximise(5.0)
     assert found.margin == pytest.approx(brute_force(*given, 5.0), rel=1e-6)
@@ -151,7 +151,7 @@ def test_where_the_curve_ends_short_the_widest_direction_is_added(tilt):
 
 
 @pytest.mark.parametrize("kappa", [0.0, 1.645, 9.95])
-def test_equal_means_leave_the_widest_direction(kappa):
+def test_equal_means_give_the_widest_direction(kappa):
     _, S_pos, S_neg = problem(5, 4)
     found = MissMargin(np.zeros(4), S_pos, S_neg).maximise(kappa)
     largest = np.linalg.eigvals(np.linalg.solve(S_neg, S_pos)).real.max()
@@ -159,7 +159,7 @@ def test_equal_means_leave_the_widest_direction(kappa):
     assert np.isfinite(found.w).all()
 
 
-def test_at_one_half_only_the_covariance_of_the_positives_counts():
+def test_rho_of_one_half_uses_only_the_positive_covariance():
     delta, S_pos, S_neg = problem(5, 4)
     found = MissMargin(delta, S_pos, S_neg).maximise(0.0)
     direction = np.linalg.solve(S_pos, delta)
@@ -168,7 +168,7 @@ def test_at_one_half_only_the_covariance_of_the_positives_counts():
 
 
 @pytest.mark.parametrize("kappa", [0.5, 3.0])
-def test_the_margin_does_not_depend_on_coordinates(kappa):
+def test_margin_does_not_depend_on_coordinates(kappa):
     delta, S_pos, S_neg = problem(9, 5)
     A = np.random.default_rng(1).normal(size=(5, 5)) * np.logspace(-3, 3, 5)[:, None]
     plain = MissMargin(delta, S_pos, S_neg).maximise(kappa)
@@ -184,13 +184,13 @@ def test_one_decomposition_serves_every_kappa():
     assert margins[2] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_singular_covariance_of_the_negatives_is_an_error():
+def test_singular_negative_covariance_raises():
     with pytest.raises(np.linalg.LinAlgError):
         MissMargin(np.ones(2), np.eye(2), np.diag([1.0, 0.0]))
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
-def test_moments_are_numpys(storage):
+def test_moments_match_numpy(storage):
     X = np.random.default_rng(0).normal(size=(40, 3)) * (np.random.default_rng(1).random((40, 3)) > 0.5)
     mean, S = moments(storage(X))
     np.testing.assert_allclose(mean, X.mean(axis=0), atol=1e-15)
@@ -211,7 +211,7 @@ def test_coordinates_give_the_gram_matrix_and_expansions(rank):
     np.testing.assert_allclose(K[:, pivots] @ np.linalg.solve(root.T, w), Z @ w, atol=1e-9)
 
 
-def test_coordinates_drop_no_more_than_asked():
+def test_coordinates_drop_at_most_the_tolerance():
     K = np.exp(-0.01 * np.subtract.outer(np.arange(50.0), np.arange(50.0)) ** 2)
     original = K.copy()
     Z, pivots, _ = coordinates(K, tol=1e-4)
@@ -221,6 +221,6 @@ def test_coordinates_drop_no_more_than_asked():
     np.testing.assert_array_equal(K, original)
 
 
-def test_a_gram_matrix_of_zeros_is_refused_in_a_sentence():
+def test_zero_gram_matrix_raises():
     with pytest.raises(ValueError, match="The kernel is 0 for all samples"):
         coordinates(np.zeros((4, 4)), tol=0.0)

@@ -50,7 +50,7 @@ def test_each_metric_by_hand(name, problem, expected):
 
 
 @given(st.lists(st.tuples(st.sampled_from([1, -1]), st.floats(0.1, 9), st.sampled_from([1, -1])), min_size=2))
-def test_without_ties_accuracies_are_those_of_scikit_learn(samples):
+def test_accuracies_agree_with_scikit_learn_without_ties(samples):
     y, sizes, signs = (np.array(column) for column in zip(*samples, strict=True))
     y[:2] = 1, -1  # both classes
     scores = sizes * signs
@@ -59,7 +59,7 @@ def test_without_ties_accuracies_are_those_of_scikit_learn(samples):
 
 
 @pytest.mark.parametrize("n", [1, 7, 66])
-def test_limits_are_the_rates_at_which_so_few_or_so_many_errors_become_unlikely(n):
+def test_limits_invert_the_binomial_tails(n):
     y = np.repeat([1, -1], [1, n])
     for k in range(n + 1):
         estimate = compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k]))
@@ -74,7 +74,7 @@ def test_limits_are_the_rates_at_which_so_few_or_so_many_errors_become_unlikely(
             assert estimate.high == 1.0
 
 
-def test_limits_cover_the_true_rate_as_often_as_they_promise():
+def test_limits_have_their_coverage():
     n, truth = 40, 0.07
     y = np.repeat([1, -1], [1, n])
     covered = [
@@ -93,7 +93,7 @@ def test_support_vectors_of_an_svm_are_counted():
     assert compute("n_support", estimator=SimpleNamespace(support_=np.array([], dtype=int))) == 0
 
 
-def test_risks_are_means_of_the_models_own_loss_over_each_class():
+def test_risks_are_mean_losses_of_each_class():
     logistic = SimpleNamespace(surrogate_loss=lambda margins: np.log1p(np.exp(-margins)))
     assert compute("risk_nd", estimator=logistic) == pytest.approx(
         log_loss(Y[:4] > 0, expit(SCORES[:4]), labels=[0, 1])

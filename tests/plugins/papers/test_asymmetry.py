@@ -33,8 +33,8 @@ STEP = 1e-4
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_speeds_match_finite_differences(name, loss):
-    """beta by equation (1), where dv/du is the ratio of differences of the rates."""
+def test_speeds_and_testing_asymmetry_match_finite_differences(name, loss):
+    """Compare beta with equation (1), dv/du being a ratio of differences of the rates."""
     population, logits = POPULATIONS[name], np.linspace(-1.0, 1.5, 11)
     here, before, after = (roc_curve(population, expit(logits + shift), loss) for shift in (0.0, -STEP, STEP))
     du, dv = (after.u - before.u) / (2 * STEP), (after.v - before.v) / (2 * STEP)
@@ -49,26 +49,26 @@ def test_speeds_match_finite_differences(name, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_consistent_classifiers_are_cheapest(name, loss):
-    """Of all classifiers of the curve, and of the two that give everything one label, up to the grid."""
+def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss):
+    """Compare with all classifiers of the curve and the two constant ones, up to the resolution of the grid."""
     population = POPULATIONS[name]
     curve, p_pos = roc_curve(population, GAMMA, loss), population.p_positive
     u, v = np.append(curve.u, [0.0, 1.0]), np.append(curve.v, [0.0, 1.0])
-    # Where the curve leaves the hull, the last point of the grid is not quite that of the curve.
+    # Where the curve leaves the hull, the last grid point is near the last point of the curve.
     inner = np.convolve(curve.consistent, np.ones(3), mode="same") == 3
-    told = inner & np.isfinite(curve.beta)
-    assert told.sum() > 100
+    known = inner & np.isfinite(curve.beta)
+    assert known.sum() > 100
     beta = curve.beta[:, np.newaxis]
     cost = beta * p_pos * (1 - v) + (1 - beta) * (1 - p_pos) * u
     own = cost[np.arange(len(GAMMA)), np.arange(len(GAMMA))]
-    assert (own - cost.min(axis=1))[told].max() < 1e-5
-    # And no other classifier that is told apart from the hull does.
+    assert (own - cost.min(axis=1))[known].max() < 1e-5
+    # No other classifier away from the hull does.
     below = ~curve.consistent & np.isfinite(curve.beta) & (np.interp(curve.u, *upper_hull(u, v)) - curve.v > 0.01)
     assert (own - cost.min(axis=1))[below].min(initial=1.0) > 0.0
 
 
 def test_equal_covariances_change_only_the_asymmetry():
-    """The best boundary is a line of one direction whatever the cost; u and v follow from its intercept."""
+    """The best boundary has the same direction at every cost; u and v follow from its intercept."""
     S = np.array([[2.0, 0.5], [0.5, 1.0]])
     population = Population(GaussianMixture.single([1.0, 0.0], S), GaussianMixture.single([0.0, 1.0], S))
     direction = np.linalg.solve(S, [1.0, -1.0])
@@ -98,7 +98,7 @@ def test_extreme_asymmetries_are_inconsistent():
     assert swapped.u == pytest.approx(1 - curve.v, abs=1e-12)
 
 
-def test_curve_stays_on_hull_when_rates_underflow():
+def test_curve_on_the_hull_stays_there_despite_underflow():
     wide = Population(
         GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
     )
@@ -107,7 +107,7 @@ def test_curve_stays_on_hull_when_rates_underflow():
     assert curve.consistent.all()
 
 
-def test_curve_stops_where_hinge_loss_is_flat():
+def test_curve_stands_still_where_the_hinge_loss_has_zero_weights():
     curve = roc_curve(PLANE, [1e-3, 0.999], "hinge")
     assert not curve.w.any()
     assert (curve.u.tolist(), curve.v.tolist()) == ([0.0, 1.0], [0.0, 1.0])
@@ -130,7 +130,7 @@ def test_hull_matches_qhull(points):
     assert on_hull(u, v).tolist() == ((np.abs(np.interp(u, left, top) - v) < 1e-8) | (u == 0)).tolist()
 
 
-def test_intercept_curve_has_all_thresholds():
+def test_intercept_curve_has_the_points_of_all_thresholds():
     w = np.array([[0.3, -1.0], [1.0, 1.0]])
     u, v = intercept_curves(GAUSSIANS, w, 50)
     assert (np.diff(u, axis=1) >= 0).all()
@@ -143,7 +143,7 @@ def test_intercept_curve_has_all_thresholds():
         assert hits[inside] == pytest.approx(norm.sf((threshold - m) / s), abs=1e-3)
 
 
-def test_intercept_and_asymmetry_are_never_worse():
+def test_intercept_and_asymmetry_together_are_never_worse():
     curve = roc_curve(PLANE, GAMMA, "hinge")
     sloped = np.any(curve.w, axis=1)
     u, v = intercept_curves(PLANE, curve.w[sloped], 400)

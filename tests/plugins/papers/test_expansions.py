@@ -1,4 +1,4 @@
-"""Propositions 1 to 4 of Bach et al., as limits of the classifiers found numerically; their misprints fail."""
+"""Propositions 1 to 4 of Bach et al. as limits of numerical classifiers, and their misprints."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_proposition_1_leaves_an_error_of_second_order(name):
     population = POPULATIONS[name]
     found, (w, b) = minimisers(population, SMALL, "square"), expansions.square_loss(population, SMALL)
     for errors in ((found.w - w) / SMALL[:, np.newaxis] ** 2, ((found.b - b) / SMALL**2)[:, np.newaxis]):
-        # A limit: the ratio changes by less and less, until rounding of b takes over.
+        # The ratio converges until rounding errors of b dominate.
         assert errors[1] == pytest.approx(errors[2], rel=0.01, abs=1e-3)
         assert np.abs(errors[0]).max() < 1e3
 
@@ -62,8 +62,8 @@ def test_proposition_2_is_the_limit_of_the_erf_loss(name):
     assert cosine[-1] > 1 - 1e-4
 
 
-def test_limit_depends_on_tilted_components_only():
-    """b w tends to theta; without the shift to the positives' mean, or without xi, it would be another."""
+def test_limit_uses_the_tilted_components():
+    """b w tends to theta; without the shift to the positives' mean, or without xi, the limit differs."""
     found = minimisers(MIXED, TINY, "erf")
     product = found.b[:, np.newaxis] * found.w
     theta = expansions.tilt(MIXED.negative, MIXED.positive.mean).theta
@@ -79,7 +79,7 @@ def test_limit_depends_on_tilted_components_only():
 
 
 @every
-def test_the_tilt_solves_11_and_12(name):
+def test_tilt_solves_11_and_12(name):
     negative, target = POPULATIONS[name].negative, POPULATIONS[name].positive.mean
     theta, xi = expansions.tilt(negative, target)
     shifted = negative.means - target
@@ -90,8 +90,8 @@ def test_the_tilt_solves_11_and_12(name):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_tilt_minimises_the_convex_problem(seed):
-    """H(xi) = sum xi log(xi / pi) + 1/2 nu'S^-1 nu over the simplex, nu and S being the averages by xi."""
+def test_tilt_minimises_the_convex_problem_of_the_paper(seed):
+    """H(xi) = sum xi log(xi / pi) + 1/2 nu'S^-1 nu over the simplex, with nu and S averaged by xi."""
     cvxpy = pytest.importorskip("cvxpy")
     random = np.random.default_rng(seed)
     A = random.normal(size=(3, 2, 2))
@@ -108,7 +108,7 @@ def test_tilt_minimises_the_convex_problem(seed):
     assert expansions.tilt(negative, target).xi == pytest.approx(xi.value, abs=1e-4)
 
 
-def test_tilt_of_distant_components():
+def test_distant_tilts():
     apart = GaussianMixture([0.5, 0.5], [[-40.0], [40.0]], [[[1.0]], [[1.0]]])
     theta, xi = expansions.tilt(apart, np.array([0.0]))
     assert theta == pytest.approx([0.0], abs=1e-9)
@@ -158,19 +158,19 @@ def test_printed_constants_are_not_the_limit(loss):
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
 @pytest.mark.parametrize(("name", "A"), [("0.12", 0.12), ("-6", -6.0), ("3", 3.0), ("-0.96", -0.96)])
-def test_pairs_have_the_papers_constants(name, A, loss):
+def test_pairs_have_the_constants_of_the_figures(name, A, loss):
     assert expansions.regime(PAIRS[name], loss) == pytest.approx(A, abs=0.005)
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_equal_covariances_leave_the_constant_0(loss):
+def test_equal_covariances_give_constant_0(loss):
     S = np.array([[2.0, 0.5], [0.5, 1.0]])
     population = Population(GaussianMixture.single([1.0, 0.0], S), GaussianMixture.single([0.0, 1.0], S))
     assert expansions.regime(population, loss) == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_other_end_swaps_the_classes(loss):
+def test_other_end_matches_swapped_classes(loss):
     gamma = 1e-5
     slope = roc_curve(MIXED, [1 - gamma], loss).log_slope
     swapped = roc_curve(MIXED.swapped(), [gamma], loss).log_slope

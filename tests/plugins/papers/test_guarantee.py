@@ -7,15 +7,10 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from scipy.stats import beta, norm
 
 import npbench
-from npbench.config import search_path as configs
-from npbench.config.compose import as_plain
-from npbench.config.experiment import compose_experiment
-from npbench.config.fill import check_all
+from npbench.config.command_line import parse, requested
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
@@ -115,13 +110,8 @@ def test_chart_matches_table():
 
 
 def test_experiment_leaves_out_stated_negatives():
-    configs.register()
-    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
-        found, experiment, faults = compose_experiment(
-            GlobalHydra.instance().config_loader(), "guarantee", ["repeats=1"]
-        )
-    assert not faults
-    requests, _ = check_all([as_plain(config) for config in found])
+    asked = requested(parse(["+experiment=guarantee", "repeats=1"]))
+    requests, experiment = asked.requests, asked.experiment
     data = npbench.load_dataset("scalable", **requests[0].dataset_params)
     left_out = set()
     for request in requests:

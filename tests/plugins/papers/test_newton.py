@@ -7,7 +7,7 @@ from npbench_papers.bach.newton import minimise
 
 
 class Sums:
-    """``exp(steepness x) + exp(-x)``, a function for each steepness."""
+    """Functions ``exp(steepness x) + exp(-x)``, one for each steepness."""
 
     def __init__(self, steepness):
         self.steepness = np.array(steepness)[:, np.newaxis]
@@ -24,7 +24,7 @@ class Sums:
 STEEPNESS = [0.01, 1.0, 1000.0]
 
 
-def test_minima_are_where_the_slope_is_0():
+def test_minima_match_closed_forms():
     found = minimise(Sums(STEEPNESS), np.full((3, 1), -3.0))
     for k, point in zip(STEEPNESS, found.points[:, 0], strict=True):
         assert point == pytest.approx(np.log(1 / k) / (k + 1), abs=1e-9)
@@ -50,11 +50,11 @@ def test_a_quadratic_takes_one_step():
     assert found.points == pytest.approx(np.full((4, 3), 2.0))
 
 
-def test_early_stop_shows_in_residual():
+def test_residual_shows_an_early_stop():
     found = minimise(Sums([1.0]), np.array([[-30.0]]), max_iter=3)
     assert found.n_iter == 3
     assert found.residual[0] > 0.1
 
 
-def test_empty_problem():
+def test_zero_problems():
     assert len(minimise(Sums([]), np.zeros((0, 1))).points) == 0

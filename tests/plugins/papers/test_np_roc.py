@@ -1,4 +1,4 @@
-"""NP-ROC bands held to binomial sums in exact arithmetic, to the umbrella rule, and to what they promise."""
+"""NP-ROC bands against exact binomial sums, the umbrella rule, and their failure probability."""
 
 import math
 from fractions import Fraction
@@ -40,14 +40,14 @@ def test_limits_solve_the_binomial_equations(n, delta, data):
 
 # Blyth and Still (1983) and textbooks since: 0 of n has the upper limit 1 - delta^(1/n).
 @pytest.mark.parametrize(("n", "delta"), [(1, 0.05), (59, 0.05), (2995, 0.05), (10**6, 1e-9)])
-def test_limit_without_errors_in_closed_form(n, delta):
+def test_limit_without_errors_has_a_closed_form(n, delta):
     assert float(rate_above(np.array(0), n, delta)) == pytest.approx(-math.expm1(math.log(delta) / n), rel=1e-9)
     assert float(rate_below(np.array(n), n, delta)) == pytest.approx(math.exp(math.log(delta) / n), rel=1e-12)
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.05, 0.5])
 @pytest.mark.parametrize("delta", [0.001, 0.05, 0.9])
-def test_limit_at_bound_is_the_umbrella(rho, delta):
+def test_point_at_a_bound_matches_the_umbrella_rule(rho, delta):
     rng = np.random.default_rng(0)
     n = fewest_negatives(rho, delta)
     for size in (n, n + 1, 3 * n, 7000):
@@ -57,16 +57,16 @@ def test_limit_at_bound_is_the_umbrella(rho, delta):
         assert limits.threshold == umbrella(negatives, rho, delta)
         assert limits.rank == umbrella_rank(size, rho, delta)
         assert limits.p_fa_high <= rho * (1 + 1e-9)
-        if limits.rank > 1:  # the next rank would not keep the bound
+        if limits.rank > 1:  # the next rank does not meet the bound
             assert curve.limits(np.array(limits.rank - 1)).p_fa_high > rho
         assert limits.p_nd == np.mean(positives <= limits.threshold)
 
 
-def test_too_few_negatives_are_refused():
+def test_too_few_negatives_raise():
     curve = np_roc(np.arange(50.0), np.arange(10.0))
-    with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* needs 59 of them"):
+    with pytest.raises(ValueError, match=r"50 left-out negatives are too few .* 59 are needed"):
         curve.at(0.05)
-    assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # what they are enough for
+    assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # the least bound that 50 negatives allow
     assert curve.at(0.06).rank == 50
 
 
@@ -96,13 +96,13 @@ def test_equal_scores_reject_everything():
 
 
 @given(sample)
-def test_thresholds_of_all_ranks(scores):
+def test_thresholds_of_all_ranks_match_each(scores):
     scores = np.sort(np.array(scores, dtype=float))
     assume(np.max(np.abs(scores)) < 1e300)
     np.testing.assert_array_equal(above_each(scores), [just_above(score, scores) for score in scores])
 
 
-def test_bands_of_many_samples_are_thinned():
+def test_bands_are_subsampled_and_reach_both_ends():
     rng = np.random.default_rng(0)
     curve = np_roc(rng.normal(size=10**5), rng.normal(2, size=10**5))
     bands = curve.bands(most=50)
@@ -113,7 +113,7 @@ def test_bands_of_many_samples_are_thinned():
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-def test_limits_have_promised_coverage(rounded):
+def test_limits_fail_with_probability_at_most_delta(rounded):
     delta, n_neg, n_pos, repeats = 0.1, 60, 40, 2000
     rng = np.random.default_rng(1)
     ranks = np.array([60, 57, 50, 35])
@@ -131,13 +131,13 @@ def test_limits_have_promised_coverage(rounded):
     assert np.all(failed / repeats <= delta + noise)
     if not rounded:
         np.testing.assert_allclose(failed[0] / repeats, delta, atol=noise)
-        assert np.all(failed[1:] / repeats > delta / 4)  # nor are they kept by being wide
+        assert np.all(failed[1:] / repeats > delta / 4)  # the limits are not too wide
 
 
 @pytest.mark.parametrize(
-    ("negatives", "positives", "delta", "sentence"),
+    ("negatives", "positives", "delta", "message"),
     [
-        ([], [1.0], 0.05, "There are no scores of negatives: hold some negatives out"),
+        ([], [1.0], 0.05, "There are no scores of negatives: leave some negatives out"),
         ([1.0], [], 0.05, "There are no scores of positives"),
         ([1.0, np.nan], [1.0], 0.05, "1 of 2 scores of negatives are NaN or infinite"),
         ([1.0], [np.inf], 0.05, "1 of 1 scores of positives"),
@@ -146,6 +146,6 @@ def test_limits_have_promised_coverage(rounded):
         ([1.0], [1.0], math.nan, "delta is nan"),
     ],
 )
-def test_invalid_input_is_refused(negatives, positives, delta, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_invalid_arguments_raise(negatives, positives, delta, message):
+    with pytest.raises(ValueError, match=message):
         np_roc(np.array(negatives), np.array(positives), delta)

@@ -11,8 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal, norm
 
 from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetric_cost import AsymmetricCost
-from npbench_papers.bach.expected_losses import ERF, HINGE
+from npbench_papers.bach.expected_cost import ERF, HINGE, AsymmetricCost
 from npbench_papers.bach.population import least_cost_ratio, minimisers
 
 LINE = Population(
@@ -51,7 +50,7 @@ def random_population(seed, d, spread):
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_square_loss_is_weighted_regression(name):
+def test_square_loss_matches_weighted_regression(name):
     population = POPULATIONS[name]
     found = minimisers(population, EXTREME, "square")
     for gamma, w, b in zip(EXTREME, found.w, found.b, strict=True):
@@ -66,8 +65,8 @@ def test_square_loss_is_weighted_regression(name):
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5, 0.8])
-def test_erf_loss_minimum_matches_scipy(gamma):
-    """Sums over a grid are exact for a smooth density to all digits, and know nothing of projections."""
+def test_erf_loss_matches_scipy(gamma):
+    """Sums over a grid are accurate to all digits for a smooth density, and independent of projections."""
     side = np.linspace(-13, 13, 261)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     cell = (side[1] - side[0]) ** 2
@@ -105,11 +104,11 @@ def test_hinge_loss_is_stationary_by_quadrature(gamma):
         assert gamma * 0.3 * pulls[0] + (1 - gamma) * 0.7 * pulls[1] == pytest.approx(0.0, abs=1e-10)
 
 
-# The cost, of which the gradient is at most a share of 1e-11, is 36 at the first.
+# The gradient is at most 1e-11 of the cost, which is 36 at the first asymmetry.
 @pytest.mark.parametrize(("gamma", "tol"), [(1e-280, 4e-10), (1e-100, 1e-10), (1e-8, 1e-10), (0.01, 1e-10)])
 @pytest.mark.parametrize("name", ["plane", "gaussians"])
-def test_erf_loss_conditions_at_extreme_asymmetries(name, gamma, tol):
-    """Equations (8) and (9) of appendix A, whose terms are of the order of rho, divided by it."""
+def test_erf_loss_meets_the_conditions_at_extreme_asymmetries(name, gamma, tol):
+    """Check equations (8) and (9) of appendix A, divided by rho, the order of their terms."""
     population = POPULATIONS[name]
     found = minimisers(population, [gamma], "erf")
     w, b, rho = found.w[0], found.b[0], gamma / (1 - gamma)
@@ -137,13 +136,13 @@ def test_tangents_match_finite_differences(name, loss):
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([1e-3, 0.1, 1.0, 5.0]), st.sampled_from(["erf", "hinge"])
 )
-def test_gradients_vanish(seed, d, spread, loss):
+def test_gradients_vanish_for_any_population(seed, d, spread, loss):
     population = random_population(seed, d, spread)
     gamma = np.array([1e-8, 1e-4, 0.05, 0.3, 0.5, 0.8, 0.999, 1 - 1e-8])
     found = minimisers(population, gamma, loss)
     assert found.residual.max() <= 1e-10
     assert np.isfinite(np.column_stack([*found[:4]])).all()
-    # The same with both weights divided by the smaller, which is more.
+    # The gradient with weights divided by the smaller one is larger.
     seen, matrix, centre = population.standardised()
     points = np.column_stack([found.w @ np.linalg.inv(matrix), found.b + found.w @ centre])
     sloped = np.any(found.w, axis=1)
@@ -152,7 +151,7 @@ def test_gradients_vanish(seed, d, spread, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_units_of_features_are_irrelevant(loss):
+def test_feature_units_do_not_matter(loss):
     matrix, centre = np.array([[1e5, 0.0], [3e-4, 1e-4]]), np.array([7.0, -1e3])
     far = Population(PLANE.positive.affine(matrix, centre), PLANE.negative.affine(matrix, centre))
     gamma = np.array([0.05, 0.5, 0.9])
@@ -162,7 +161,7 @@ def test_units_of_features_are_irrelevant(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_swapped_classes_mirror_the_solution(loss):
+def test_swapped_classes_have_the_mirrored_solution(loss):
     gamma = np.array([0.02, 0.3, 0.5, 0.8])
     found, mirrored = minimisers(LINE, gamma, loss), minimisers(LINE.swapped(), 1 - gamma, loss)
     assert mirrored.w == pytest.approx(-found.w, abs=1e-9)
@@ -185,14 +184,14 @@ def mahalanobis(population):
 
 
 @pytest.mark.parametrize("population", [GAUSSIANS, GAUSSIANS.swapped()], ids=["gaussians", "swapped"])
-def test_least_cost_ratio_of_a_gaussian(population):
+def test_least_cost_ratio_of_a_gaussian_matches_its_equation(population):
     distance = mahalanobis(population)
     expected = brentq(lambda r: norm.pdf(norm.isf(r)) / r - distance, 1e-9, 1 - 1e-9, xtol=1e-14)
     assert least_cost_ratio(population) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_hinge_loss_around_least_cost_ratio(name):
+def test_least_cost_ratio_separates_trivial_hinge_classifiers(name):
     population = Population(POPULATIONS[name].positive, POPULATIONS[name].negative)
     ratio = least_cost_ratio(population)
     below, above = (factor * ratio / (1 + factor * ratio) for factor in (0.99, 1.05))
@@ -205,14 +204,14 @@ def test_hinge_loss_around_least_cost_ratio(name):
     trivial = np.append(np.zeros(found.w.shape[1]), -1.0)
     least = cost.value(np.tile(trivial, (2, 1)))
     assert cost.value(np.column_stack([found.w, found.b]))[1] < least[1]
-    # Below, no direction away from there leads down: the loss is convex, so near ones suffice.
+    # Below, no direction descends from there; since the loss is convex, nearby points suffice.
     random = np.random.default_rng(0)
     steps = random.normal(size=(4000, len(trivial))) * 10.0 ** random.uniform(-3, 1, size=(4000, 1))
     around = AsymmetricCost(population, HINGE, np.full(4000, cost.log_ratio[0]))
     assert (around.value(trivial + steps) >= least[0] * (1 - 1e-9)).all()
 
 
-def test_equal_means_leave_hinge_loss_flat():
+def test_equal_means_give_zero_hinge_weights():
     wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
     found = minimisers(Population(wide, narrow), [0.01, 0.49, 0.5, 0.51, 0.99], "hinge")
     assert not found.w.any()
@@ -221,14 +220,14 @@ def test_equal_means_leave_hinge_loss_flat():
 
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
-def test_equal_means_leave_a_moving_intercept(loss):
+def test_equal_means_give_a_moving_intercept(loss):
     wide, narrow = (GaussianMixture.single([1.0, 2.0], scale * np.eye(2)) for scale in (3.0, 1.0))
     found = minimisers(Population(wide, narrow), [0.2, 0.5], loss)
     assert found.w == pytest.approx(np.zeros((2, 2)), abs=1e-9)
     assert found.db.min() > 0.1
 
 
-def test_thousand_asymmetries_at_once():
+def test_a_thousand_asymmetries_at_once():
     gamma = np.arange(1, 1000) / 1000
     for loss in LOSSES:
         together = minimisers(PLANE, gamma, loss)
@@ -249,6 +248,6 @@ def test_thousand_asymmetries_at_once():
         ([0.5], "logistic", "one of square, erf, hinge"),
     ],
 )
-def test_invalid_arguments_are_refused(gamma, loss, fault):
+def test_invalid_arguments_raise(gamma, loss, fault):
     with pytest.raises(ValueError, match=fault):
         minimisers(GAUSSIANS, gamma, loss)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.numerics.rates import share_accepted
 from npbench_q_svm.estimator import QSVM
@@ -16,12 +15,6 @@ def sample(n=600, share_false=0.5, shift=3.0, seed=0):
     y = np.repeat([1, -1], n // 2)
     true = (y > 0) & (rng.random(n) >= share_false)
     return rng.normal(size=(n, 2)) + shift * true[:, None] / np.sqrt(2), y
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([QSVM(), QSVM(kernel="linear", q=0.1)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("q", [0.01, 0.05, 0.2])
@@ -38,7 +31,7 @@ def test_the_constraint_on_the_ratio_of_the_rates_is_met(q, kernel):
 
 
 @pytest.mark.parametrize("q", [0.02, 0.1, 0.2])
-def test_for_its_multiplier_and_flat_samples_it_solves_the_convex_problem_of_the_paper(q):
+def test_solves_the_convex_problem_of_the_paper(q):
     """The Lagrangian (13) with the ramp's concave part linearised, by a conic solver."""
     cvxpy = pytest.importorskip("cvxpy")
     X, y = sample(200)
@@ -55,7 +48,7 @@ def test_for_its_multiplier_and_flat_samples_it_solves_the_convex_problem_of_the
     np.testing.assert_allclose(model.coef_[0], w.value, atol=1e-4)
 
 
-def test_on_held_out_data_it_accepts_nearly_what_the_best_score_accepts():
+def test_accepts_nearly_as_much_as_the_best_score():
     X, y = sample(2000)
     X_test, y_test = sample(20000, seed=1)
     best = share_accepted(y_test, X_test.sum(axis=1), 0.05)  # the likelihood ratio grows with this sum
@@ -65,7 +58,7 @@ def test_on_held_out_data_it_accepts_nearly_what_the_best_score_accepts():
     assert np.mean(model.decision_function(X_test)[y_test > 0] > 0) == pytest.approx(best, abs=0.08)
 
 
-def test_outliers_among_the_positives_mislead_a_convex_loss_and_not_the_ramp():
+def test_ramp_loss_resists_outliers():
     """Far positives with the negatives' side pull the hinge loss; the ramp lets go of them."""
     rng = np.random.default_rng(0)
     y = np.repeat([1, -1], [600, 600])
@@ -76,7 +69,7 @@ def test_outliers_among_the_positives_mislead_a_convex_loss_and_not_the_ramp():
     assert ramp > 2 * hinge
 
 
-def test_where_nothing_can_be_accepted_it_says_so():
+def test_warns_if_nothing_can_be_accepted():
     # On equal samples the two rates are equal, so that their ratio is 1 unless everything is rejected.
     with pytest.warns(ConvergenceWarning, match="QSVM: "):
         model = QSVM(q=0.1).fit(np.ones((60, 2)), np.repeat([1, -1], 30))

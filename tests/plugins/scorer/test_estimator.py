@@ -18,12 +18,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench import registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
+from npbench.config.compose import as_plain
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
@@ -66,24 +66,8 @@ class Reader(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > 0).astype(int)]
 
 
-@pytest.mark.filterwarnings("ignore:The umbrella threshold needs")
-@parametrize_with_checks(
-    [
-        Scorer(),
-        Scorer(threshold="umbrella", rho=0.1, delta=0.9),
-        Scorer(threshold="zero"),
-        Scorer(q=0.1),
-        Scorer(n_splits=2, rho=0.2),
-        Scorer(estimator=FOREST, params={"n_estimators": 3}),
-        Scorer(estimator=LogisticRegression(), params={"C": 0.5}),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
-def test_the_threshold_is_set_on_negatives_that_the_classifier_never_saw(threshold):
+def test_threshold_is_set_on_unseen_negatives(threshold):
     model = Scorer(estimator=Recorder(), threshold=threshold, calibration_size=0.3, random_state=0).fit(X, Y)
     seen = {tuple(row) for row in model.estimators_[0].seen_}
     left_out = np.array([tuple(row) not in seen for row in X])
@@ -129,11 +113,11 @@ def test_any_solver_can_be_thresholded(name):
     assert 0 < np.mean(model.predict(X)[Y < 0] > 0) <= 0.1
 
 
-def test_a_solver_is_given_what_the_problem_asks_unless_told_otherwise():
-    assert Scorer(estimator="np_svm", rho=0.2)._built().rho == 0.2
-    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._built().rho == 0.3
-    assert Scorer(estimator="q_svm", q=0.2)._built().q == 0.2
-    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._built().rho == 0.4
+def test_solver_receives_the_problem_parameters():
+    assert Scorer(estimator="np_svm", rho=0.2)._build().rho == 0.2
+    assert Scorer(estimator="np_svm", rho=0.2, params={"rho": 0.3})._build().rho == 0.3
+    assert Scorer(estimator="q_svm", q=0.2)._build().q == 0.2
+    assert Scorer(estimator=npbench.solver("np_svm", rho=0.4), rho=0.2)._build().rho == 0.4
 
 
 @pytest.mark.parametrize("n_splits", [1, 2, 3, 4, 7])
@@ -152,7 +136,7 @@ def test_several_splits_decide_by_majority(n_splits, estimator):
     assert share <= np.mean(f >= 0, axis=1).sum() / (n_splits // 2 + 1) + 1e-12
 
 
-def test_one_of_several_splits_that_does_not_converge_is_told():
+def test_one_unconverged_split_warns():
     with pytest.warns(ConvergenceWarning):
         model = Scorer(params={"max_iter": 1}, n_splits=3, random_state=0).fit(X, Y)
     assert not model.converged_
@@ -171,37 +155,37 @@ def test_zero_leaves_the_classifier_as_it_is():
     np.testing.assert_array_equal(forest.decision_function(X) > 0, alone.predict_proba(X)[:, 1] > 0.5)
 
 
-def test_auto_is_umbrella_where_negatives_suffice_and_says_where_not():
+def test_auto_falls_back_on_empirical_with_a_warning():
     assert Scorer(random_state=0).fit(X, Y).status_ == "umbrella"
-    with pytest.warns(UserWarning, match=r"needs 299 negatives left out at rho=0.01 .* there are 120 .* is empirical"):
+    with pytest.warns(UserWarning, match=r"needs 299 held-out negatives.* got 120"):
         assert Scorer(rho=0.01, random_state=0).fit(X, Y).status_ == "empirical"
 
 
-def test_too_few_negatives_for_the_umbrella_are_refused_with_the_number_needed():
+def test_umbrella_names_the_number_of_negatives_needed():
     few, y = sample(220, share=200 / 220)
-    with pytest.raises(ValueError, match=r"needs 59 negatives left out .* there are 10 .* Use more data .117 neg"):
+    with pytest.raises(ValueError, match=r"needs 59 held-out negatives.* got 10 .*use 117"):
         Scorer(threshold="umbrella").fit(few, y)
 
 
 @pytest.mark.parametrize(("rho", "needed"), [(0.05, 59), (0.001, 2995)])
-def test_the_umbrella_needs_no_more_negatives_than_the_number_it_tells(rho, needed):
+def test_umbrella_works_with_the_number_it_names(rho, needed):
     rng = np.random.default_rng(0)
     features, y = rng.normal(size=(2 * needed + 20, 1)), np.repeat([1, -1], [20, 2 * needed])
     model = Scorer(estimator=Reader(), threshold="umbrella", rho=rho, random_state=0).fit(features[1:], y[1:])
     assert (model.status_, model.n_calibration_) == ("umbrella", needed)
     Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-1], y[:-1])
-    with pytest.raises(ValueError, match=rf"there are {needed - 1} .* \({2 * needed - 1} negatives to train on\)"):
+    with pytest.raises(ValueError, match=rf"got {needed - 1} .*use {2 * needed - 1} "):
         Scorer(estimator=Reader(), threshold="umbrella", rho=rho).fit(features[:-2], y[:-2])
 
 
 @pytest.mark.parametrize(("counts", "q", "name"), [((1, 5), None, "negative"), ((5, 1), 0.1, "positive")])
-def test_one_sample_cannot_both_fit_and_calibrate(counts, q, name):
-    with pytest.raises(ValueError, match=f"There is 1 {name} sample"):
+def test_one_sample_cannot_fit_and_calibrate(counts, q, name):
+    with pytest.raises(ValueError, match=f"1 {name} sample"):
         Scorer(q=q).fit(np.arange(6.0)[:, None], np.repeat([-1, 1], counts))
 
 
 @pytest.mark.parametrize("levels", [None, 4, 1])
-def test_the_promise_of_the_umbrella_holds_on_new_samples_with_ties_too(levels):
+def test_umbrella_guarantee_holds_on_new_samples(levels):
     rng, violated = np.random.default_rng(0), []
 
     def feature(n):
@@ -218,7 +202,7 @@ def test_the_promise_of_the_umbrella_holds_on_new_samples_with_ties_too(levels):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_votes_that_are_all_or_none_are_tied_and_kept_finite(seed):
+def test_unanimous_votes_are_tied_and_finite(seed):
     model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=seed).fit(X, Y)
     f = model.decision_function(sample(seed=9)[0])
     assert np.all(np.isfinite(f))
@@ -229,7 +213,7 @@ def test_votes_that_are_all_or_none_are_tied_and_kept_finite(seed):
     )
 
 
-def test_log_odds_tell_probabilities_near_one_apart():
+def test_log_odds_separate_probabilities_near_one():
     far = np.vstack([X, X + np.array([30.0, 0, 0])])
     y = np.concatenate([Y, np.ones_like(Y)])
     model = Scorer(estimator=BAYES, threshold="zero").fit(far, y)
@@ -242,20 +226,20 @@ def test_scores_that_are_not_finite_are_refused():
     constant = np.zeros_like(X)  # a class without variance: its density is 0/0
     with (
         pytest.warns(RuntimeWarning),
-        pytest.raises(ValueError, match="GaussianNB gave NaN or infinite scores to 120 of 120 samples: scale the feat"),
+        pytest.raises(ValueError, match="GaussianNB gave NaN or infinite scores to 120 of 120 samples"),
     ):
         Scorer(estimator=BAYES).fit(constant, Y)
 
 
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csc_matrix])
-def test_sparse_samples_give_the_dense_classifier(storage):
+def test_sparse_equals_dense(storage):
     S = X * (np.abs(X) > 0.7)
     sparse, dense = (Scorer(random_state=0).fit(samples, Y) for samples in (storage(S), S))
     np.testing.assert_allclose(sparse.decision_function(storage(S)), dense.decision_function(S), atol=1e-4)
     assert sp.issparse(Scorer(estimator=Recorder()).fit(storage(S), Y).estimators_[0].seen_)
 
 
-def test_sparse_samples_are_as_welcome_as_the_classifier_makes_them():
+def test_sparse_tag_is_that_of_the_classifier():
     assert Scorer().__sklearn_tags__().input_tags.sparse
     assert not Scorer(estimator=BAYES).__sklearn_tags__().input_tags.sparse
     assert not Scorer(estimator="no.such.Class").__sklearn_tags__().input_tags.sparse
@@ -285,7 +269,7 @@ def test_seeds_reach_classifiers_inside_others():
     assert len(inside.estimators_[0][-1].estimators_) == 2
 
 
-def test_a_classifier_that_did_not_converge_is_not_called_converged():
+def test_unconverged_classifier_is_flagged():
     with pytest.warns(ConvergenceWarning):
         model = Scorer(params={"max_iter": 1}).fit(X, Y)
     assert (model.converged_, model.n_iter_) == (False, 1)
@@ -304,26 +288,26 @@ def test_pickled_and_cloned():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"estimator": "RandomForestClassifier"}, "is neither an import path nor a solver. Name a scikit"),
+        ({"estimator": "RandomForestClassifier"}, "neither an import path nor a solver"),
         ({"estimator": "sklern.svm.SVC"}, "cannot be imported: ModuleNotFoundError: No module named 'sklern'"),
         (
             {"estimator": "sklearn.ensemble.RandomForest"},
-            "no class RandomForest in sklearn.ensemble, but RandomForestC",
+            "no class RandomForest.*RandomForestClassifier",
         ),
-        ({"estimator": "sklearn.pipeline.make_pipeline"}, "there is no class make_pipeline in sklearn.pipeline"),
-        ({"estimator": "sklearn.linear_model.LinearRegression"}, "is no classifier with a decision_function or pred"),
-        ({"estimator": "sklearn.cluster.KMeans"}, "is no classifier"),
-        ({"estimator": "collections.OrderedDict"}, "is no classifier"),
+        ({"estimator": "sklearn.pipeline.make_pipeline"}, "no class make_pipeline"),
+        ({"estimator": "sklearn.linear_model.LinearRegression"}, "not a classifier"),
+        ({"estimator": "sklearn.cluster.KMeans"}, "not a classifier"),
+        ({"estimator": "collections.OrderedDict"}, "not a classifier"),
         ({"estimator": "decimal.Decimal", "params": {"value": "x"}}, "cannot be built with params={'value': 'x'}"),
         ({"estimator": "sklearn.ensemble.VotingClassifier"}, "cannot be built with params={}: .* 'estimators'"),
         ({"estimator": FOREST, "params": {"n_estimator": 5}}, "'n_estimator': did you mean 'n_estimators'"),
         ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),
         ({"params": {"C": -1}}, "'C' parameter of LogisticRegression must be"),
-        ({"threshold": "zero", "n_splits": 3}, "n_splits=3 asks for several ways to do so: use n_splits=1"),
-        ({"threshold": "umbrella", "q": 0.1}, "there is a q instead: use threshold='empirical'"),
+        ({"threshold": "zero", "n_splits": 3}, "n_splits is 3"),
+        ({"threshold": "umbrella", "q": 0.1}, "threshold='empirical'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_to_do(options, sentence):
+def test_impossible_requests_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Scorer(**options).fit(X, Y)
 
@@ -338,7 +322,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(options, sentence):
         ("params", [1]),
     ],
 )
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of Scorer must be"):
         Scorer(**{name: value}).fit(X, Y)
 
@@ -359,7 +343,7 @@ def configured(*settings):
     """Return the configuration of some settings, as the command line composes it."""
     configs.register()
     with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
-        return compose("config", overrides=list(settings))
+        return as_plain(compose("config", overrides=list(settings)))
 
 
 VARIANTS = {
@@ -373,7 +357,7 @@ VARIANTS = {
 
 @pytest.mark.parametrize("problem", ["np", "qvalue"])
 @pytest.mark.parametrize("name", VARIANTS)
-def test_each_variant_is_a_request_that_can_be_carried_out(name, problem):
+def test_each_variant_is_a_valid_request(name, problem):
     asked = request.check(configured(f"solver={name}", f"problem={problem}"))
     assert asked.params["estimator"].endswith(VARIANTS[name])
     assert ("params" in asked.search) == (name not in ("scorer", "random_forest"))
@@ -390,7 +374,7 @@ def test_parameters_of_the_classifier_are_searched_by_name():
     assert (fixed.params["params"]["C"], fixed.search) == (0.5, {})
 
 
-def test_faults_are_told_before_any_work():
+def test_faults_are_reported_before_any_work():
     solver = registry.installed().solver("scorer")
     grids = {"params": {"C": [1.0, -1.0]}}
     with pytest.raises(RequestError, match="solver=scorer: The 'C' parameter of LogisticRegression"):
@@ -399,19 +383,20 @@ def test_faults_are_told_before_any_work():
         solver_settings(solver, {"threshold": "umbrella"}, {"q": 0.1})
 
 
-def test_the_code_of_the_classifier_is_part_of_what_identifies_a_job(tmp_path, monkeypatch):
+def test_code_of_the_classifier_identifies_a_job(tmp_path, monkeypatch):
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import ExtraTreesClassifier as Forest\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(provenance, "source_sha256", provenance.source_sha256.__wrapped__)
     asked = request.check(configured("solver=scorer", "solver.estimator=forests_of_mine.Forest"))
     data = npbench.load_dataset("breast")
     before = jobs_of(asked, data)[0]
     assert {"npbench", "npbench_scorer", "forests_of_mine"} <= set(before.code)
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import RandomForestClassifier as Forest\n")
+    for cached in (provenance._code, provenance.source_sha256, provenance._tree):
+        cached.cache_clear()
     assert jobs_of(asked, data)[0].key != before.key
 
 
-def test_the_code_of_a_solver_that_is_thresholded_is_part_of_it_too():
+def test_code_of_the_inner_solver_identifies_a_job():
     data = npbench.load_dataset("breast")
     (job,) = jobs_of(request.check(configured("solver=scorer", "solver.estimator=np_svm", "repeats=1")), data)
     assert {"npbench", "npbench_scorer", "npbench_np_svm"} <= set(job.code)
@@ -424,7 +409,7 @@ def run(*arguments):
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
-def test_on_the_command_line_variants_are_compared_and_told_apart():
+def test_command_line_compares_variants():
     done = run(
         "-m",
         "solver=linear_svm,scorer",
@@ -439,7 +424,7 @@ def test_on_the_command_line_variants_are_compared_and_told_apart():
         assert expected in done.stdout
 
 
-def test_on_the_command_line_a_fault_is_a_sentence():
+def test_command_line_reports_a_fault_in_one_line():
     done = run("solver=random_forest", "solver.params.n_estimator=5")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""Calibrated losses against finite differences, the integral they are defined by, and closed forms in long numbers."""
+"""Calibrated losses: compared with finite differences, the defining integral, and exact arithmetic."""
 
 import math
 from fractions import Fraction
@@ -26,10 +26,10 @@ def loss(request):
 
 
 @given(margins)
-def test_derivatives_are_those_of_finite_differences(t):
+def test_derivatives_match_finite_differences(t):
     for loss in LOSSES.values():
         h = 1e-5
-        # The hinge's phi'' has a kink at 0, where it is off by O(h).
+        # The hinge's phi'' has a kink at 0, where the difference has an error of O(h).
         before, after = np.array([t - h]), np.array([t + h])
         slope = (loss.value(after) - loss.value(before)) / (2 * h)
         assert loss.derivative(np.array([t])) == pytest.approx(slope, abs=1e-8 + 1e-10 * abs(t))
@@ -38,7 +38,7 @@ def test_derivatives_are_those_of_finite_differences(t):
 
 
 @pytest.mark.parametrize("t", [-30.0, -2.5, -1e-3, 0.0, 0.7, 4.0, 25.0])
-def test_the_loss_is_the_integral_of_the_posterior(loss, t):
+def test_loss_is_the_integral_of_the_posterior(loss, t):
     f = POSTERIORS[loss.name]
     start = quad(f, -np.inf, 0.0, epsabs=1e-12)[0] if loss.bounded else 0.0
     expected = -t + start + quad(f, 0.0, t, epsabs=1e-12)[0]
@@ -46,7 +46,7 @@ def test_the_loss_is_the_integral_of_the_posterior(loss, t):
 
 
 @given(any_margin)
-def test_the_posterior_is_antisymmetric_and_the_derivative_its_complement(t):
+def test_posterior_is_symmetric_and_complements_the_derivative(t):
     scores = np.array([t])
     for loss in LOSSES.values():
         f = loss.posterior(scores)
@@ -58,7 +58,7 @@ def test_the_posterior_is_antisymmetric_and_the_derivative_its_complement(t):
 
 
 @given(any_margin, any_margin)
-def test_the_posterior_increases(t, other):
+def test_posterior_increases(t, other):
     scores = np.array(sorted([t, other]))
     for loss in LOSSES.values():
         low, high = loss.posterior(scores)
@@ -66,7 +66,7 @@ def test_the_posterior_increases(t, other):
 
 
 @given(any_margin)
-def test_everything_is_finite_and_within_its_bounds(t):
+def test_values_are_finite_and_within_bounds(t):
     scores = np.array([t])
     for loss in LOSSES.values():
         with np.errstate(all="raise", under="ignore"):
@@ -86,8 +86,8 @@ def test_values_at_zero(loss):
 
 
 @pytest.mark.parametrize("t", [5.0, 1e3, 1e8, 1e150])
-def test_matsusita_keeps_its_digits_where_the_formula_cancels(t):
-    """(sqrt(1 + t^2) - t) / 2 by the rational root of a long integer."""
+def test_matsusita_keeps_its_digits_for_large_margins(t):
+    """Compare (sqrt(1 + t^2) - t) / 2 with exact integer arithmetic."""
     scale = 10**400
     exact = Fraction(t)
     root = Fraction(math.isqrt(int((1 + exact**2) * scale**2)), scale)
@@ -103,7 +103,7 @@ def test_shapes_are_kept(rows, columns):
 
 
 @given(margins, margins)
-def test_the_parabola_of_the_secant_touches_the_loss_and_is_nowhere_below(t, other):
+def test_secant_parabola_is_above_the_loss(t, other):
     at, elsewhere = np.array([t]), np.array([other])
     for loss in LOSSES.values():
         c = loss.secant_curvature(at)

@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench_splitting.estimator import SplittingNP
@@ -52,19 +51,6 @@ def conic(X, y, tau, *, intercept=True, max_norm=None, groups=None):
     return problem.value, w.value, float(b.value) if intercept else 0.0
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        SplittingNP(),
-        SplittingNP(max_norm=10.0, keep="iterates"),
-        SplittingNP(accelerate="nesterov", tol=1e-3, loss="matsusita"),
-        SplittingNP(n_features_to_select=2, warm_start=True),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.parametrize(
     ("params", "reference"),
     [
@@ -75,7 +61,7 @@ def test_conventions_of_scikit_learn(estimator, check):
     ],
 )
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_it_is_the_optimum_of_the_conic_solver(params, reference, storage):
+def test_equals_the_conic_solver(params, reference, storage):
     model = SplittingNP(rho=0.3, tol=1e-9, **params).fit(storage(X), Y)
     value, w, b = conic(X, Y, **{"tau": 0.3} | reference)
     assert (model.converged_, model.status_) == (True, "converged")
@@ -101,7 +87,7 @@ def test_each_group_has_its_bound():
     assert model.multiplier_ == pytest.approx(0.0, abs=1e-6)  # 0.4 is kept when both groups are at 0.25
 
 
-def test_groups_have_the_bound_of_all_by_default_and_none_without_negatives():
+def test_default_group_bound():
     only_positives = np.where((Y > 0) & (np.arange(len(Y)) < 20), "none", GROUPS)
     model = SplittingNP(rho=0.3).fit(X, Y, groups=only_positives)
     assert set(model.group_multipliers_) == {"high", "low"}
@@ -116,24 +102,24 @@ def test_groups_have_the_bound_of_all_by_default_and_none_without_negatives():
     ("groups", "said"),
     [
         (np.column_stack([GROUPS, GROUPS]), "1d array"),
-        (np.where(np.arange(len(Y)) % 2, GROUPS.astype(object), None), "all numbers or all words"),
+        (np.where(np.arange(len(Y)) % 2, GROUPS.astype(object), None), "numbers and strings"),
         (np.full(len(Y), np.nan), "contains NaN"),
     ],
 )
-def test_groups_that_name_none_are_refused_by_a_sentence(groups, said):
+def test_invalid_groups_are_refused(groups, said):
     with pytest.raises(ValueError, match=said):
         SplittingNP(rho=0.3).fit(X, Y, groups=groups)
 
 
-def test_a_column_of_groups_is_one_word_each():
+def test_groups_may_be_a_column():
     column = SplittingNP(rho=0.3).fit(X, Y, groups=GROUPS[:, np.newaxis])
     assert column.group_multipliers_ == SplittingNP(rho=0.3).fit(X, Y, groups=GROUPS).group_multipliers_
 
 
 @pytest.mark.parametrize("name", ["tau", "group_tau"])
 @pytest.mark.parametrize("value", [0.0, -0.1])
-def test_a_bound_that_no_loss_can_meet_is_refused_but_for_the_hinge(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be above 0, as the matsusita loss"):
+def test_negative_bound_is_refused_except_for_the_hinge(name, value):
+    with pytest.raises(ValueError, match=f"{name} is .*matsusita"):
         SplittingNP(**{name: value}, loss="matsusita").fit(X, Y, groups=GROUPS)
     assert SplittingNP(tau=-0.1, loss="hinge", max_norm=1.0).fit(X, Y).converged_
 
@@ -145,7 +131,7 @@ def test_groups_go_through_a_pipeline():
     assert set(routed[-1].group_multipliers_) == {"high", "low"}
 
 
-def test_attributes_are_what_they_say():
+def test_attributes_match_their_definition():
     model = SplittingNP(rho=0.3, max_norm=0.5, tol=1e-8).fit(X, Y)
     scores = model.decision_function(X)
     assert model.surrogate_rates_ == pytest.approx((logistic(scores[Y > 0]).mean(), logistic(-scores[Y < 0]).mean()))
@@ -174,7 +160,7 @@ def test_multipliers_are_the_price_of_their_bounds():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "matsusita"])
-def test_a_tau_of_rho_times_phi_of_zero_keeps_rho_on_the_training_sample(loss):
+def test_tau_of_rho_times_phi_0_guarantees_rho_in_training(loss):
     at_zero = {"logistic": np.log(2), "matsusita": 0.5}[loss]
     for rho in (0.02, 0.1, 0.3):
         model = SplittingNP(tau=rho * at_zero, loss=loss).fit(X, Y)
@@ -197,7 +183,7 @@ def test_probabilities_are_the_posterior_of_the_loss(loss):
         assert np.array_equal(model.classes_[p.argmax(axis=1)], model.predict(Z))
 
 
-def test_odds_corrected_by_the_multiplier_are_those_of_the_sample():
+def test_odds_times_multiplier_match_the_sample():
     """Gaussian classes of equal covariance have the posterior 1 / (1 + exp(-f)) at the odds 1 : multiplier."""
     Z, z = sample(n=60_000, share=0.5, shift=1.0, d=2, seed=3)
     model = SplittingNP(rho=0.25).fit(Z, z)
@@ -259,29 +245,29 @@ def test_features_are_selected_on_the_training_sample():
 
 
 @pytest.mark.parametrize("params", [{"fit_intercept": False}, {"max_norm": 0.2, "fit_intercept": False}])
-def test_a_bound_out_of_reach_is_refused_with_the_least_value_that_is_not(params):
+def test_infeasible_bound_names_the_least_reachable_value(params):
     w = cp.Variable(X.shape[1])
     ball = [cp.norm(w) <= params["max_norm"]] if "max_norm" in params else []
     least = cp.Problem(cp.Minimize(cp.sum(cp.logistic(X[Y < 0] @ w)) / np.sum(Y < 0)), ball).solve(solver=cp.CLARABEL)
-    with pytest.raises(ValueError, match="No weights meet the bounds") as told:
+    with pytest.raises(ValueError, match="No weights meet the bounds") as raised:
         SplittingNP(tau=0.99 * least, **params).fit(X, Y)
-    (reachable,) = re.findall(r"can be reached for all negatives is ([\d.]+),", str(told.value))
+    (reachable,) = re.findall(r"for all negatives is ([\d.]+),", str(raised.value))
     assert float(reachable) == pytest.approx(least, rel=1e-5)
-    assert "fit_intercept=True" in str(told.value)
-    assert ("raise max_norm" in str(told.value)) == ("max_norm" in params)
+    assert "fit_intercept=True" in str(raised.value)
+    assert ("raise max_norm" in str(raised.value)) == ("max_norm" in params)
     assert SplittingNP(tau=1.01 * least, **params).fit(X, Y).converged_
 
 
-def test_a_group_whose_bound_is_out_of_reach_is_named():
+def test_infeasible_group_is_named():
     v = cp.Variable(X.shape[1])
     rows = (Y < 0) & (GROUPS == "low")
     least = cp.Problem(cp.Minimize(cp.sum(cp.logistic(X[rows] @ v)) / rows.sum())).solve(solver=cp.CLARABEL)
-    with pytest.raises(ValueError, match=r"reached for group 'low' is [\d.]+, above the bound of") as told:
+    with pytest.raises(ValueError, match=r"group 'low' is [\d.]+, above the bound") as raised:
         SplittingNP(tau=0.9, group_tau=0.9 * least, fit_intercept=False).fit(X, Y, np.where(rows, "low", "any"))
-    assert float(re.findall(r"'low' is ([\d.]+),", str(told.value))[0]) == pytest.approx(least, rel=1e-4)
+    assert float(re.findall(r"'low' is ([\d.]+),", str(raised.value))[0]) == pytest.approx(least, rel=1e-4)
 
 
-def test_separable_classes_are_told():
+def test_separable_classes_warn():
     Z = X + 20 * Y[:, None]
     with pytest.warns(ConvergenceWarning, match="Set max_norm"):
         model = SplittingNP().fit(Z, Y)
@@ -290,15 +276,15 @@ def test_separable_classes_are_told():
     assert SplittingNP(max_norm=1.0).fit(Z, Y).status_ == "converged"
 
 
-def test_too_few_iterations_are_told():
-    with pytest.warns(ConvergenceWarning, match=r"above the tolerance after max_iter .* \(tol=1e-06, 2 iterations\)"):
+def test_too_few_iterations_warn():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter.*tol=1e-06, 2 iterations"):
         model = SplittingNP(rho=0.3, max_iter=2, accelerate="none").fit(X, Y)
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.5])
 @pytest.mark.parametrize("kind", ["few negatives", "duplicates", "constant", "wide", "unscaled", "all equal"])
-def test_extreme_samples_are_fitted_or_refused_by_a_sentence(rho, kind):
+def test_extreme_samples_are_fitted_or_refused(rho, kind):
     Z, z = {
         "few negatives": (np.vstack([X[Y > 0], X[Y < 0][:20]]), np.repeat([1, -1], [np.sum(Y > 0), 20])),
         "duplicates": (np.repeat(X[::8], 8, axis=0), np.repeat(Y[::8], 8)),
@@ -330,12 +316,12 @@ def test_extreme_samples_are_fitted_or_refused_by_a_sentence(rho, kind):
         ("keep", "all"),
     ],
 )
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SplittingNP"):
         SplittingNP(**{name: value}).fit(X, Y)
 
 
-def test_it_is_copied_stored_and_searched():
+def test_clone_pickle_and_grid_search():
     model = SplittingNP(rho=0.3, max_norm=1.0).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -363,7 +349,7 @@ def ended(data, **params):
     ],
     ids=["small", "paper"],
 )
-def test_on_counts_the_surrogate_risk_ends_at_alpha_and_the_errors_below(size, params):
+def test_surrogate_risk_on_counts_ends_at_alpha(size, params):
     data = npbench.load_dataset("negative_binomial", **size)
     model, errors = ended(data, **params)
     assert model.converged_

@@ -35,11 +35,11 @@ def test_the_bound_and_its_condition_are_those_of_the_theorem(alpha, d, delta, b
         surrogate_bound(alpha, needed - 1, d, **options)
 
 
-def test_where_the_bound_would_be_negative_the_number_needed_is_told():
+def test_negative_bound_names_the_number_needed():
     # The paper's own setting: 520 negatives in the training part, 1000 genes, alpha = 0.1.
-    with pytest.raises(ValueError, match=r"578037 are needed.* would be -0.734") as told:
+    with pytest.raises(ValueError, match=r"578037 are needed.* would be -0.734") as raised:
         surrogate_bound(0.1, 520, 1000)
-    assert "left out of the training" in str(told.value)
+    assert "held-out negatives" in str(raised.value)
     assert surrogate_bound(0.1, 578037, 1000) == pytest.approx(0.075, abs=1e-6)
 
 
@@ -56,7 +56,7 @@ def test_where_the_bound_would_be_negative_the_number_needed_is_told():
     ],
 )
 def test_parameters_out_of_range_are_refused_by_name(changed, name):
-    with pytest.raises(ValueError, match=f"^{name} must lie in"):
+    with pytest.raises(ValueError, match=f"^{name} is"):
         surrogate_bound(**{"alpha": 0.1, "n_neg": 10**7, "n_features": 10} | changed)
 
 

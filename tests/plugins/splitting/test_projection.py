@@ -1,4 +1,4 @@
-"""Projection by outer approximation: against a conic solver, its degenerate branches, and what a step costs."""
+"""Projection by outer approximation: compared with a conic solver, degenerate cases, and the cost of a step."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from npbench_splitting.numerics.projection import polyhedron_multipliers, projec
 
 
 class Functions:
-    """Constraints from pairs of a function and its gradient."""
+    """Constraints given by pairs of a function and its gradient."""
 
     def __init__(self, *pairs):
         self.pairs = pairs
@@ -71,13 +71,13 @@ def regions(draw):
 @given(regions())
 @settings(max_examples=60, deadline=None)
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-def test_the_projection_is_that_of_a_conic_solver(case):
+def test_projection_matches_a_conic_solver(case):
     X_neg, constraints, point = case
     status, expected = conic_projection(point, X_neg, constraints)
     if status != "optimal":
         return
     region = Region(X_neg, LOSSES["logistic"], constraints)
-    found = project(point, region, 300, 1e-9, keep_cuts=True)  # at corners far away rounding bars smaller an excess
+    found = project(point, region, 300, 1e-9, keep_cuts=True)  # rounding prevents a smaller excess at distant corners
     assert found.status == "feasible"
     assert region.at(found.point).excess.max() <= 1e-9
     distance = np.linalg.norm(point - expected)
@@ -87,13 +87,12 @@ def test_the_projection_is_that_of_a_conic_solver(case):
 
 @given(regions())
 @settings(max_examples=60, deadline=None)
-def test_haugazeaus_steps_approach_the_projection_from_outside(case):
+def test_haugazeau_steps_approach_from_outside(case):
     X_neg, constraints, point = case
     region = Region(X_neg, LOSSES["logistic"], constraints)
     exact = project(point, region, 300, 1e-9, keep_cuts=True)
-    distances = [
-        np.linalg.norm(project(point, region, steps).point - point) for steps in range(12)
-    ]  # the projection of the point onto an outer approximation is never further away than the set
+    # The projection onto an outer approximation is at most as far away as the set.
+    distances = [np.linalg.norm(project(point, region, steps).point - point) for steps in range(12)]
     if exact.status == "feasible":
         assert np.all(np.diff(distances) >= -1e-9 * (1 + distances[-1]))
         assert distances[-1] <= np.linalg.norm(exact.point - point) * (1 + 1e-6) + 1e-6
@@ -110,14 +109,14 @@ def test_one_linear_constraint_takes_one_step():
 
 
 @pytest.mark.parametrize("keep_cuts", [False, True])
-def test_a_corner_of_two_half_spaces(keep_cuts):
+def test_corner_of_two_half_spaces(keep_cuts):
     corner = Functions(line([1.0, 0.2], 0.0), line([0.2, 1.0], 0.0))
     found = project(np.array([2.0, 2.0]), corner, tol=1e-13, keep_cuts=keep_cuts)
     assert found.status == "feasible"
     np.testing.assert_allclose(found.point, [0.0, 0.0], atol=1e-12)
 
 
-def test_a_point_of_the_set_is_its_own_projection():
+def test_feasible_point_is_its_own_projection():
     inside = np.array([-1.0, 0.0])
     found = project(inside, Functions(line([1.0, 0.0], 0.0)))
     assert found.point is inside
@@ -125,22 +124,22 @@ def test_a_point_of_the_set_is_its_own_projection():
 
 
 @pytest.mark.parametrize("size", [1e-150, 1e-8, 1.0, 1e8, 1e150])
-def test_parallel_cuts_are_told_apart_at_any_scale(size):
-    """The second cut is parallel to the first: further on rho = 0 <= chi, or on the other side, disjoint from it."""
-    further = Functions(line([1.0, 0.0], 0.0), line([2.0, 0.0], -2 * size))
-    found = project(np.array([3.0, 1.0]) * size, further, tol=1e-12 * size)
+def test_parallel_cuts_at_any_scale(size):
+    """The second cut is parallel to the first: either behind it (rho = 0 <= chi) or disjoint from it."""
+    behind = Functions(line([1.0, 0.0], 0.0), line([2.0, 0.0], -2 * size))
+    found = project(np.array([3.0, 1.0]) * size, behind, tol=1e-12 * size)
     np.testing.assert_allclose(found.point, [-size, size], rtol=1e-12)
     disjoint = Functions(line([1.0, 0.0], -size), line([-1.0, 0.0], -size))
     for keep_cuts in (False, True):
         assert project(np.array([3.0, 1.0]) * size, disjoint, keep_cuts=keep_cuts).status == "infeasible"
 
 
-def test_a_minimum_above_the_level_is_infeasible():
+def test_minimum_above_the_level_is_infeasible():
     bowl = (lambda p: p @ p + 1.0), (lambda p: 2.0 * p)
     assert project(np.zeros(2), Functions(bowl)).status == "infeasible"
 
 
-def test_too_few_steps_are_said():
+def test_too_few_steps_are_reported():
     disc = (lambda p: p @ p - 1.0), (lambda p: 2.0 * p)
     found = project(np.array([30.0, 40.0]), Functions(disc), max_steps=2)
     assert (found.status, found.steps, len(found.gaps)) == ("max_iter", 2, 3)
@@ -164,7 +163,7 @@ class Counted(LinearOperator):
 
 
 @pytest.mark.parametrize("groups", [0, 2])
-def test_a_step_takes_one_product_with_the_negatives_and_one_with_their_transpose(groups):
+def test_step_takes_one_product_with_negatives_and_one_with_their_transpose(groups):
     random = np.random.default_rng(0)
     X_neg = Counted(random.normal(1.0, 1.0, (40, 6)))
     bounds = [GroupBound(np.arange(40), 0.1)]
@@ -176,7 +175,7 @@ def test_a_step_takes_one_product_with_the_negatives_and_one_with_their_transpos
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 8))
 @settings(max_examples=60, deadline=None)
-def test_multipliers_of_a_polyhedron_meet_the_kkt_conditions(seed, n_cuts, d):
+def test_polyhedron_multipliers_meet_the_kkt_conditions(seed, n_cuts, d):
     random = np.random.default_rng(seed)
     normals = random.normal(size=(n_cuts, d)) * 10.0 ** random.integers(-6, 6, (n_cuts, 1))
     inside = random.normal(size=d)

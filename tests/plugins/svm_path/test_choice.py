@@ -81,7 +81,7 @@ def test_four_folds_can_show_nothing_and_five_can():
         assert by_cost(v, np.array([0.5]))[INT].kept.tolist() == [kept]
 
 
-def test_of_equal_classifiers_the_one_trained_nearest_and_of_equal_thresholds_the_nearest_to_0(monkeypatch):
+def test_ties_go_to_the_nearest_classifier_and_threshold(monkeypatch):
     monkeypatch.setattr(choice, "SIGNIFICANCE", 1.0)
     v = validated(2)
     same = Validated(v.y, v.starts, v.trained, np.tile(np.array([3.0, 1.0])[(v.y < 0).astype(int)], (18, 1)))
@@ -91,7 +91,7 @@ def test_of_equal_classifiers_the_one_trained_nearest_and_of_equal_thresholds_th
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0])
-def test_scores_that_are_all_equal_accept_all_or_none(value):
+def test_equal_scores_accept_all_or_none(value):
     v = validated(3)
     flat = Validated(v.y, v.starts, v.trained, np.full_like(v.scores, value))
     for chosen in by_cost(flat, np.array([0.01, 0.99])):
@@ -132,6 +132,6 @@ def test_curves_by_both_are_below_the_others():
     assert np.all(intercept.classifier == 4)
 
 
-def test_one_training_asymmetry_will_do():
+def test_one_training_asymmetry_is_enough():
     v = validated(6, trained=np.array([0.5]), lines=1)
     assert [chosen.classifier.tolist() for chosen in by_cost(v, np.array([0.1, 0.9]))] == [[0, 0]] * 3

@@ -1,4 +1,4 @@
-"""Paths of the SVM: conditions of optimality at and between breakpoints, a conic solver, closed forms, libsvm."""
+"""Paths of the SVM: optimality at and between breakpoints, a conic solver, closed forms, LIBSVM."""
 
 import contextlib
 
@@ -12,20 +12,20 @@ from sklearn.svm import SVC
 
 import npbench
 from npbench_svm_path.numerics.path import CostPath
-from npbench_svm_path.numerics.path_state import LEFT
+from npbench_svm_path.numerics.path_kernels import LEFT
 
 KERNELS = {f"rbf {gamma:g}": gamma for gamma in (20.0, 0.5, 1e-4)} | {"linear": None, "poly": None}
 FEATURES = {
-    "plain": lambda X, rng: X,
+    "normal": lambda X, rng: X,
     "duplicates": lambda X, rng: X[rng.integers(0, max(1, len(X) // 3), len(X))],
-    "whole numbers": lambda X, rng: np.round(X),
+    "integers": lambda X, rng: np.round(X),
     "binary": lambda X, rng: np.where(X > 0, 1.0, 0.0),
-    "a constant": lambda X, rng: np.column_stack([X, np.ones(len(X))]),
+    "constant feature": lambda X, rng: np.column_stack([X, np.ones(len(X))]),
     "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e3, X.shape[1]),
-    "all alike": lambda X, rng: np.zeros_like(X),
+    "identical": lambda X, rng: np.zeros_like(X),
     "mirrored": lambda X, rng: np.where(rng.random(len(X))[:, None] < 0.5, np.round(X), -np.round(X)),
 }
-REPRESENTED = 1e11  # costs times kernel values; beyond, costs where much happens differ in their last digits only
+LARGEST_SCALE = 1e11  # costs times kernel values; beyond, many breakpoints differ only in the last digits of the costs
 REAL = ("pima", "breast_w", "ionosphere", "vehicle", "liver", "dermatology")
 
 
@@ -39,14 +39,14 @@ def gram(X, kernel):
 
 
 def sample(n_pos, n_neg, d=2, shift=1.0, seed=0):
-    """Return two Gaussians in an order of no meaning."""
+    """Return two Gaussians in random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1.0, -1.0], (n_pos, n_neg)))
     return rng.normal(size=(n_pos + n_neg, d)) + shift * (y > 0)[:, None], y
 
 
-def off_by(K, y, solution):
-    """Return by how much the conditions of optimality are missed: margins; box and balance, in units of the costs."""
+def errors(K, y, solution):
+    """Return the errors in the conditions of optimality: of margins, and of box and balance in units of the costs."""
     alpha, b, *costs = solution
     x = y * alpha
     beyond = y * (K @ x + b) - 1
@@ -56,22 +56,22 @@ def off_by(K, y, solution):
     return margins, max(np.max(-alpha), np.max(alpha - caps), abs(x.sum())) / most
 
 
-def looked_at(line, most=80):
-    """Return costs of breakpoints, and between them."""
+def some_costs(line, most=80):
+    """Return costs at breakpoints and between them."""
     ends = line.costs
     costs = np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1]), 0.9 * ends[1:] + 0.1 * ends[:-1]])
     return costs[np.random.default_rng(0).permutation(len(costs))[:most]]
 
 
 def assert_optimal(line, K, y, most=80, tolerance=1e-8):
-    for costs in looked_at(line, most):
-        margins, box = off_by(K, y, line.at(*costs))
+    for costs in some_costs(line, most):
+        margins, box = errors(K, y, line.at(*costs))
         assert margins <= tolerance * max(1.0, 1e-2 * line.total * np.abs(K).max())
         assert box <= 1e-9
 
 
 def conic(K, y, C_pos, C_neg):
-    """Return the objective at the answer of a conic solver."""
+    """Return the objective of the solution of a conic solver."""
     values, vectors = np.linalg.eigh(K)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     w, b = cvxpy.Variable(len(y)), cvxpy.Variable()
@@ -103,9 +103,9 @@ totals = st.sampled_from([1e-3, 0.1, 2.0, 20.0, 200.0])
 
 @settings(max_examples=150, deadline=None)
 @given(problems(), totals)
-def test_every_classifier_of_a_line_is_optimal_whatever_the_ties(problem, total):
+def test_classifiers_of_a_line_are_optimal_despite_ties(problem, total):
     X, K, kernel, y = problem
-    assume(total * np.abs(K).max() <= REPRESENTED)
+    assume(total * np.abs(K).max() <= LARGEST_SCALE)
     path = CostPath.linear(X, y) if kernel == "linear" else CostPath(K, y)
     line = path.line(total)
     np.testing.assert_allclose(line.costs.sum(axis=1), total)
@@ -114,16 +114,16 @@ def test_every_classifier_of_a_line_is_optimal_whatever_the_ties(problem, total)
     assert_optimal(line, K, y)
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # then it may only lie above ours
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # its objective is then larger
 @settings(max_examples=25, deadline=None)
 @given(problems(), st.sampled_from([0.1, 2.0, 20.0]), st.floats(0.01, 0.99))
-def test_a_conic_solver_finds_no_smaller_objective(problem, total, share):
+def test_conic_solver_finds_no_smaller_objective(problem, total, share):
     _, K, _, y = problem
-    assume(total * np.abs(K).max() <= REPRESENTED)
+    assume(total * np.abs(K).max() <= LARGEST_SCALE)
     line = CostPath(K, y).line(total)
     solution = line.at(share * total, (1 - share) * total)
     theirs = conic(K, y, share * total, (1 - share) * total)
-    slack = line.samples.ridge * np.sum(solution.alpha)  # what the ridge does to margins, together
+    slack = line.samples.ridge * np.sum(solution.alpha)  # effect of the ridge on all margins
     assert objective(K, y, solution) <= theirs * (1 + 1e-7) + total * (1e-8 + slack)
 
 
@@ -133,16 +133,16 @@ ends = st.one_of(costs, st.sampled_from([(0.0, 3.0), (3.0, 0.0)]))
 
 @settings(max_examples=100, deadline=None)
 @given(problems(), costs, ends, st.booleans())
-def test_every_classifier_of_a_segment_is_optimal(problem, start, end, is_ray):
+def test_classifiers_of_a_segment_are_optimal(problem, start, end, is_ray):
     X, K, kernel, y = problem
     end = tuple(30 * np.array(start)) if is_ray else end
-    assume(start != end and 300 * np.abs(K).max() <= REPRESENTED)
+    assume(start != end and 300 * np.abs(K).max() <= LARGEST_SCALE)
     line = (CostPath.linear(X, y) if kernel == "linear" else CostPath(K, y)).segment(start, end)
     np.testing.assert_allclose(line.costs[[0, -1]], [start, end], atol=1e-12)
     assert_optimal(line, K, y, most=40)
 
 
-def test_a_segment_of_one_sum_is_a_part_of_its_line():
+def test_segment_of_constant_sum_is_part_of_its_line():
     X, y = sample(12, 20)
     path = CostPath(gram(X, "rbf 0.5"), y)
     part, whole = path.segment((1.5, 0.5), (0.2, 1.8)), path.line(2.0)
@@ -154,15 +154,15 @@ def test_a_segment_of_one_sum_is_a_part_of_its_line():
     ("start", "end"),
     [((0, 1), (1, 1)), ((1, 1), (1, 1)), ((1, 1), (0, 0)), ((1, 1), (1, np.inf)), ((1, 1), (1, np.nan))],
 )
-def test_a_segment_that_cannot_be_followed_is_told(start, end):
-    with pytest.raises(ValueError, match=r"no line from .* must start at two positive costs"):
+def test_invalid_segments_raise(start, end):
+    with pytest.raises(ValueError, match="no segment from"):
         CostPath.linear(*sample(5, 5)).segment(start, end)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0, 6.0])
-@pytest.mark.parametrize("d", [2, 60])  # in 60 dimensions the classes are apart
+@pytest.mark.parametrize("d", [2, 60])  # in 60 dimensions the classes are separable
 @pytest.mark.parametrize("total", [2.0, 1e4])
-def test_the_gap_is_a_part_of_the_objective_however_large_costs_are(shift, d, total):
+def test_duality_gap_is_small_for_large_costs(shift, d, total):
     X, y = sample(10, 40, d, shift)
     K = X @ X.T
     line = CostPath.linear(X, y).line(total)
@@ -173,18 +173,18 @@ def test_the_gap_is_a_part_of_the_objective_however_large_costs_are(shift, d, to
 
 
 @pytest.mark.parametrize("n_pos", [8, 15, 25])
-def test_multipliers_and_intercept_are_those_of_a_quadratic_programme(n_pos):
+def test_multipliers_and_intercept_match_a_quadratic_programme(n_pos):
     X, y = sample(n_pos, 30, seed=n_pos)
-    K = gram(X, "rbf 0.5")  # of distinct points: positive definite, so that alpha is unique
+    K = gram(X, "rbf 0.5")  # distinct points: positive definite, so alpha is unique
     line = CostPath(K, y).line(2.0)
-    for C_pos, C_neg in looked_at(line, 12):
+    for C_pos, C_neg in some_costs(line, 12):
         alpha = cvxpy.Variable(len(y))
         energy = cvxpy.quad_form(cvxpy.multiply(y, alpha), cvxpy.psd_wrap(K))
         conditions = [alpha >= 0, alpha <= np.where(y > 0, C_pos, C_neg), y @ alpha == 0]
         problem = cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(alpha) - 0.5 * energy), conditions)
         problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
         found = line.at(C_pos, C_neg)
-        np.testing.assert_allclose(found.alpha, alpha.value, atol=5e-5)  # theirs is that far off
+        np.testing.assert_allclose(found.alpha, alpha.value, atol=5e-5)  # accuracy of the solver
         inside = (found.alpha > 1e-4) & (found.alpha < np.where(y > 0, C_pos, C_neg) - 1e-4)
         if inside.any():
             assert found.b == pytest.approx(np.mean((y - K @ (y * alpha.value))[inside]), abs=1e-5)
@@ -202,7 +202,7 @@ def test_scores_agree_with_libsvm_on_unbalanced_data_with_ties():
 
 
 @pytest.mark.parametrize("n_pos", [5, 20, 40])
-def test_entry_is_the_closed_form(n_pos):
+def test_entry_matches_the_closed_form(n_pos):
     X, y = sample(n_pos, 20, seed=n_pos)
     K = gram(X, "rbf 0.5")
     signed = y[:, None] * K * y  # section 3.1, with the matrix of the paper
@@ -216,7 +216,7 @@ def test_entry_is_the_closed_form(n_pos):
     assert_optimal(entry, K, y)
 
 
-def test_entry_of_classes_with_one_mean_never_opens_the_margin():
+def test_equal_class_means_never_open_the_margin():
     X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
     y = np.array([1.0, 1.0, -1.0, -1.0])
     entry = CostPath(X @ X.T, y).entry(50.0)
@@ -225,20 +225,20 @@ def test_entry_of_classes_with_one_mean_never_opens_the_margin():
     assert_optimal(CostPath(X @ X.T, y).line(50.0), X @ X.T, y)
 
 
-def test_balanced_classes_that_stay_on_the_left_leave_at_one_end_of_the_interval_of_b():
+def test_b_moves_to_one_end_of_its_interval_off_the_entry_line():
     X, y = sample(10, 10)
     line = CostPath(gram(X, "rbf 0.5"), y).line(0.05)  # below the opening
     middle = np.array([[0.025, 0.025]])
     below, at, above = (line.intercepts(middle + shift * np.array([1, -1]))[0] for shift in (-1e-9, 0.0, 1e-9))
-    assert below < at - 0.5 < above - 0.5  # b is pushed down where misses cost less
+    assert below < at - 0.5 < above - 0.5  # b decreases where misses cost less
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems(), totals)
-def test_w_and_multipliers_are_continuous_and_b_jumps_only_where_no_sample_is_free(problem, total):
+def test_only_b_jumps_and_only_without_free_samples(problem, total):
     _, K, _, y = problem
-    assume(total * np.abs(K).max() <= REPRESENTED)
-    unique = np.linalg.eigvalsh(K)[0] > 1e-6 * np.abs(K).max()  # else rounding errors share out what duplicates have
+    assume(total * np.abs(K).max() <= LARGEST_SCALE)
+    unique = np.linalg.eigvalsh(K)[0] > 1e-6 * np.abs(K).max()  # else rounding decides between duplicates
     for stretch in CostPath(K, y).line(total).stretches:
         for end, start in zip(stretch.breakpoints[1:-1], stretch.spans[1:], strict=True):
             before, after = (stretch.solution(end + way * 1e-12 * stretch.length, y) for way in (-1, 1))
@@ -249,7 +249,7 @@ def test_w_and_multipliers_are_continuous_and_b_jumps_only_where_no_sample_is_fr
                 assert start[0] == 1
 
 
-def test_classifiers_end_where_one_class_costs_nothing():
+def test_weights_vanish_where_one_class_has_no_cost():
     X, y = sample(30, 20)
     line = CostPath.linear(X, y).line(2.0)
     np.testing.assert_allclose(line.weights(line.costs[[0, -1]]), 0.0, atol=1e-12)
@@ -258,11 +258,11 @@ def test_classifiers_end_where_one_class_costs_nothing():
 
 @settings(max_examples=30, deadline=None)
 @given(problems(), st.integers(0, 100))
-def test_scores_along_the_line_are_those_of_each_classifier(problem, seed):
+def test_scores_along_the_line_match_each_classifier(problem, seed):
     X, K, kernel, y = problem
-    assume(2.0 * np.abs(K).max() <= REPRESENTED)
+    assume(2.0 * np.abs(K).max() <= LARGEST_SCALE)
     line = CostPath.linear(X, y).line(2.0) if kernel == "linear" else CostPath(K, y).line(2.0)
-    costs = np.random.default_rng(seed).permutation(looked_at(line, 12))
+    costs = np.random.default_rng(seed).permutation(some_costs(line, 12))
     scores = line.scores(X if kernel == "linear" else K, costs)
     for one, (C_pos, C_neg) in zip(scores, costs, strict=True):
         alpha, b, *_ = line.at(C_pos, C_neg)
@@ -270,7 +270,7 @@ def test_scores_along_the_line_are_those_of_each_classifier(problem, seed):
     assert line.scores(K[:3] if kernel != "linear" else X[:3]).shape == (len(line.costs), min(3, len(y)))
 
 
-def test_lines_in_any_order_are_those_followed_alone():
+def test_lines_do_not_depend_on_the_order_of_their_sums():
     X, y = sample(40, 25)
     path = CostPath.linear(X, y)
     asked = [2.0, 0.02, 200.0, 2.0]
@@ -279,7 +279,7 @@ def test_lines_in_any_order_are_those_followed_alone():
         np.testing.assert_allclose(line.scores(X, costs), path.line(total).scores(X, costs), atol=1e-7)
 
 
-def test_more_samples_on_the_margin_than_the_plane_can_hold_apart():
+def test_more_samples_on_the_margin_than_features():
     grid = np.array([(i, j) for i in range(-3, 4) for j in range(-3, 4)], dtype=float)
     y = np.where(grid[:, 0] + np.sin(grid[:, 1] * 9) > 0, 1.0, -1.0)
     X = np.vstack([grid, grid])
@@ -288,7 +288,7 @@ def test_more_samples_on_the_margin_than_the_plane_can_hold_apart():
     for total in (0.2, 2.0, 200.0):
         line = path.line(total)
         assert_optimal(line, K, y, most=300)
-        tied = [np.sum(np.abs(y * score - 1) < 1e-8) for score in line.scores(X, looked_at(line))]
+        tied = [np.sum(np.abs(y * score - 1) < 1e-8) for score in line.scores(X, some_costs(line))]
         assert max(tied) > 6
 
 
@@ -321,24 +321,24 @@ def test_larger_real_data(raw_dataset, name, kernel):
         assert_optimal(line, K, y, most=40)
 
 
-def test_what_is_not_on_the_line_is_told():
+def test_invalid_costs_and_samples_raise():
     X, y = sample(5, 5)
     line = CostPath.linear(X, y).line(2.0)
-    with pytest.raises(ValueError, match=r"C_pos = 1, C_neg = 2 is not on this line, which goes from \(0, 2\) to"):
+    with pytest.raises(ValueError, match=r"C_pos = 1, C_neg = 2 is not on this line"):
         line.at(1.0, 2.0)
     with pytest.raises(ValueError, match="C_pos \\+ C_neg is -1"):
         CostPath.linear(X, y).lines([2.0, -1])
     with pytest.raises(ValueError, match="Gram matrix"):
         CostPath(X @ X.T, y).line(2.0).weights()
     for new in (X[0], X[:, :1]):
-        with pytest.raises(ValueError, match="each must be a row of 2 features"):
+        with pytest.raises(ValueError, match="row of 2 features"):
             line.scores(new)
-    with pytest.raises(ValueError, match="a row of 10 kernel values with the training samples"):
+    with pytest.raises(ValueError, match="row of 10 kernel values"):
         CostPath(X @ X.T, y).line(2.0).scores(X)
     np.testing.assert_array_equal(line.scores(X, (1.5, 0.5)), line.scores(X, [[1.5, 0.5]]))
 
 
-def test_a_line_that_rounding_stops_is_followed_with_looser_ties_or_told(monkeypatch):
+def test_stalled_line_is_followed_again_or_raises(monkeypatch):
     from npbench_svm_path.numerics import path as module
 
     X, y = sample(10, 10)
@@ -359,7 +359,7 @@ def test_a_line_that_rounding_stops_is_followed_with_looser_ties_or_told(monkeyp
 
 @settings(max_examples=50, deadline=None)
 @given(problems(), st.sampled_from([1e6, 1e12, 1e18]))
-def test_kernel_values_beyond_all_bounds_are_followed_or_told(problem, scale):
+def test_huge_kernel_values_give_finite_results_or_raise(problem, scale):
     X, _, _, y = problem
     with contextlib.suppress(ArithmeticError):
         line = CostPath.linear(X * np.sqrt(scale), y).line(2.0)
@@ -376,7 +376,7 @@ def test_sides_are_replayed_from_the_moves():
         side[i] = to
 
 
-def test_arrays_that_may_not_be_written_to_need_no_kernels_of_their_own():
+def test_read_only_arrays_compile_no_further_kernels():
     from npbench_svm_path.numerics import path_kernels
 
     X, y = sample(10, 10)

@@ -1,4 +1,4 @@
-"""ROC points against counting by definition, scikit-learn's curve and Qhull; the choice by cost against trying all."""
+"""ROC points and hulls: compared with counting by definition, scikit-learn and Qhull."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SCORE = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e300, 1e300), st.sa
 
 @st.composite
 def samples(draw, score=SCORE):
-    """Labels of both classes and the scores of a few classifiers."""
+    """Return labels of both classes and the scores of a few classifiers."""
     n_pos, n_neg, k = draw(st.integers(1, 6)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
     y = np.array(draw(st.permutations([1] * n_pos + [-1] * n_neg)))
     flat = draw(st.lists(score, min_size=k * len(y), max_size=k * len(y)))
@@ -39,7 +39,7 @@ def recounted(y, scores, curve):
 
 @given(samples())
 @settings(max_examples=150, deadline=None)
-def test_every_point_is_what_its_classifier_does_at_its_threshold(sample):
+def test_points_match_their_classifiers_and_thresholds(sample):
     y, scores = sample
     for curve in (by_asymmetry(y, scores), by_both(y, scores), by_both(y, scores).hull(), by_intercept(y, scores[0])):
         p_fa, p_nd = recounted(y, scores, curve)
@@ -49,7 +49,7 @@ def test_every_point_is_what_its_classifier_does_at_its_threshold(sample):
 
 @given(samples(st.integers(-3, 3).map(float)))
 @settings(max_examples=100, deadline=None)
-def test_no_threshold_does_better_than_the_fewest_misses(sample):
+def test_no_threshold_has_fewer_misses(sample):
     y, scores = sample
     curve = by_both(y, scores)
     for row in scores:
@@ -59,7 +59,7 @@ def test_no_threshold_does_better_than_the_fewest_misses(sample):
 
 
 @pytest.mark.parametrize("decimals", [None, 1, 0])
-def test_one_curve_is_that_of_scikit_learn(decimals):
+def test_curve_matches_scikit_learn(decimals):
     y, scores = gaussian(k=1, decimals=decimals)
     curve = by_intercept(y, scores[0])
     fpr, tpr, _ = roc_curve(y, scores[0], drop_intermediate=False)
@@ -75,14 +75,14 @@ def test_constant_scores_accept_all_or_none():
     assert curve.misses.tolist() == [1, 0]
 
 
-def test_scores_that_differ_by_rounding_are_not_told_apart():
+def test_scores_that_differ_by_rounding_are_tied():
     y, scores = np.array([1, -1, -1]), np.array([0.1 + 0.2, 0.3, -0.3])
     assert by_intercept(y, scores).misses.tolist() == [1, 0, 0]
     assert by_intercept(y, scores).false_alarms.tolist() == [0, 1, 2]
 
 
 def below(p_fa, p_nd):
-    """Return Qhull's corners of what lies below and to the left, P_fa ascending."""
+    """Return Qhull's lower left corners, P_fa ascending."""
     far = np.array([[np.min(p_fa), 3], [3, np.min(p_nd)]])  # they hide the rest of the hull
     points = np.vstack([np.column_stack([p_fa, p_nd]), far])
     corners = points[ConvexHull(points).vertices]
@@ -91,7 +91,7 @@ def below(p_fa, p_nd):
 
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_hull_is_that_of_qhull(seed, decimals):
+def test_hull_matches_qhull(seed, decimals):
     y, scores = gaussian(seed=seed, decimals=decimals)
     curves = [by_intercept(y, row) for row in scores]
     expected = below(np.concatenate([one.p_fa for one in curves]), np.concatenate([one.p_nd for one in curves]))
@@ -99,14 +99,14 @@ def test_the_hull_is_that_of_qhull(seed, decimals):
     np.testing.assert_allclose(np.column_stack([hull.p_fa, hull.p_nd]), expected, atol=1e-12)
 
 
-def test_the_hull_of_single_points_is_that_of_qhull():
+def test_hull_of_single_points_matches_qhull():
     points = by_asymmetry(*gaussian(k=60))
     hull = points.hull()
     assert 2 < len(hull) < len(points)
     np.testing.assert_allclose(np.column_stack([hull.p_fa, hull.p_nd]), below(points.p_fa, points.p_nd), atol=1e-12)
 
 
-def test_a_hull_has_one_slope_after_the_other_and_holds_itself():
+def test_hull_is_convex_and_its_own_hull():
     y, scores = gaussian(decimals=1)
     hull = by_both(y, scores).hull()
     slopes = np.diff(hull.misses) / np.diff(hull.false_alarms)
@@ -116,7 +116,7 @@ def test_a_hull_has_one_slope_after_the_other_and_holds_itself():
     np.testing.assert_array_equal(again.threshold, hull.threshold)
 
 
-def test_lines_are_numbered_on_and_blocks_change_nothing(monkeypatch):
+def test_numbering_across_lines_and_blocks(monkeypatch):
     y, scores = gaussian(decimals=1)
     whole = by_both(y, scores)
     monkeypatch.setattr(roc, "BLOCK_CELLS", 7 * len(y))
@@ -130,7 +130,7 @@ def test_lines_are_numbered_on_and_blocks_change_nothing(monkeypatch):
 
 @given(samples(st.integers(-3, 3).map(float)), st.lists(st.floats(0, 1), min_size=1, max_size=20))
 @settings(max_examples=100, deadline=None)
-def test_the_point_of_least_cost_costs_no_more_than_any(sample, asymmetries):
+def test_least_cost_point_is_optimal(sample, asymmetries):
     y, scores = sample
     every = by_both(y, scores)
     hull = every.hull()
@@ -139,7 +139,7 @@ def test_the_point_of_least_cost_costs_no_more_than_any(sample, asymmetries):
         assert costs[1][index] <= np.min(costs[0]) + 1e-12
 
 
-def test_of_two_that_cost_the_same_the_one_with_fewer_false_alarms_is_taken():
+def test_equal_costs_prefer_fewer_false_alarms():
     hull = by_intercept(np.array([1, 1, -1, -1]), np.array([3.0, 1.0, 2.0, 0.0])).hull()
     assert hull.false_alarms.tolist() == [0, 1]
     assert hull.least_cost(np.array([0.5, 0.51])).tolist() == [0, 1]
@@ -157,7 +157,7 @@ def test_fewest_misses_at_a_bound(sample, rho):
     assert curve.p_fa[index] <= rho + 1e-9
 
 
-def test_where_none_keeps_the_bound_the_fewest_false_alarms_count():
+def test_fewest_false_alarms_if_no_point_meets_the_bound():
     y = np.array([1, 1, -1, -1, -1, -1])
     scores = np.array([[1, 1, 1, 1, 1, -1], [-1, 1, 1, 1, -1, -1], [1, 1, 1, -1, 1, -1]], dtype=float)
     points = by_asymmetry(y, scores)

@@ -1,4 +1,4 @@
-"""SVMperf as an estimator: against Joachims' problem with all labellings written out, and by scikit-learn's checks."""
+"""SVMperf as an estimator: against Joachims' problem with all labellings written out."""
 
 import itertools
 import pickle
@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import npbench
 from npbench.data import BinaryData
+from npbench.estimators import warm_start_selection
+from npbench.estimators.warm_start_selection import select
 from npbench.evaluation.protocols import CrossValidation, Holdout
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
-from npbench_svm_perf import selection
 from npbench_svm_perf.estimator import SVMPerf
-from npbench_svm_perf.selection import select
 
 
 def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
@@ -34,12 +33,6 @@ def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
 
 X, Y = sample()
 DATA = BinaryData(X, Y, "toy")
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SVMPerf(), SVMPerf(C=100.0)])
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def joachims(X, y, k, C):
@@ -58,7 +51,7 @@ def joachims(X, y, k, C):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(4, 8), st.sampled_from([0.2, 0.6, 1.0]), st.sampled_from([0.01, 1.0, 100.0]))
-def test_it_is_the_problem_of_joachims_in_other_units(seed, n, k_share, C):
+def test_equals_the_problem_of_joachims_in_other_units(seed, n, k_share, C):
     few, y = sample(n, share=0.5, shift=1.0, d=3, seed=seed)
     few = np.round(few, 1)
     with warnings.catch_warnings():
@@ -73,7 +66,7 @@ def test_it_is_the_problem_of_joachims_in_other_units(seed, n, k_share, C):
 
 @pytest.mark.parametrize("k_share", [0.001, 0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_it_accepts_k_training_samples_and_its_attributes_are_what_they_say(k_share, C):
+def test_accepts_k_training_samples(k_share, C):
     model = SVMPerf(C=C, k_share=k_share).fit(X, Y)
     scores = model.decision_function(X)
     assert model.k_ == max(1, round(64 * k_share))
@@ -96,7 +89,7 @@ def test_it_ranks_the_classes():
 
 
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_samples_give_the_dense_classifier(storage):
+def test_sparse_equals_dense(storage):
     S = X * (np.abs(X) > 0.7)
     sparse, dense = SVMPerf(tol=1e-8).fit(storage(S), Y), SVMPerf(tol=1e-8).fit(S, Y)
     assert sparse.objective_ == pytest.approx(dense.objective_, rel=2e-8)
@@ -111,12 +104,12 @@ def test_sparse_samples_give_the_dense_classifier(storage):
         *[("max_iter", v) for v in (0, -5, 2.5)],
     ],
 )
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SVMPerf must be"):
         SVMPerf(**{name: value}).fit(X, Y)
 
 
-def test_parameters_are_kept_and_a_pickled_classifier_decides_the_same():
+def test_clone_and_pickle_keep_parameters_and_scores():
     model = SVMPerf(C=3.0, k_share=0.7).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
@@ -125,11 +118,11 @@ def test_parameters_are_kept_and_a_pickled_classifier_decides_the_same():
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-def test_where_no_weights_beat_none_it_says_so_and_accepts_nothing(C):
+def test_flat_fit_warns_and_accepts_nothing(C):
     mean = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     negatives, positives = np.repeat(10 * mean, 5, axis=0), np.repeat(mean, 5, axis=0)
     flat, y = np.concatenate([negatives, positives]), np.repeat([-1, 1], 20)
-    with pytest.warns(ConvergenceWarning, match="none is accepted: w = 0 is optimal to within tol"):
+    with pytest.warns(ConvergenceWarning, match="w = 0 is optimal"):
         model = SVMPerf(C=C, k_share=0.5).fit(flat, y)
     assert (model.status_, model.converged_) == ("flat", False)
     assert model.objective_ == C * 10  # k false alarms, each at its full cost
@@ -138,11 +131,11 @@ def test_where_no_weights_beat_none_it_says_so_and_accepts_nothing(C):
 
 
 @pytest.mark.parametrize("case", ["a constant feature", "more than k at the best value"])
-def test_scores_tied_at_the_top_accept_nothing_and_are_no_convergence(case):
+def test_scores_tied_at_the_top_accept_nothing(case):
     """Weights are not 0 there, and their optimality is certified."""
     Z = np.full((40, 1), 0.1) if case == "a constant feature" else np.repeat([1.0, 0.0], 20)[:, None]
     y = np.repeat([1, -1], 20)
-    with pytest.warns(ConvergenceWarning, match="more than k samples share the best score, so that none is accepted"):
+    with pytest.warns(ConvergenceWarning, match="more than k samples share the best score"):
         model = SVMPerf(k_share=0.5).fit(Z, y)
     assert model.coef_[0, 0] > 0.5
     assert (model.status_, model.converged_) == ("flat", False)
@@ -152,16 +145,16 @@ def test_scores_tied_at_the_top_accept_nothing_and_are_no_convergence(case):
     assert select(SVMPerf, Z, y, folds, PROBLEM, search).n_unconverged == 2
 
 
-def test_weights_that_are_0_still_at_the_end_are_not_called_optimal():
+def test_zero_weights_are_not_called_optimal():
     noise = np.random.default_rng(0).normal(size=(60, 2))
-    with pytest.warns(ConvergenceWarning, match="max_iter planes did not suffice"):
+    with pytest.warns(ConvergenceWarning, match="max_iter planes"):
         model = SVMPerf(C=100.0, k_share=0.2, max_iter=1).fit(noise, np.repeat([1, -1], [20, 40]))
     assert not model.coef_.any()
     assert model.duality_gap_ > 1e-3 * model.objective_
     assert model.status_ == "max_iter"
 
 
-def test_a_tiny_cost_ranks_still():
+def test_tiny_cost_still_ranks():
     model = SVMPerf(C=1e-9, k_share=0.5).fit(X, Y)
     assert model.status_ == "converged"
     assert np.sum(model.predict(X) > 0) == model.k_
@@ -178,16 +171,16 @@ def test_samples_tied_at_the_threshold_are_not_accepted():
     assert accepted < model.k_
 
 
-def test_without_convergence_the_warning_says_what_to_try():
-    with pytest.warns(ConvergenceWarning, match=r"max_iter planes did not suffice\. Increase max_iter or tol"):
+def test_unconverged_fit_warns_with_advice():
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         model = SVMPerf(C=100.0, k_share=1.0, max_iter=2).fit(X, Y)
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
     assert model.duality_gap_ > 1e-3 * model.objective_
     assert np.sum(model.predict(X) > 0) == model.k_
 
 
-def test_features_that_overflow_are_refused_in_a_sentence():
-    with pytest.raises(ValueError, match=r"NaN or too large\. Scale the features"):
+def test_overflowing_features_are_refused():
+    with pytest.raises(ValueError, match="too large"):
         SVMPerf().fit(1e200 * X, Y)
 
 
@@ -195,7 +188,7 @@ def test_features_that_overflow_are_refused_in_a_sentence():
     "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
 )
 @pytest.mark.parametrize("C", [1e-2, 1e2])
-def test_extreme_inputs_end_with_a_true_certificate(case, C):
+def test_extreme_inputs_have_a_true_certificate(case, C):
     Z, y = {
         "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
         "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
@@ -225,7 +218,7 @@ def shared(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("fell back")
 
-    monkeypatch.setattr(selection, "grid_search", refuse)
+    monkeypatch.setattr(warm_start_selection, "grid_search", refuse)
 
 
 @pytest.mark.usefixtures("shared")
@@ -241,7 +234,7 @@ def test_losses_are_those_of_independent_fits(protocol, storage):
 
 
 @pytest.mark.usefixtures("shared")
-def test_the_order_of_the_grid_is_kept_and_threads_change_no_bit():
+def test_grid_order_and_threads_change_nothing():
     folds = CrossValidation(folds=3).split(DATA, 0, 0).folds
     search = {"C": [1.0, 0.01, 10.0], "k_share": [0.5, 0.1]}
     one, two = (select(precise, X, Y, folds, PROBLEM, search, n_threads=n) for n in (1, 2))
@@ -254,14 +247,14 @@ def test_the_order_of_the_grid_is_kept_and_threads_change_no_bit():
 @pytest.mark.usefixtures("shared")
 def test_planes_are_shared_along_the_costs(monkeypatch):
     folds = Holdout().split(DATA, 0, 0).folds
-    iterations, solve = {True: [], False: []}, SVMPerf.solution
+    iterations, fit = {True: [], False: []}, SVMPerf._fit
 
     def counted(self, X, signs, start=None):
-        solution = solve(self, X, signs, start)
+        solution = fit(self, X, signs, start)
         iterations[start is None].append(len(solution.trace))
         return solution
 
-    monkeypatch.setattr(SVMPerf, "solution", counted)
+    monkeypatch.setattr(SVMPerf, "_fit", counted)
     costs = list(np.geomspace(0.01, 100, 10))
     select(SVMPerf, X, Y, folds, PROBLEM, {"C": costs, "k_share": [0.9]})
     assert [len(iterations[first]) for first in (True, False)] == [1, 9]
@@ -279,7 +272,7 @@ def test_unconverged_fits_are_counted():
     assert one.n_unconverged == other.n_unconverged == 4
 
 
-def test_one_cost_shares_nothing():
+def test_one_cost_falls_back():
     folds = Holdout().split(DATA, 0, 0).folds
     for search in ({"C": [1.0], "k_share": SHARES}, {"k_share": SHARES}):
         assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)

@@ -68,7 +68,7 @@ def test_the_risk_is_that_of_the_enumerated_contingency_tables(k):
         assert PrecisionAtK(y, k)(scores)[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_without_scores_every_sample_called_may_be_a_false_alarm():
+def test_zero_scores_call_only_false_alarms():
     y = np.array([1, 1, 1, -1, -1])
     assert [PrecisionAtK(y, k)(np.zeros(5))[0] for k in (1, 2, 3, 4)] == [1, 2, 2, 2]
 
@@ -80,7 +80,7 @@ def test_a_small_excess_over_large_scores_is_not_lost():
 
 
 @given(hnp.arrays(float, st.integers(2, 30), elements=st.integers(-8, 8).map(float)), st.data())
-def test_the_threshold_accepts_k_or_the_most_below_that_no_tie_bars(scores, data):
+def test_threshold_accepts_k_or_fewer_if_tied(scores, data):
     k = data.draw(st.integers(1, len(scores) - 1))
     threshold = threshold_accepting(scores, k)
     accepted = int(np.sum(scores > threshold))

@@ -1,4 +1,4 @@
-"""The 2nu-SVM as a scikit-learn estimator: its conventions, what its numbers mean, and what it says when it cannot."""
+"""The 2nu-SVM as a scikit-learn estimator: fits against LIBSVM, searches and warnings."""
 
 import pickle
 import warnings
@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
 from sklearn.utils._param_validation import InvalidParameterError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench.evaluation.splits import leave_one_out
 from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
@@ -40,19 +39,6 @@ def scores(model, Z=X):
     return model.decision_function(Z)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        TwoNuSVM(),
-        TwoNuSVM(strategy="bs", cv=2),
-        TwoNuSVM(strategy="wgs", nu_pos=FIVE, nu_neg=FIVE, gamma=[0.1, "scale"], cv=2),
-        TwoNuSVM(strategy="bbs", kernel="linear", nu_pos=0.5, nu_neg=0.5),
-    ]
-)
-def test_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 def by_libsvm(K, y, nu_pos, nu_neg):
     """The same classifier by NuSVC, whose sample weights make it a 2nu-SVM: (f of the rows of a matrix, |w|^2 / 2)."""
     n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
@@ -66,7 +52,7 @@ def by_libsvm(K, y, nu_pos, nu_neg):
 
 
 @pytest.mark.parametrize(("nu_pos", "nu_neg"), [(0.2, 0.3), (0.5, 0.5), (0.9, 0.2), (0.15, 1.0)])
-def test_a_fit_with_everything_given_is_libsvms(nu_pos, nu_neg):
+def test_fixed_parameters_equal_libsvm(nu_pos, nu_neg):
     K = rbf_kernel(X, gamma=0.5)
     model = TwoNuSVM(nu_pos=nu_pos, nu_neg=nu_neg, gamma=0.5, tol=1e-10).fit(X, Y)
     theirs, objective = by_libsvm(K, Y, nu_pos, nu_neg)
@@ -92,7 +78,7 @@ extremes = st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None)
 @given(extremes, st.floats(0.05, 1), st.floats(0.05, 1), st.sampled_from([0.1, 1.0]), st.booleans())
-def test_nu_bounds_margin_errors_from_above_and_support_vectors_from_below(given_, nu_pos, nu_neg, gamma, repeat):
+def test_nu_bounds_margin_errors_and_support_vectors(given_, nu_pos, nu_neg, gamma, repeat):
     Z, y = sample(**given_)
     if repeat:  # duplicates
         Z, y = np.vstack([Z, Z]), np.append(y, y)
@@ -111,7 +97,7 @@ def test_nu_bounds_margin_errors_from_above_and_support_vectors_from_below(given
 
 @pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
 @pytest.mark.parametrize("cv", [None, 3])
-def test_a_fit_with_what_was_chosen_gives_the_same_classifier(strategy, cv):
+def test_refit_with_the_choice_gives_the_same_classifier(strategy, cv):
     searched = TwoNuSVM(rho=0.1, strategy=strategy, nu_pos=FIVE, nu_neg=FIVE, gamma=[1.0, "scale", 0.1], cv=cv)
     searched.fit(X, Y)
     chosen = {"nu_pos": searched.nu_pos_, "nu_neg": searched.nu_neg_, "gamma": searched.gamma_}
@@ -123,7 +109,7 @@ def test_a_fit_with_what_was_chosen_gives_the_same_classifier(strategy, cv):
 
 @pytest.mark.parametrize("strategy", ["bs", "bbs"])
 @pytest.mark.parametrize("rho", [0.001, 0.1, 0.4])
-def test_the_intercept_is_shifted_to_the_fewest_misses_that_keep_rho_on_the_training_sample(strategy, rho):
+def test_intercept_is_shifted_to_meet_rho_in_training(strategy, rho):
     shifted = TwoNuSVM(rho=rho, strategy=strategy, **FIXED).fit(X, Y)
     plain = TwoNuSVM(rho=rho, **FIXED).fit(X, Y)
     f = scores(plain)
@@ -135,14 +121,14 @@ def test_the_intercept_is_shifted_to_the_fewest_misses_that_keep_rho_on_the_trai
     np.testing.assert_allclose(np.diff(scores(shifted)), np.diff(f), atol=1e-12)
 
 
-def test_gamma_is_chosen_by_errors_where_a_shift_has_both_nu_given():
+def test_shifted_search_chooses_gamma_by_errors():
     model = TwoNuSVM(strategy="bs", nu_pos=0.5, nu_neg=0.4, gamma=[0.05, 0.5, 5.0]).fit(X, Y)
     assert [(one.gamma, one.nu_pos, one.nu_neg) for one in model.trace_] == [(g, 0.5, 0.4) for g in (0.05, 0.5, 5.0)]
     least = min(model.trace_, key=lambda one: (round(24 * one.p_nd + 36 * one.p_fa), one.p_fa))
     assert model.gamma_ == least.gamma
 
 
-def test_the_surface_has_what_was_visited():
+def test_surface_has_the_visited_points():
     model = TwoNuSVM(rho=0.1, nu_pos=FIVE, nu_neg=[0.3, 0.5], gamma=[0.5, 2.0]).fit(X, Y)
     for gamma in (0.5, 2.0):
         surface = model.surface(gamma)
@@ -159,34 +145,34 @@ def test_the_surface_has_what_was_visited():
     assert TwoNuSVM(**FIXED).fit(X, Y).surface().p_fa.shape == (0, 0)
 
 
-def test_cross_validation_is_by_folds_that_are_given_too():
+def test_cross_validation_accepts_folds():
     folds = list(StratifiedKFold(4).split(X, Y))
     named, given_ = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, cv=cv).fit(X, Y) for cv in (4, folds))
     assert [one[1:] for one in named.trace_] == [one[1:] for one in given_.trace_]
 
 
 @pytest.mark.parametrize("caps", [DualNu(0.3, 0.8), DualNu(0.5, 0.5), Nu(0.4)])
-def test_leaving_one_out_counts_the_errors_that_folds_of_one_row_count(caps):
+def test_leave_one_out_equals_folds_of_one_row(caps):
     K = rbf_kernel(X, gamma=0.5)
     exact, slow = LeaveOneOut(K, Y, 1e-9), Folds(K, Y, leave_one_out(np.arange(len(Y))), 1e-9)
     np.testing.assert_allclose(exact(caps), slow(caps), rtol=1e-12)
 
 
 @pytest.mark.parametrize("cv", [sklearn.model_selection.LeaveOneOut(), leave_one_out(np.arange(len(Y)))])
-def test_leaving_one_out_is_exact_by_any_name(cv, monkeypatch):
+def test_leave_one_out_is_exact_by_any_name(cv, monkeypatch):
     options = {"nu_pos": FIVE, "nu_neg": FIVE, "strategy": "bbs"}
     expected = TwoNuSVM(**options).fit(X, Y).trace_
     monkeypatch.setattr("npbench_two_nu_svm.search.Folds", None)
     assert [one[1:] for one in TwoNuSVM(**options, cv=cv).fit(X, Y).trace_] == [one[1:] for one in expected]
 
 
-def test_folds_that_validate_on_one_class_are_refused():
+def test_folds_validating_on_one_class_are_refused():
     rows = np.arange(len(Y))
-    with pytest.raises(ValueError, match="too few negative samples to estimate error rates"):
+    with pytest.raises(ValueError, match="negative samples"):
         TwoNuSVM(cv=[(rows, rows[Y > 0])]).fit(X, Y)
 
 
-def test_the_grid_is_twentieths_and_holds_a_half():
+def test_default_grid_is_twentieths():
     model = TwoNuSVM(rho=0.1).fit(X, Y)
     surface = model.surface()
     np.testing.assert_allclose(surface.nu_pos, np.linspace(0.05, 1, 20))
@@ -196,7 +182,7 @@ def test_the_grid_is_twentieths_and_holds_a_half():
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (1, 2), (3.0, 7.0), (False, True)])
-def test_any_two_labels_will_do_and_the_larger_is_positive(labels):
+def test_larger_of_any_two_labels_is_positive(labels):
     y = np.array(labels)[(Y > 0).astype(int)]
     model, plain = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE).fit(X, labelled) for labelled in (y, Y))
     np.testing.assert_array_equal(model.classes_, labels)
@@ -208,7 +194,7 @@ def test_any_two_labels_will_do_and_the_larger_is_positive(labels):
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_samples_give_the_dense_classifier(kernel, storage):
+def test_sparse_equals_dense(kernel, storage):
     S = X * (np.abs(X) > 0.7)
     options = {"kernel": kernel, "coef0": 1.0, "nu_pos": [0.6, 0.9], "nu_neg": [0.7, 0.9], "tol": 1e-10}
     sparse, dense = TwoNuSVM(**options).fit(storage(S), Y), TwoNuSVM(**options).fit(S, Y)
@@ -218,17 +204,17 @@ def test_sparse_samples_give_the_dense_classifier(kernel, storage):
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_a_precomputed_matrix_gives_the_same_classifier(storage):
+def test_precomputed_kernel_equals_the_named_one(storage):
     Z = sample(30, seed=1)[0]
     direct = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.4).fit(X, Y)
     given_ = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, kernel="precomputed").fit(storage(rbf_kernel(X, gamma=0.4)), Y)
     of_new = storage(rbf_kernel(Z, X, gamma=0.4))
     np.testing.assert_allclose(scores(given_, of_new), scores(direct, Z), atol=1e-6)
-    with pytest.raises(ValueError, match=r"square Gram matrix in fit; its shape is \(60, 3\)"):
+    with pytest.raises(ValueError, match=r"square Gram matrix.*\(60, 3\)"):
         TwoNuSVM(kernel="precomputed").fit(X, Y)
 
 
-def test_a_kernel_function_gives_the_same_classifier():
+def test_kernel_function_equals_the_named_one():
     given_ = TwoNuSVM(kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0), nu_neg=FIVE)
     named = TwoNuSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0, nu_neg=FIVE)
     np.testing.assert_allclose(scores(given_.fit(X, Y)), scores(named.fit(X, Y)), atol=1e-9)
@@ -265,44 +251,42 @@ def test_it_works_in_a_pipeline_and_can_be_cloned():
         ("cv", 1.5),
     ],
 )
-def test_a_bad_parameter_is_refused_by_name(name, value):
+def test_invalid_parameter_is_named(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of TwoNuSVM must be"):
         TwoNuSVM(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("value", [1.5, [0.5, 1.5], np.array([1.5])])
 @pytest.mark.parametrize("name", ["nu_pos", "nu_neg"])
-def test_a_nu_above_one_is_said_to_be_infeasible(name, value):
-    with pytest.raises(ValueError, match=rf"{name}=1\.5 is infeasible: no weights .* must be in \]0, 1\]"):
+def test_nu_above_one_is_infeasible(name, value):
+    with pytest.raises(ValueError, match=rf"{name}=1\.5"):
         TwoNuSVM(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"strategy": "bs", "nu_pos": 0.5}, "searches one nu for both classes: fix both"),
-        ({"strategy": "bbs", "nu_neg": 0.5}, "searches one nu for both classes: fix both"),
-        ({"nu_pos": []}, "nu_pos is an empty array: give it values"),
-        ({"cache_size": 0.01}, r"Gram matrix of 60 samples takes 0\.0275 MB, more than cache_size=0\.01"),
+        ({"strategy": "bs", "nu_pos": 0.5}, "searches one nu for both classes"),
+        ({"strategy": "bbs", "nu_neg": 0.5}, "searches one nu for both classes"),
+        ({"nu_pos": []}, "nu_pos is an empty array"),
+        ({"cache_size": 0.01}, r"60 samples takes 0\.0275 MB.* cache_size=0\.01"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_sentence(options, sentence):
+def test_impossible_requests_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         TwoNuSVM(**options).fit(X, Y)
 
 
-def test_a_class_of_one_can_be_fitted_but_not_searched():
+def test_class_of_one_can_be_fitted_but_not_searched():
     y = np.where(np.arange(len(X)) == 7, 1, -1)
     assert TwoNuSVM(nu_pos=1.0, nu_neg=0.5).fit(X, y).n_support_[1] == 1
-    with pytest.raises(ValueError, match="too few positive samples to estimate error rates without some"):
+    with pytest.raises(ValueError, match="positive samples"):
         TwoNuSVM().fit(X, y)
 
 
-def test_hulls_that_meet_are_told_and_every_sample_is_an_error():
+def test_meeting_hulls_warn_and_score_zero():
     Z, y = sample(shift=0.5)
-    with pytest.warns(
-        ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet, so that f = 0.* Use a large"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet"):
         model = TwoNuSVM(kernel="linear", nu_pos=0.05, nu_neg=0.05).fit(Z, y)
     assert (model.converged_, model.status_) == (False, "hulls_meet")
     np.testing.assert_array_equal(scores(model, Z), 0.0)
@@ -324,7 +308,7 @@ def test_hulls_that_meet_are_told_and_every_sample_is_an_error():
     ],
     ids=["constant", "duplicates", "wide", "unscaled"],
 )
-def test_extreme_samples_end_in_finite_scores_and_honest_words(strategy, rho, data):
+def test_extreme_samples_give_finite_scores(strategy, rho, data):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = TwoNuSVM(rho=rho, strategy=strategy, nu_pos=FIVE, nu_neg=FIVE, gamma=["scale", 1e-9, 1e9]).fit(*data)
@@ -337,7 +321,7 @@ def test_extreme_samples_end_in_finite_scores_and_honest_words(strategy, rho, da
         assert model.status_ == "hulls_meet"
 
 
-def test_bandwidths_that_only_tell_equal_points_apart_are_searched_once():
+def test_saturated_bandwidths_are_searched_once():
     model = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=[1e9, 1e7, 1e8]).fit(X, Y)
     assert {one.gamma for one in model.trace_} == {1e7}
 

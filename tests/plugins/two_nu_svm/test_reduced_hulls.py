@@ -10,7 +10,7 @@ from sklearn.svm import SVC, NuSVC
 from npbench_two_nu_svm import reduced_hull_kernels as kernels
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
-pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of cvxpy, whose values are compared
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # from cvxpy; its values are compared
 
 
 def rbf(gamma):
@@ -30,12 +30,12 @@ FEATURES = {
     "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e6, X.shape[1]),
     "all alike": lambda X, rng: np.zeros_like(X),
 }
-CONIC = 1e-7  # of the spread: how far the conic solver's own answer may lie above a certified optimum
+CONIC = 1e-7  # accuracy of the conic solver, relative to the spread
 NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
 
 
 def sample(n_pos, n_neg, d=2, shift=1.0, seed=0):
-    """Return two Gaussians in an order of no meaning."""
+    """Return two Gaussians in random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1.0, -1.0], (n_pos, n_neg)))
     return rng.normal(size=(n_pos + n_neg, d)) + shift * (y > 0)[:, None], y
@@ -93,11 +93,11 @@ def assert_feasible(u, y, caps):
 
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
+def test_optimum_matches_a_conic_solver(problem, caps):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     solution = hulls.solve(caps)
-    # Rounding may bar the tolerance where the hulls all but meet; that is said.
+    # Rounding may prevent the tolerance if the hulls nearly meet, which is reported.
     assert solution.converged or solution.objective <= 10 * kernels.FLOOR * scale
     assert solution.gap >= 0
     if solution.meet:
@@ -107,7 +107,7 @@ def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
         assert not solution.x.any()
         assert solution.b == 0
         return
-    # The duality gap below proves the objective also where the conic solver has not so many digits.
+    # The duality gap below certifies the objective where the conic solver is less accurate.
     best, _ = conic(K, y, caps)
     assert solution.objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
     assert best <= (1 + 1e-6) * solution.objective + CONIC * scale + rounding(K)
@@ -119,7 +119,7 @@ def test_the_optimum_is_that_of_a_conic_solver(problem, caps):
 
 @given(problems(), dual_nus, st.sampled_from([10.0, 0.3, 1e-3]))
 @settings(max_examples=60, deadline=None)
-def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
+def test_gap_bounds_the_objective_and_the_weights(problem, caps, tol):
     K, y = problem
     solution = ReducedHulls(K, y, tol=tol).solve(caps)
     best, x = conic(K, y, caps)
@@ -136,7 +136,7 @@ def test_the_gap_bounds_the_objective_and_the_weight_vector(problem, caps, tol):
 
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_the_objective_never_rises(problem, caps):
+def test_objective_never_increases(problem, caps):
     K, y = problem
     hulls = ReducedHulls(K, y)
     Q, scale = hulls._Q, hulls._scale
@@ -155,7 +155,7 @@ def test_the_objective_never_rises(problem, caps):
 
 @given(problems(), st.lists(dual_nus, min_size=2, max_size=6))
 @settings(max_examples=60, deadline=None)
-def test_any_sequence_of_caps_gives_what_cold_solves_give(problem, sequence):
+def test_warm_starts_match_cold_starts(problem, sequence):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     for caps in sequence:
@@ -182,7 +182,7 @@ def nu_svc(K, y, caps):
 
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(0.2, 0.7), DualNu(0.9, 0.1), DualNu(1, 1), DualNu(0.05, 1)])
 @pytest.mark.parametrize("name", ["rbf 1", "rbf 1000"])
-def test_nu_svc_with_weights_of_samples_is_the_same(caps, name):
+def test_matches_nu_svc_with_sample_weights(caps, name):
     X, y = sample(40, 70)
     K = KERNELS[name](X)
     solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
@@ -190,19 +190,19 @@ def test_nu_svc_with_weights_of_samples_is_the_same(caps, name):
     assert solution.objective == pytest.approx(0.5 * x @ K @ x, rel=1e-5)
     f = K @ solution.x + solution.b
     if caps == DualNu(1, 1):
-        b += np.median(f - K @ x - b)  # of the interval that the intercept may be in, LIBSVM takes another point
+        b += np.median(f - K @ x - b)  # LIBSVM takes another point of the interval of b
     np.testing.assert_allclose(f, K @ x + b, rtol=0, atol=1e-3 * np.abs(f).max())
 
 
 def test_class_weight_has_no_effect_on_nu_svc():
-    """So that who takes it for the 2nu-SVM is warned; the weights of samples above are the way."""
+    """Document that class_weight does not make NuSVC a 2nu-SVM; sample weights do, as above."""
     X, y = sample(40, 70)
     plain, weighted = NuSVC(nu=0.3), NuSVC(nu=0.3, class_weight={-1: 10.0, 1: 0.1})
     assert np.array_equal(plain.fit(X, y).decision_function(X), weighted.fit(X, y).decision_function(X))
 
 
 def translated(caps, n_pos, n_neg):
-    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 that the paper's nu has."""
+    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 of the paper's nu."""
     total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg
     return 2 * caps.nu_pos * caps.nu_neg * n_pos * n_neg / (total * n), caps.nu_neg * n_neg / total
 
@@ -241,7 +241,7 @@ def test_every_2c_svm_is_a_2nu_svm(C, gamma):
 
 
 @pytest.mark.parametrize("gamma", [0.2, 0.5, 0.9])
-def test_the_largest_nu_is_that_of_both_classes(gamma):
+def test_largest_nu_depends_on_both_classes(gamma):
     X, y = sample(30, 50)
     C, n = 1e-7, 80
     nu = np.abs(two_c(rbf(1.0)(X), y, C, gamma).dual_coef_).sum() / (C * n)
@@ -252,12 +252,12 @@ def test_the_largest_nu_is_that_of_both_classes(gamma):
         DualNu(*(1.01 * nus))
 
 
-def test_below_the_least_nu_the_hulls_meet():
+def test_hulls_meet_below_the_least_nu():
     X, y = sample(40, 40, shift=0.5)
     K = X @ X.T
     nu = [np.abs(two_c(K, y, C, 0.5).dual_coef_).sum() / (C * 80) for C in (1e2, 1e3)]
     assert nu[0] == pytest.approx(nu[1], rel=1e-3)  # at its limit
-    least = 2 * nu[1]  # nu_pos = nu_neg, for gamma = 1/2 and classes of one size
+    least = 2 * nu[1]  # nu_pos = nu_neg, for gamma = 1/2 and classes of equal size
     assert ReducedHulls(K, y).solve(DualNu(0.98 * least, 0.98 * least)).meet
     apart = ReducedHulls(K, y).solve(DualNu(1.02 * least, 1.02 * least))
     assert not apart.meet
@@ -266,12 +266,12 @@ def test_below_the_least_nu_the_hulls_meet():
 
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.0001, np.nan])
 @pytest.mark.parametrize("name", ["nu_pos", "nu_neg"])
-def test_infeasible_nu_is_named(name, nu):
+def test_infeasible_nu_raises(name, nu):
     with pytest.raises(ValueError, match=rf"^{name}=.* is infeasible"):
         DualNu(**{"nu_pos": 0.5, "nu_neg": 0.5, name: nu})
 
 
-def test_the_nu_of_both_classes_is_infeasible_above_its_bound():
+def test_common_nu_above_its_bound_raises():
     X, y = sample(10, 30)
     hulls = ReducedHulls(X @ X.T, y)
     assert hulls.solve(Nu(0.5)).converged
@@ -289,7 +289,7 @@ def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
     if solution.meet or solution.margin <= 0:
         return
     margins = y * (K @ solution.x + solution.b)
-    # A sample that misses the margin by this much is at its cap: what is left of the cap times it is below the gap.
+    # A sample that misses the margin by this much is at its cap: the rest of the cap times this is below the gap.
     least = 1e-3 * min(caps(np.sum(y > 0), np.sum(y < 0)))
     errors = margins < solution.margin - solution.gap / least - 10 * rounding(K) / least
     for label, nu in ((1, caps.nu_pos), (-1, caps.nu_neg)):
@@ -298,7 +298,7 @@ def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
 
 
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(1, 1), DualNu(0.01, 0.3), Nu(0.4)])
-def test_where_all_samples_are_alike_every_sample_is_an_error(caps):
+def test_identical_samples_are_all_errors(caps):
     y = np.repeat([1.0, -1.0], (8, 9))
     for K in (np.zeros((17, 17)), np.ones((17, 17))):
         hulls = ReducedHulls(K, y)
@@ -309,14 +309,14 @@ def test_where_all_samples_are_alike_every_sample_is_an_error(caps):
         assert not left.doubt.any()
 
 
-def test_classes_of_the_same_points_meet():
+def test_hulls_of_identical_classes_meet():
     X, _ = sample(15, 15)
     K, y = rbf(1.0)(np.concatenate([X, X])), np.repeat([1.0, -1.0], 30)
     for nu in (0.01, 0.3, 1.0):
         assert ReducedHulls(K, y).solve(DualNu(nu, nu)).meet
 
 
-def test_hulls_of_half_their_size_meet_where_linear_classes_overlap():
+def test_half_hulls_of_overlapping_linear_classes_meet():
     X, y = sample(30, 30, shift=0.1)
     hulls = ReducedHulls(X @ X.T, y)
     assert hulls.solve(DualNu(0.5, 0.5)).meet
@@ -325,7 +325,7 @@ def test_hulls_of_half_their_size_meet_where_linear_classes_overlap():
 
 
 def cold(K, y, caps, i):
-    """Return the fit without i, the margin of i under it, and how far off that may be."""
+    """Return the fit without i, the margin of i under it, and a bound on its error."""
     others = np.delete(np.arange(len(y)), i)
     solution = ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps)
     diagonal = K.diagonal()
@@ -334,7 +334,7 @@ def cold(K, y, caps, i):
 
 
 def assert_left_out(K, y, caps, left, i):
-    """Assert that the margin of i is that of a separate fit, within what both admit."""
+    """Assert that the margin of i matches a separate fit within the errors of both."""
     solution, margin, doubt = cold(K, y, caps, i)
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
         assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
@@ -345,8 +345,8 @@ def assert_left_out(K, y, caps, left, i):
         assert (left.margins[i] > 0) == (margin > 0)
 
 
-def test_a_cap_above_one_leaves_its_sample_free():
-    """So that it lies on the margin, as no margin error is allowed where nu times n is below 1."""
+def test_cap_above_one_leaves_its_sample_free():
+    """The sample is on the margin: no margin error is allowed if nu n is below 1."""
     X, y = sample(6, 9, shift=3.0)
     K = X @ X.T
     for caps in (DualNu(0.01, 0.01), DualNu(0.16, 0.11)):
@@ -358,7 +358,7 @@ def test_a_cap_above_one_leaves_its_sample_free():
 
 @given(problems(least=2, most=12), dual_nus)
 @settings(max_examples=60, deadline=None)
-def test_leaving_one_out_is_a_separate_fit(problem, caps):
+def test_leave_one_out_matches_separate_fits(problem, caps):
     K, y = problem
     left = ReducedHulls(K, y).leave_one_out(caps)
     assert np.all(left.doubt >= 0)
@@ -368,7 +368,7 @@ def test_leaving_one_out_is_a_separate_fit(problem, caps):
 
 @given(problems(least=2, most=9), st.lists(dual_nus, min_size=2, max_size=4))
 @settings(max_examples=40, deadline=None)
-def test_leaving_one_out_along_any_sequence_of_caps(problem, sequence):
+def test_leave_one_out_for_any_sequence_of_caps(problem, sequence):
     K, y = problem
     hulls = ReducedHulls(K, y)
     for caps in sequence:
@@ -379,7 +379,7 @@ def test_leaving_one_out_along_any_sequence_of_caps(problem, sequence):
 
 @pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), Nu(0.3)])
-def test_leaving_one_out_of_many(name, caps):
+def test_leave_one_out_of_many_samples(name, caps):
     X, y = sample(50, 70)
     K = KERNELS[name](X)
     left = ReducedHulls(K, y).leave_one_out(caps)
@@ -390,7 +390,7 @@ def test_leaving_one_out_of_many(name, caps):
 
 
 @pytest.mark.parametrize("nu", [0.2, 0.5])
-def test_leaving_one_out_of_a_nu_svm_is_that_of_nu_svc(nu):
+def test_leave_one_out_of_a_nu_svm_matches_nu_svc(nu):
     X, y = sample(20, 30)
     K = rbf(1.0)(X)
     left = ReducedHulls(K, y).leave_one_out(Nu(nu))
@@ -402,22 +402,22 @@ def test_leaving_one_out_of_a_nu_svm_is_that_of_nu_svc(nu):
         assert left.margins[i] == pytest.approx(margin, abs=left.doubt[i] + 1e-5)
 
 
-def test_only_samples_with_weight_are_fitted_again():
+def test_only_samples_with_weight_are_refitted():
     X, y = sample(60, 60, shift=2.0)
     hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.2, 0.2)
     left = hulls.leave_one_out(caps)
     assert 24 <= left.n_refits <= np.sum(hulls.solve(caps).x != 0) + 15 < 100
 
 
-def test_where_all_weights_are_free_a_refit_is_a_newton_step():
+def test_refit_with_free_weights_is_one_newton_step():
     X, y = sample(30, 40)
     left = ReducedHulls(rbf(100.0)(X), y).leave_one_out(DualNu(0.4, 0.4))
     assert left.n_refits == 70
-    assert left.n_steps <= 2 * 70 + 5 * 70  # of the fits with all samples, and a few after each Newton step
+    assert left.n_steps <= 2 * 70 + 5 * 70  # fits with all samples, and a few steps after each Newton step
 
 
-def test_more_free_weights_than_newton_steps_take_on(monkeypatch):
-    monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MOST_FREE", 10)
+def test_more_free_weights_than_newton_steps_allow(monkeypatch):
+    monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MAX_FREE_WEIGHTS", 10)
     X, y = sample(40, 40)
     K, caps = rbf(100.0)(X), DualNu(0.3, 0.6)
     hulls = ReducedHulls(K, y)

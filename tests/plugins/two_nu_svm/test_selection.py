@@ -72,7 +72,7 @@ def slow():
 
 
 @pytest.mark.parametrize("kind", FOLDS)
-def test_the_full_grid_chooses_as_libsvm_would(kind, slow):
+def test_full_grid_chooses_as_libsvm(kind, slow):
     found = chosen("gs", FOLDS[kind])
     visited = {(one.gamma, one.nu_pos, one.nu_neg): (one.p_fa, one.p_nd) for one in found.trace}
     assert found.n_candidates == len(visited) == 32
@@ -91,7 +91,7 @@ def test_the_full_grid_chooses_as_libsvm_would(kind, slow):
 
 
 @pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
-def test_coordinate_descent_visits_some_of_what_libsvm_would_find(kind, slow):
+def test_coordinate_descent_visits_points_of_libsvm(kind, slow):
     found = chosen("cd", FOLDS[kind])
     assert found.n_candidates == len(found.trace) < 32
     for one in found.trace:
@@ -99,7 +99,7 @@ def test_coordinate_descent_visits_some_of_what_libsvm_would_find(kind, slow):
 
 
 @pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
-def test_bias_shifting_chooses_the_nu_of_libsvm_with_the_fewest_errors(kind):
+def test_bias_shifting_chooses_the_nu_of_libsvm(kind):
     values = [0.1, 0.3, 0.5, 0.7, 0.9]
     found = chosen("bs", FOLDS[kind], nu_pos=values)
     table = {}
@@ -114,7 +114,7 @@ def test_bias_shifting_chooses_the_nu_of_libsvm_with_the_fewest_errors(kind):
 
 
 @pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
-def test_threads_and_rows_that_are_in_no_fold_change_nothing(strategy):
+def test_threads_and_unused_rows_change_nothing(strategy):
     one, two = (chosen(strategy, FOLDS["leave-one-out"], n_threads) for n_threads in (1, 2))
     assert two.params == one.params
     assert [v[1:] for v in two.trace] == [v[1:] for v in one.trace]
@@ -125,7 +125,7 @@ def test_threads_and_rows_that_are_in_no_fold_change_nothing(strategy):
     assert select(make, more, y, shifted, NeymanPearson(RHO), SEARCH).params == one.params
 
 
-def test_what_is_chosen_in_the_search_of_a_fit_is_chosen_here():
+def test_selection_equals_the_search_of_fit():
     for strategy in ("bs", "wgs", "cd"):
         model = TwoNuSVM(rho=RHO, strategy=strategy, tol=1e-9, **SEARCH).fit(X, Y)
         params = chosen(strategy, FOLDS["leave-one-out"]).params

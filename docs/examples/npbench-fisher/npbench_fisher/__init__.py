@@ -1,4 +1,4 @@
-"""Fisher's linear discriminant for the Neyman-Pearson problem, with data and a metric to judge it by."""
+"""Fisher's linear discriminant for the Neyman-Pearson problem, with a data set and a metric."""
 
 from npbench import hookimpl
 from npbench.contracts import Dataset, Metric, Solver
@@ -26,8 +26,8 @@ def npbench_datasets() -> list[Dataset]:
         Dataset(
             name="ellipses",
             load="npbench_fisher.ellipses:load",
-            title="Two normal classes, long in one direction",
-            positive="the ellipse that lies higher",
+            title="Two elongated normal classes",
+            positive="the upper ellipse",
             source="drawn by npbench-fisher",
             licence="none needed",
             citation="npbench-fisher",
@@ -45,7 +45,7 @@ def npbench_metrics() -> list[Metric]:
             compute="npbench_fisher.ranking:least_p_nd",
             direction="lower",
             problems=("np",),
-            title="miss rate at the best threshold that keeps the bound on the test part",
+            title="miss rate at the best threshold that keeps the bound on the test set",
             tags=frozenset({"ranks"}),
         )
     ]

@@ -1,4 +1,4 @@
-"""Two long ellipses side by side: the means alone are a bad guide."""
+"""Two elongated ellipses, for which the difference of the means is a poor direction."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def load(n_samples: int = 400, length: float = 5.0, seed: int = 0) -> tuple[np.n
     n_samples : int, default=400
         Number of samples.
     length : float, default=5.0
-        Standard deviation along the ellipses; across it is 1.
+        Standard deviation along the ellipses, relative to the one across.
     seed : int, default=0
-        Of the draws.
+        Seed of the generator.
 
     Returns
     -------

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class FisherNP(ClassifierMixin, BaseEstimator):
-    """Fisher's discriminant ``w = (S + r t I)^-1 (m_+ - m_-)``, thresholded on the training negatives.
+    """Fisher's discriminant ``w = (S + r t I)^-1 (m_+ - m_-)`` with a threshold on the training negatives.
 
-    S is the covariance within the classes, t its mean eigenvalue. At most a share ``rho`` of the training negatives
+    S is the within-class covariance and t its mean eigenvalue. At most a share ``rho`` of the training negatives
     scores above 0.
 
     Parameters
@@ -24,16 +24,16 @@ class FisherNP(ClassifierMixin, BaseEstimator):
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
     ridge : float, default=0.01
-        The r of the formula, above 0.
+        Ridge r, above 0.
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features)
         The weights w, of norm 1.
     intercept_ : float
-        What is added to ``w'x``.
+        Intercept, added to ``w'x``.
     classes_ : array of shape (2,)
-        The labels; the second is positive.
+        Labels; the second one is positive.
 
     References
     ----------
@@ -59,7 +59,7 @@ class FisherNP(ClassifierMixin, BaseEstimator):
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
         if len(self.classes_) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {self.classes_[0]!r}.")
-        scale = np.abs(X).max() or 1.0  # so that squares neither overflow nor vanish
+        scale = np.abs(X).max() or 1.0  # avoids overflow and underflow of squares
         means = np.stack([X[codes == code].mean(axis=0) for code in (0, 1)]) / scale
         within = X / scale - means[codes]
         S = within.T @ within / len(X)
@@ -69,16 +69,16 @@ class FisherNP(ClassifierMixin, BaseEstimator):
         self.coef_ = w[None, :]
         scores = X @ w
         threshold = np.quantile(scores[codes == 0], 1.0 - self.rho, method="higher")
-        self.intercept_ = -(threshold + 1e-9 * np.ptp(scores))  # above that sample, whichever way its score rounds
+        self.intercept_ = -(threshold + 1e-9 * np.ptp(scores))  # rounding keeps that sample below 0
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores, larger for more positive samples; their threshold is 0."""
+        """Return scores, larger for more positive samples, with threshold 0."""
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label of the sign of each score."""
+        """Return the label by the sign of each score."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int)]
 

@@ -1,4 +1,4 @@
-"""What a ranking would miss with the best threshold."""
+"""Miss rate of a ranking at its best threshold."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 
 def least_p_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the least miss rate of all thresholds with a false-alarm rate of at most ``problem.rho``.
+    """Return the lowest miss rate of all thresholds with a false-alarm rate of at most ``problem.rho``.
 
     Parameters
     ----------
     y : array of shape (n_samples,)
-        Labels in {-1, +1} of the test part.
+        Labels in {-1, +1}.
     scores : array of shape (n_samples,)
-        Scores there; a sample is accepted if its score is above the threshold.
+        Scores; samples above the threshold are accepted.
     problem : NeymanPearson
-        With the bound ``rho``.
+        Problem with the bound ``rho``.
     estimator
-        The fitted estimator; not needed.
+        Fitted estimator, not used.
     """
     negatives = np.sort(scores[y < 0])[::-1]
     allowed = int(problem.rho * len(negatives) + 1e-9)

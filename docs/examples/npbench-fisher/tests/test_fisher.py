@@ -1,4 +1,4 @@
-"""What npbench relies on, and what this package promises beyond it."""
+"""Conformance checks, and the claims of this package."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ CHECKS = [*check_solver("fisher"), *check_dataset("ellipses"), *check_metric("le
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)
-def test_what_npbench_relies_on(check):
+def test_conformance(check):
     check()
 
 
 @pytest.mark.parametrize("rho", [0.01, 0.1, 0.5])
-def test_the_bound_holds_in_training_and_the_direction_is_that_of_scikit_learn(rho):
+def test_training_bound_and_direction_of_scikit_learn(rho):
     data = npbench.load_dataset("ellipses")
     model = FisherNP(rho=rho, ridge=1e-9).fit(data.X, data.y)
     scores = model.decision_function(data.X)
@@ -28,7 +28,7 @@ def test_the_bound_holds_in_training_and_the_direction_is_that_of_scikit_learn(r
     np.testing.assert_allclose(model.coef_[0], w / np.linalg.norm(w), rtol=1e-6)
 
 
-def test_the_least_miss_rate_by_hand():
+def test_lowest_miss_rate_by_hand():
     y = np.array([1, 1, 1, 1, -1, -1, -1, -1])
     scores = np.array([4.0, 3.0, 2.0, 1.0, 3.0, 2.5, 0.0, -1.0])
     assert [least_p_nd(y, scores, problem=NeymanPearson(rho), estimator=None) for rho in (0.2, 0.25, 0.5)] == [

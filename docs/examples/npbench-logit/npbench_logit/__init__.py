@@ -6,14 +6,14 @@ from npbench.contracts import Solver
 
 @hookimpl
 def npbench_solvers() -> list[Solver]:
-    """Describe the solver; every command imports this module, so that it imports no numerics."""
+    """Describe the solver. Every command imports this module, so it imports no numerics."""
     return [
         Solver(
             name="logit",
             estimator="npbench_logit.estimator:Logit",
             solves=("np",),
-            title="Logistic regression, thresholded on scores left out to first order",
-            reference="Rad and Maleki (2020), JRSS-B 82(4): the scores left out",
+            title="Logistic regression, threshold on approximate leave-one-out scores",
+            reference="Rad and Maleki (2020), JRSS-B 82(4): leave-one-out scores",
             tags=frozenset({"linear", "sparse", "convex"}),
         )
     ]

@@ -1,26 +1,20 @@
-"""Logistic regression whose intercept is moved until it keeps a bound on false alarms."""
+"""Logistic regression with a threshold that keeps a bound on false alarms."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
 
 
 class Logit(BinaryClassifier):
-    """Logistic regression, thresholded for the Neyman-Pearson problem.
-
-    With ``a = (x, 1)``, w minimises ``1/2 ||w||^2 + C sum_i log(1 + exp(-y_i w'a_i))``. The score is ``w'a - t``. At
-    most a share ``rho`` of the negatives lies above t, each scored by the w that is fitted without it, to first order.
+    """Logistic regression with a Neyman-Pearson threshold.
 
     Parameters
     ----------
@@ -29,11 +23,11 @@ class Logit(BinaryClassifier):
     C : float, default=1.0
         Weight of the losses, above 0.
     left_out : bool, default=True
-        Whether a negative that t is set on is scored without itself; False takes the scores of the fit.
+        Whether the threshold uses leave-one-out scores of the negatives instead of their fitted scores.
     tol : float, default=1e-8
-        Newton's decrement at which the fit ends, as a share of the objective.
+        Newton decrement at convergence, relative to the objective.
     max_iter : int, default=100
-        Newton steps at most.
+        Maximum number of Newton steps.
     """
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
@@ -53,27 +47,24 @@ class Logit(BinaryClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> Logit:
-        """Fit the classifier to samples of shape (n_samples, n_features), which are made dense, with two labels."""
-        self._validate_params()
-        X, signs = self._training_set(X, y)  # checked; signs are in {-1, +1}
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
         A = np.column_stack([X.toarray() if issparse(X) else X, np.ones(len(signs))])
         w = self._newton(A, signs)
         negatives = A[signs < 0]
         scores = negatives @ w
         if self.left_out:
-            p = expit(scores)  # the slope of a negative's loss
+            p = expit(scores)  # derivative of the loss of a negative
             leverage = self.C * np.einsum("ij,ji->i", negatives, np.linalg.solve(self._hessian(A, w), negatives.T))
             scores += p * leverage / (1.0 - p * (1.0 - p) * leverage)
         threshold = np.quantile(scores, 1.0 - self.rho, method="higher")
         self.coef_ = w[:-1]
-        self.intercept_ = w[-1] - (threshold + 1e-9 * np.ptp(scores))  # above that sample, however its score rounds
-        return self
+        self.intercept_ = w[-1] - (threshold + 1e-9 * np.ptp(scores))  # rounding keeps that sample below 0
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores, larger for more positive samples; their threshold is 0."""
-        check_is_fitted(self)
-        return self._samples(X) @ self.coef_ + self.intercept_
+    def _scores(self, X: Any) -> np.ndarray:
+        return X @ self.coef_ + self.intercept_
+
+    def _explanation(self) -> str:
+        return f"Newton's method did not reach tol={self.tol} in {self.max_iter} steps: scale the features."
 
     def _newton(self, A: np.ndarray, signs: np.ndarray) -> np.ndarray:
         w = np.zeros(A.shape[1])
@@ -89,8 +80,6 @@ class Logit(BinaryClassifier):
                 length /= 2.0
             w = w - length * step
             self.objective_ = self._objective(A, signs, w)
-        message = f"Newton's method took {self.max_iter} steps without reaching tol={self.tol}: scale the features."
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
         return w
 
     def _objective(self, A: np.ndarray, signs: np.ndarray, w: np.ndarray) -> float:

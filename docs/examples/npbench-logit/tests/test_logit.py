@@ -1,4 +1,4 @@
-"""What npbench relies on, and what this package promises beyond it."""
+"""Conformance checks, and the claims of this package."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from npbench.testing import check_solver
 
 
 @pytest.mark.parametrize("check", check_solver("logit"), ids=str)
-def test_what_npbench_relies_on(check):
+def test_conformance(check):
     check()
 
 
@@ -20,16 +20,16 @@ def sample():
     return data.X, data.y
 
 
-def test_the_weights_are_those_of_scikit_learn(sample):
+def test_weights_agree_with_scikit_learn(sample):
     X, y = sample
     ours = Logit(C=0.1, tol=1e-14).fit(X, y)
-    A = np.column_stack([X, np.ones(len(y))])  # its intercept would not be penalised
+    A = np.column_stack([X, np.ones(len(y))])  # LogisticRegression does not penalise an intercept
     theirs = LogisticRegression(C=0.1, fit_intercept=False, tol=1e-10, max_iter=1000).fit(A, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_[0, :-1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("rho", [0.02, 0.1, 0.5])
-def test_negatives_left_out_one_by_one_keep_the_bound(sample, rho):
+def test_threshold_agrees_with_refits_without_each_negative(sample, rho):
     X, y = sample
     scored = []
     for row in np.flatnonzero(y < 0):

@@ -1,28 +1,48 @@
-// What the page does when it is there.
+// Start of the page, and what its parts share.
 
-const THEMES = [["", "as the system"], ["dark", "dark"], ["light", "light"]];
+const THEMES = ["system", "dark", "light"];
 
-function themes(charts) {
+async function unpacked(name) {
+  const binary = atob(document.getElementById(`${name}-data`).textContent);
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+
+// Texts from records become text nodes, so that markup in them stays text.
+function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in made) made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function cell(value, digits) {
+  if (value === null || value === undefined) return element("td", { className: "none" }, "–");
+  if (typeof value !== "number") return element("td", {}, String(value));
+  return element("td", { className: "number" }, String(Number(value.toPrecision(digits))));
+}
+
+function startThemes() {
   const button = document.getElementById("theme");
   let place = 0;
   button.hidden = false;
   button.addEventListener("click", () => {
     place = (place + 1) % THEMES.length;
-    document.documentElement.dataset.theme = THEMES[place][0];
-    button.textContent = `Theme: ${THEMES[place][1]}`;
-    charts.redraw();
+    document.documentElement.dataset.theme = THEMES[place];
+    button.textContent = `Theme: ${THEMES[place]}`;
   });
 }
 
-// What is folded would be left out of print.
+// Folded tables would be missing in print.
 addEventListener("beforeprint", () => document.querySelectorAll("details.sheet").forEach((sheet) => { sheet.open = true; }));
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav details").open = false;
-const table = document.getElementById("table");
+startThemes();
 if (window.DecompressionStream) {
-  const charts = new Charts(document.getElementById("main"));
-  themes(charts);
-  charts.start();
-  new RecordsTable(table, await (await unpacked("records")).json());
+  new RecordsTable(document.getElementById("table"), JSON.parse(await unpacked("records")));
+  await new Figures(JSON.parse(await unpacked("panels"))).start();
 } else {
-  table.textContent = "This browser cannot unpack the figures and records: Chrome 80, Firefox 113, Safari 16.4 or later can.";
+  document.getElementById("table").textContent = "Figures and records need Chrome 80, Firefox 113, Safari 16.4 or later.";
 }

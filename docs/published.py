@@ -1,0 +1,115 @@
+"""Tables of the published records, for cog: runs of the method pages, experiments of the papers, measured seconds."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
+import polars as pl
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from rich.console import Console
+from snippets import fenced
+
+from npbench.commands.experiment import sections
+from npbench.commands.summary import print_summary
+from npbench.config.experiment import load
+from npbench.config.search_folders import config_dir
+from npbench.config.search_path import register
+from npbench.records.reading import conformed
+from npbench.report.render import terminal
+from npbench.report.sheet import spread
+
+RESULTS = Path(__file__).parents[1] / "results" / "published"
+SECONDS = RESULTS / "narasimhan" / "seconds.json"
+
+
+def run(name: str) -> None:
+    """Write the command of a stored run and the table of rates that it printed."""
+    records = conformed(pl.read_parquet(RESULTS / "methods" / "records" / f"{name}.parquet"))
+    (run_id,) = records["run_id"].unique()
+    words = json.loads((RESULTS / "methods" / "runs" / f"{run_id}.json").read_text(encoding="utf-8"))["command"]
+    fenced("bash", f"npbench {' '.join(words)}")
+    console = _console()
+    print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
+    fenced("text", _printed(console).strip().split("\n\n")[0])
+
+
+def experiment(name: str, *numbers: int, records: str = "") -> None:
+    """Write the tables of an experiment, or only those with the given numbers, from 0.
+
+    The records are those published for the experiment, or for the one that ``records`` names.
+    """
+    register()
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
+        described = load(GlobalHydra.instance().config_loader(), name)
+    (path,) = RESULTS.glob(f"*/records/{records or name}.parquet")
+    found = sections(described, conformed(pl.read_parquet(path)))
+    if numbers:
+        (section,) = found
+        found = [dataclasses.replace(section, notes=[], sheets=[section.sheets[number] for number in numbers])]
+    console = _console()
+    terminal.show(found, console)
+    fenced("text", _printed(console))
+
+
+def _console() -> Console:
+    return Console(file=io.StringIO(), width=100)
+
+
+def _printed(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
+
+
+def iterates() -> None:
+    """Write the partial AUC of single iterates, and of those at which a fit stops."""
+    import iterates as measured  # slow to import, and used here only
+
+    found = pl.read_parquet(measured.TABLE)
+    one = found.filter(pl.col("iteration").is_in([2, 3, 5, 10, 20, 30, 40]), split=0, C=0.1)
+    _row("iteration, C = 0.1", *one["iteration"], heading=True)
+    _row("pauc", *(f"{pauc:.3f}" for pauc in one["pauc"]))
+    costs = found["C"].unique().sort()
+    _row("stopped at slack", *(f"C = {C:g}" for C in costs), heading=True)
+    for slack in (0.1, 0.01, 0.001, 0.0001):
+        stopped = measured.at_slack(found, slack)
+        _row(f"{slack:g}", *(spread(stopped.filter(C=C)["pauc"].to_list()) for C in costs))
+    cog.outl("")
+
+
+def growth() -> None:
+    """Write the seconds of a fit for partial AUC against the number of samples."""
+    rows = _measured_seconds("test_growth")
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    _row("samples", *(f"`{name}`" for name in names), heading=True)
+    for n in sorted({row["n"] for row in rows}):
+        seconds = {row["name"]: row["seconds"] for row in rows if row["n"] == n}
+        _row(f"{n:,}", *(f"{seconds[name]:.2f}" for name in names))
+    cog.outl("")
+
+
+def reported() -> None:
+    """Write seconds and objectives for partial AUC beside those reported for other programs."""
+    _row("range", "samples", "C", "theirs", "npbench", "iterations", heading=True)
+    for row in _measured_seconds("test_beside_reported_seconds"):
+        low, high = row["fpr_range"]
+        theirs = f"{row['theirs_seconds']:.3g} ({row['theirs_objective']:.4g})"
+        ours = f"{row['seconds']:.3g} ({row['objective']:.4g})"
+        _row(f"[{low:g}, {high:g}]", f"{row['n']:,}", f"{row['C']:g}", theirs, ours, row["n_iter"])
+    cog.outl("")
+
+
+def _measured_seconds(benchmark: str) -> list[dict[str, Any]]:
+    return [row for row in json.loads(SECONDS.read_text(encoding="utf-8")) if row["benchmark"] == benchmark]
+
+
+def _row(*cells: object, heading: bool = False) -> None:
+    """Write a row of a Markdown table; a heading begins a new table."""
+    line = f"| {' | '.join(map(str, cells))} |"
+    cog.outl(f"\n{line}\n|{'---|' * len(cells)}" if heading else line)

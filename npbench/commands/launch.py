@@ -1,0 +1,159 @@
+"""Run combinations under a launcher or sweeper of Hydra: the task of each, and the table of all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.commands.run import carry_out, describe, records_of, report
+from npbench.config.fill import check_all
+from npbench.errors import Exit, RequestError
+from npbench.records import provenance
+from npbench.runner.plan import Plan, prepare
+from npbench.runner.run import RUNS
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from npbench.config.command_line import Requested
+    from npbench.config.run_settings import RunSettings
+    from npbench.evaluation.request import Request
+
+
+def run_by_hydra(requested: Requested) -> Exit:
+    """Check data and splits, let Hydra launch the combinations, print one table, and return the exit code."""
+    from npbench.config.hydra_launch import launch
+
+    what, settings = requested.hydra, requested.settings
+    assert what is not None
+    task = RunCombination(
+        launch_id=str(provenance.facts()["run_id"]),
+        words=tuple(requested.words),
+        adaptive=what.adaptive,
+        starter=os.getpid(),
+        folder=Path.cwd(),
+    )
+    plan = _prepared(task.validated(requested.requests, settings), settings)
+    try:
+        launch(what, task)
+        all_ended = True
+    except KeyboardInterrupt:
+        print(f"Interrupted: finished jobs are stored in {settings.results}; rerun to resume.", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except Exception as error:  # of a task, a launcher or a sweeper; the other combinations have their records
+        if os.environ.get("HYDRA_FULL_ERROR", "0") != "0":
+            raise
+        _print_error(error)
+        all_ended = False
+    if what.adaptive:
+        configs = _launched(requested, task.launch_id)
+        if not configs:
+            return Exit.FAILED
+        plan = _prepared(check_all(configs)[0], replace(settings, force=False))
+    ours = records_of(plan, ["run_id"])["run_id"].str.starts_with(task.launch_id)
+    code = report(plan, requested, skipped=len(ours) - int(ours.sum()))
+    return code if all_ended else Exit.FAILED
+
+
+def _print_error(error: Exception) -> None:
+    faults = error.faults if isinstance(error, RequestError) else [f"{type(error).__name__}: {error}"]
+    for fault in faults:
+        print(f"npbench: {fault}", file=sys.stderr)
+
+
+def _launched(requested: Requested, launch_id: str) -> list[Mapping[str, Any]]:
+    """Return the configurations that an adaptive sweeper chose, from the descriptions of their runs."""
+    paths = sorted((requested.settings.results / RUNS).glob(f"{launch_id}-*.json"))
+    return [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
+
+
+def _prepared(requests: Sequence[Request], settings: RunSettings) -> Plan:
+    return prepare(requests, settings.results, force=settings.force, trace=settings.trace)
+
+
+@dataclass(frozen=True)
+class RunCombination:
+    """Hydra task that runs one combination and returns the number that a sweeper minimises.
+
+    A launcher may send it to another process or machine that shares the results folder.
+
+    Parameters
+    ----------
+    launch_id : str
+        Beginning of the run id of each combination.
+    words : sequence of str
+        The command line, for the description of the run.
+    adaptive : bool
+        Whether a sweeper needs the number to choose the next values.
+    starter : int
+        Process that launches; only there, progress is shown.
+    folder : Path
+        Folder of relative paths, wherever the task runs.
+    """
+
+    launch_id: str
+    words: Sequence[str]
+    adaptive: bool
+    starter: int
+    folder: Path
+
+    def __call__(self, config: DictConfig) -> float:
+        """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
+
+        Without that number the basic sweeper gets NaN, and an adaptive one the error that it knows to handle.
+        """
+        from hydra.core.hydra_config import HydraConfig
+        from omegaconf import OmegaConf
+
+        from npbench.config.compose import as_plain
+
+        job = HydraConfig.get().job
+        number = 0 if OmegaConf.is_missing(job, "num") else job.num
+        plain = as_plain(config)
+        with contextlib.chdir(self.folder):
+            requests, settings = check_all([plain])
+            settings = replace(settings, results=settings.results.absolute())
+            plan = self._planned(requests, settings)
+        description = describe(settings, self.words, [plain], run_id=f"{self.launch_id}-{number}")
+        if plan.todo:
+            carry_out(plan, settings, description, shows_progress=os.getpid() == self.starter)
+        column = settings.objective or "selection_loss"
+        value = mean(records_of(plan, [column]), column, len(plan.jobs))
+        if self.adaptive and math.isnan(value):
+            raise RuntimeError(f"no mean of {column}: a job of {description['run_id']} failed, or did not measure it")
+        return value
+
+    def validated(self, requests: Sequence[Request], settings: RunSettings) -> list[Request]:
+        """Return the requests, with a validation loss where an adaptive sweeper needs it and nothing is selected."""
+        return [replace(request, validate=self.adaptive and settings.objective is None) for request in requests]
+
+    def _planned(self, requests: Sequence[Request], settings: RunSettings) -> Plan:
+        """Plan the jobs; run those again that are stored without a validation loss that is needed."""
+        requests = self.validated(requests, settings)
+        plan = _prepared(requests, settings)
+        stored = records_of(plan, ["selection_loss"]).filter(status="ok")
+        lacks_loss = requests[0].validate and stored["selection_loss"].null_count() > 0
+        return _prepared(requests, replace(settings, force=True)) if lacks_loss else plan
+
+
+def mean(records: pl.DataFrame, column: str, n_jobs: int) -> float:
+    """Return the mean of a column over the records of ``n_jobs`` jobs; NaN if a job failed or has no value.
+
+    Examples
+    --------
+    >>> records = pl.DataFrame({"status": ["ok", "ok"], "selection_loss": [0.25, 0.75]})
+    >>> mean(records, "selection_loss", 2), mean(records, "selection_loss", 3)
+    (0.5, nan)
+    """
+    good = records.filter(status="ok")
+    values = good[column].drop_nulls().to_list() if column in good.columns else []
+    return sum(values) / n_jobs if len(values) == n_jobs else math.nan

@@ -1,0 +1,202 @@
+"""Runs that Hydra launches itself, since a ``hydra.*`` setting differs from npbench's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hydra._internal.callbacks import Callbacks  # what a launcher is given; it has no public name
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.plugins import Plugins
+from hydra.types import HydraContext, RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from npbench.config.compose import COMPOSITION_ERRORS, Composed, cannot_compose
+from npbench.config.search_path import initialized
+from npbench.errors import RequestError
+
+if TYPE_CHECKING:
+    from hydra._internal.hydra import Hydra
+
+BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+
+# Keys of Hydra's node that do not say how a run is launched: filled in by Hydra, or read when composing.
+NOT_COMPARED = ("overrides", "runtime", "mode", "searchpath", "help", "hydra_help")
+
+# Typed settings that Hydra would accept and ignore.
+FILLED_IN = (
+    "hydra.overrides",
+    "hydra.runtime",
+    "hydra.job.id",
+    "hydra.job.num",
+    "hydra.job.config_name",
+    "hydra.job.override_dirname",
+)
+FOR_HELP = ("hydra.help", "hydra.hydra_help", "hydra/help", "hydra/hydra_help")
+FOR_SWEEPS = ("hydra.sweep", "hydra.sweeper", "hydra.launcher", "hydra/sweeper", "hydra/launcher")
+FOR_SINGLE_RUNS = ("hydra.run",)
+
+
+@dataclass(frozen=True)
+class HydraLaunch:
+    """One launch by Hydra: its primary configuration and overrides.
+
+    Parameters
+    ----------
+    folder, config_name : str
+        Folder and name of the primary configuration.
+    overrides : sequence of str
+        Settings as given to Hydra.
+    multirun : bool
+        Whether a sweeper and a launcher take part.
+    adaptive : bool
+        Whether the sweeper chooses values as it goes, so that the jobs are not known before.
+    combinations : sequence of sequence of str, optional
+        Settings of each combination of an experiment, which the launcher gets without a sweeper.
+    """
+
+    folder: str
+    config_name: str
+    overrides: Sequence[str]
+    multirun: bool
+    adaptive: bool
+    combinations: Sequence[Sequence[str]] | None = None
+
+
+def is_hydra_word(word: str) -> bool:
+    """Return whether a setting is Hydra's own, as ``hydra.run.dir=x`` or ``hydra/launcher=joblib``."""
+    return word.lstrip("+~").startswith(("hydra.", "hydra/"))
+
+
+def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> DictConfig:
+    """Compose Hydra's own configuration.
+
+    Raises
+    ------
+    RequestError
+        If Hydra refuses the settings.
+    """
+    try:
+        return loader.load_configuration(config_name, list(words), run_mode=RunMode.MULTIRUN).hydra
+    except COMPOSITION_ERRORS as error:
+        raise RequestError(cannot_compose(words, error)) from error
+    except AssertionError as error:  # of Hydra 1.3, for a key below one that is null
+        hint = "give values to sweep as settings, as in seed=1,2, or in a configuration file."
+        raise RequestError(f"The configuration of {' '.join(words)} cannot be composed: {error}; {hint}") from error
+
+
+def is_ours(node: DictConfig) -> bool:
+    """Return whether Hydra's configuration launches runs as npbench's own does."""
+    with initialized() as hydra:
+        own = hydra_node(hydra.config_loader, (), "config")
+    return _compared(node) == _compared(own)
+
+
+def _compared(node: DictConfig) -> Mapping[str, Any]:
+    plain: dict[str, Any] = OmegaConf.to_container(node, resolve=False)  # type: ignore[assignment]
+    plain["job"] = {key: value for key, value in plain["job"].items() if f"hydra.job.{key}" not in FILLED_IN}
+    return {key: value for key, value in plain.items() if key not in NOT_COMPARED}
+
+
+def has_basic_sweeper(node: DictConfig) -> bool:
+    """Return whether the sweeper runs every combination, known before."""
+    return bool(OmegaConf.select(node, "sweeper._target_") == BASIC_SWEEPER)
+
+
+def effect_faults(words: Sequence[str], multirun: bool) -> list[str]:
+    """Return a message for each typed setting that Hydra would accept and ignore."""
+    reasons = {FILLED_IN: "is filled in by Hydra: leave it out.", FOR_HELP: "has an effect with --help only."}
+    if multirun:
+        reasons[FOR_SINGLE_RUNS] = "applies to single runs: set hydra.sweep.dir for a sweep."
+    else:
+        reasons[FOR_SWEEPS] = "applies to sweeps: add -m."
+    keys = [word.lstrip("+~").partition("=")[0] for word in words]
+    return [
+        f"{key} {why}"
+        for key in keys
+        for refused, why in reasons.items()
+        if any(key == one or key.startswith(f"{one}.") for one in refused)
+    ]
+
+
+def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
+    """Return the values in ``hydra.sweeper.params`` as settings; those typed on the command line win."""
+    params = OmegaConf.select(node, "sweeper.params") or {}
+    keys = {word.partition("=")[0].lstrip("+") for word in typed}
+    return [f"{key}={value}" for key, value in params.items() if str(key).lstrip("+") not in keys]
+
+
+def overrides(words: Sequence[str], composed: Composed, adaptive: bool) -> list[str]:
+    """Return the settings of a command line as Hydra itself accepts them.
+
+    Swept values are listed as composed (ranges are rounded there), unless an adaptive sweeper chooses them. Each
+    combination has one worker process unless the settings say otherwise.
+    """
+    listed = [_listed(key, values) for key, values in composed.spread.items() if not is_hydra_word(key)]
+    return [*_forced(words if adaptive else listed, composed), *one_worker(composed)]
+
+
+def combinations(composed: Composed) -> list[list[str]]:
+    """Return the settings of each combination as a launcher accepts them."""
+    own = ([word for word in words if not is_hydra_word(word)] for words in composed.combinations)
+    return [[*_forced(words, composed), *one_worker(composed)] for words in own]
+
+
+def _forced(words: Sequence[str], composed: Composed) -> list[str]:
+    """Put ``++`` before names that the YAML of the solver lacks."""
+    return [f"++{word}" if word.partition("=")[0] in composed.added else word for word in words]
+
+
+def _listed(key: str, values: Sequence[str]) -> str:
+    return key if key.startswith("~") and values == [""] else f"{key}={','.join(values)}"
+
+
+def one_worker(composed: Composed) -> list[str]:
+    """Return the setting of one worker process, unless a number is set."""
+    is_typed = "execution.n_jobs" in composed.spread
+    is_set = any(OmegaConf.select(config, "execution.n_jobs") != -1 for config in composed.configs)
+    return [] if is_typed or is_set else ["execution.n_jobs=1"]
+
+
+def logging_words(node: DictConfig) -> list[str]:
+    """Return the settings that make ``hydra.verbose`` visible: npbench's own configuration logs nothing."""
+    is_silent = OmegaConf.select(node, "job_logging.root") is None
+    return ["hydra/job_logging=stdout", "hydra/hydra_logging=default"] if node.verbose and is_silent else []
+
+
+def launch(what: HydraLaunch, task: Callable[[DictConfig], Any]) -> None:
+    """Let Hydra run ``task`` on one combination, on those of its sweeper, or on those of an experiment.
+
+    Raises
+    ------
+    Exception
+        Whatever a task, a launcher or a sweeper raises.
+    """
+    mode = RunMode.MULTIRUN if what.multirun else RunMode.RUN
+    words = [*what.overrides, f"hydra.mode={mode.name}"]
+    with initialized(what.folder) as hydra:
+        if what.combinations is not None:
+            _launch_each(hydra, what.config_name, words, what.combinations, task)
+        elif what.multirun:
+            hydra.multirun(what.config_name, task, words)
+        else:
+            hydra.run(what.config_name, task, words)
+
+
+def _launch_each(
+    hydra: Hydra,
+    config_name: str,
+    words: list[str],
+    combinations: Sequence[Sequence[str]],
+    task: Callable[[DictConfig], Any],
+) -> None:
+    """Give all combinations to the launcher at once: a sweeper knows only products of values."""
+    config = hydra.compose_config(config_name, words, run_mode=RunMode.MULTIRUN, with_log_configuration=True)
+    callbacks = Callbacks(config)
+    callbacks.on_multirun_start(config=config, config_name=config_name)
+    context = HydraContext(config_loader=hydra.config_loader, callbacks=callbacks)
+    launcher = Plugins.instance().instantiate_launcher(hydra_context=context, task_function=task, config=config)
+    for returned in launcher.launch(combinations, initial_job_idx=0):
+        _ = returned.return_value  # raises what the task raised
+    callbacks.on_multirun_end(config=config, config_name=config_name)

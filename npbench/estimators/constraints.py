@@ -1,0 +1,32 @@
+"""Ranges of hyperparameters, for ``_parameter_constraints``.
+
+The only module that imports the private names of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+__all__ = [
+    "COUNT",
+    "FRACTION",
+    "NUMBER",
+    "POSITIVE",
+    "SHARE",
+    "ZERO_OR_MORE",
+    "Constraints",
+    "HasMethods",
+    "StrOptions",
+]
+
+Constraints = dict[str, list[Any]]
+
+NUMBER = Interval(Real, None, None, closed="neither")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+FRACTION = Interval(Real, 0, 1, closed="neither")
+SHARE = Interval(Real, 0, 1, closed="right")  # a fraction, or all
+COUNT = Interval(Integral, 1, None, closed="left")
+ZERO_OR_MORE = Interval(Integral, 0, None, closed="left")

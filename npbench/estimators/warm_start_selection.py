@@ -1,0 +1,102 @@
+"""Grid search along one parameter, each fit starting from the solution for the value before.
+
+The losses are those of independent fits, to the tolerance of both.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
+from npbench.problem import Problem
+
+Path = Callable[[Mapping[str, Any], Sequence[Any], Any, np.ndarray], Iterable[Any]]
+
+
+def select(
+    make: Callable[..., Any],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by grid search, with warm starts from each C to the next larger one.
+
+    For SVMs solved by planes below a risk: planes found for one C bound the risk for every C.
+
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`. Estimators have the
+    method ``fit_from(X, y, start)``, which fits and returns the start for the next C.
+    """
+
+    def path(params: Mapping[str, Any], costs: Sequence[float], X: Any, y: np.ndarray) -> Iterable[Any]:
+        start = None
+        for C in costs:
+            estimator = make(**params, C=C)
+            start = estimator.fit_from(X, y, start)
+            yield estimator
+
+    return select_along("C", path, make, X, y, folds, problem, search, n_threads)
+
+
+def select_along(
+    name: str,
+    path: Path,
+    make: Callable[..., Any],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by grid search, fitting along one of them.
+
+    Parameters
+    ----------
+    name : str
+        Parameter to fit along. If the search has fewer than two values of it, this is an ordinary grid search.
+    path : callable
+        ``path(params, ascending, X, y)`` yields a fitted estimator for each ascending value of the parameter, given
+        the other parameters and a training sample.
+    make, X, y, folds, problem, search, n_threads
+        As in :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` paths run at the same time.
+    """
+    if len(search.get(name, ())) < 2:
+        return grid_search(make, X, y, folds, problem, search, n_threads)
+    ascending = sorted(search[name])
+    others = combinations({key: values for key, values in search.items() if key != name})
+
+    def scored_path(task: tuple[Fold, Mapping[str, Any]]) -> list[tuple[np.ndarray, bool]]:
+        (fit, validate), params = task
+        X_validate = X[validate]
+        fitted = path(params, ascending, X[fit], y[fit])
+        return [(model.decision_function(X_validate), bool(model.converged_)) for model in fitted]
+
+    tasks = [(fold, params) for fold in folds for params in others]
+    with warnings.catch_warnings(), ThreadPoolExecutor(n_threads) as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
+        paths = list(pool.map(scored_path, tasks))
+    candidates = combinations(search)
+    scored: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {_key(candidate): [] for candidate in candidates}
+    for ((_, validate), params), found in zip(tasks, paths, strict=True):
+        for value, (scores, _) in zip(ascending, found, strict=True):
+            scored[_key({**params, name: value})].append((y[validate], scores))
+    losses = [problem.loss(scored[_key(candidate)]) for candidate in candidates]
+    best = int(np.argmin(losses))
+    unconverged = sum(not converged for found in paths for _, converged in found)
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(params.items()))

@@ -1,0 +1,109 @@
+"""Columns of the page's table of all records, as JSON values that people read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from npbench.records.schema import SCHEMA
+from npbench.report.select.labels import PARTS
+
+# Long, only for programs, or shown elsewhere on the page.
+OMITTED = {"schema_version", "metrics", "code", "versions", "trace", "roc", "traceback"}
+JSON_TEXTS = {*PARTS, "problem_params", "chosen_params"}
+HASHES = {"key", "code_sha256", "data_sha256", "split_sha256", "git_commit"}
+HASH_LENGTH = 12
+TIME_LENGTH = len("2026-01-01T00:00:00")
+DIGITS = 6  # significant; the Parquet files have all
+FIRST = ("label", "dataset", "problem", "problem_params", "repeat", "status")
+LAST = ("seconds", "converged")
+MAX_METRICS_SHOWN = 6
+
+
+def columns(records: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the columns of records that have values.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Records with the columns of the schema and any others.
+
+    Returns
+    -------
+    list of dict
+        For each column its ``name``, its ``kind`` (text, number or flag), whether it is ``shown`` at first, and its
+        ``values``. Infinite numbers are texts, which JSON requires.
+    """
+    shown = _shown(records)
+    return [
+        {
+            "name": name,
+            "kind": _kind(records[name].dtype),
+            "shown": name in shown,
+            "values": _readable(records[name]),
+        }
+        for name in _ordered(records, shown)
+    ]
+
+
+def _ordered(records: pl.DataFrame, shown: list[str]) -> Iterator[str]:
+    for name in dict.fromkeys([*shown, *records.columns]):
+        if name not in OMITTED and records[name].null_count() < len(records):
+            yield name
+
+
+def _shown(records: pl.DataFrame) -> list[str]:
+    metrics = [
+        name
+        for name in records.columns
+        if name not in {*SCHEMA, *FIRST, *LAST}
+        and not name.endswith(("_low", "_high"))
+        and records[name].dtype.is_float()
+    ]
+    parameters = {name for text in records["problem_params"].unique().drop_nulls() for name in json.loads(text)}
+    measured = [name for name in metrics if name not in parameters][:MAX_METRICS_SHOWN]
+    return [name for name in (*FIRST, *measured, *LAST) if name in records.columns]
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype == pl.Boolean:
+        return "flag"
+    return "number" if dtype.is_numeric() else "text"
+
+
+def _readable(series: pl.Series) -> list[Any]:
+    """Return values with short hashes, settings as on the command line, and few digits."""
+    if series.dtype.is_float():
+        return [_portable(value) for value in series.fill_nan(None).round_sig_figs(DIGITS)]
+    if series.name in HASHES:
+        series = series.str.head(HASH_LENGTH)
+    elif series.name == "stored_at":
+        series = series.str.head(TIME_LENGTH)
+    elif series.name in JSON_TEXTS:
+        texts = series.drop_nulls().unique().to_list()
+        series = series.replace_strict(texts, [spelled(json.loads(text)) for text in texts], default=None)
+    elif not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        series = series.cast(pl.String)
+    return series.to_list()
+
+
+def spelled(values: Mapping[str, Any]) -> str:
+    """Return settings as they are typed.
+
+    Examples
+    --------
+    >>> spelled({"rho": 0.1, "kernel": "rbf", "C": [1, 10]})
+    'rho=0.1 kernel=rbf C=[1,10]'
+    """
+    return " ".join(
+        f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+        for name, value in values.items()
+    )
+
+
+def _portable(value: float | None) -> float | str | None:
+    return str(value) if value is not None and math.isinf(value) else value

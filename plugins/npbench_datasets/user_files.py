@@ -1,0 +1,71 @@
+"""Files that users bring: no archive serves them, or nobody has published their hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from npbench.data.sources import data_folders
+from npbench.errors import RequestError
+
+
+def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
+    """Return the paths of the files of a data set, unread.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set and of its folder in a data folder: ``raw/<dataset>`` or ``<dataset>``.
+    names : sequence of str
+        Names of its files.
+    path : str, optional
+        Another folder that holds them; for a data set in one file also that file, under any name.
+    origin : str
+        Where to get them, for the error message.
+
+    Raises
+    ------
+    RequestError
+        If no folder holds all of them.
+    """
+    own = Path(path).expanduser() if path else None
+    if own and own.is_file() and len(names) == 1:
+        return [own]
+    searched = [own] if own else [folder / dataset for data in data_folders() for folder in (data / "raw", data)]
+    for folder in searched:
+        files = [folder / name for name in names]
+        if all(file.is_file() for file in files):
+            return files
+    raise RequestError(
+        f"dataset={dataset} needs files that npbench cannot download: {', '.join(names)}. They are not in "
+        f"{', '.join(map(str, searched))}. Get them from {origin}, and put them there or set dataset.path."
+    )
+
+
+@contextmanager
+def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
+    """Report the expected format if a library cannot read files, which nobody has checked.
+
+    Parameters
+    ----------
+    form : str
+        Expected format, for the error message.
+    files : sequence of Path
+        Files being read.
+
+    Raises
+    ------
+    RequestError
+        Instead of any other exception.
+    """
+    try:
+        if empty := [file.name for file in files if not file.stat().st_size]:
+            raise ValueError(f"{empty[0]} is empty")
+        yield
+    except Exception as error:  # each library raises its own
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise RequestError(
+            f"{', '.join(map(str, files))} cannot be read as {form}: {reason}. Bring files in this format, or read "
+            "yours with dataset=file."
+        ) from error

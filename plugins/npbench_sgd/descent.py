@@ -1,0 +1,181 @@
+"""The stochastic Neyman-Pearson algorithm for linear scores (Gasso et al. 2011, Algorithm 4).
+
+For f(x) = w'x + b and a margin loss l with class means P_nd and P_fa it seeks a saddle point of
+
+    L(f, lambda) = lambda_c / 2 ||w||^2 + P_nd(f) + lambda (P_fa(f) - rho).
+
+Step t = 0, 1, ... takes one sample (x, y), evaluates f(x) once and updates
+
+    w <- (1 - gamma_t lambda_c) w - gamma_t a l'(y f(x)) y x                              (11a)
+    b <- b - gamma_t a l'(y f(x)) y                                                       (11b)
+    lambda <- lambda (1 + nu (l(-f(x)) - rho))              if y = -1                     (12)
+
+with ``gamma_t = gamma_0 / (1 + lambda_c t)``, a = n / n_pos for a positive and lambda n / n_neg for a negative.
+
+Two bounds make the algorithm safe on any data:
+
+- No step moves the score of its own sample by more than the width of the loss, 1 / max |l'|.
+- lambda stays below 1 / rho. This loses nothing: P_nd + lambda P_fa is 1 where everything is rejected, so the minimum
+  for a given lambda has ``lambda P_fa <= 1`` and meets the constraint from 1 / rho on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from npbench.numerics.sgd import LossName, width
+from npbench_sgd.kernels import Rule, State, class_loss, descend
+
+FIRST_MOVE = 0.3  # change of its own score by the first step, in widths of the loss
+NORMS_SAMPLED = 1000
+
+
+class Pass(NamedTuple):
+    """Mean losses over the steps of one pass, each taken before its own step; NaN for an absent class."""
+
+    p_nd: float
+    p_fa: float
+
+
+class Fit(NamedTuple):
+    """Quality of a classifier on a sample.
+
+    Parameters
+    ----------
+    objective : float
+        ``lambda_c / 2 ||w||^2 + P_nd``.
+    p_nd, p_fa : float
+        Class means of the loss.
+    imbalance : float
+        Size of the gradient of L relative to its terms: ``||lambda_c w + g_nd + lambda g_fa||`` over
+        ``lambda_c ||w|| + ||g_nd|| + lambda ||g_fa||``. In [0, 1]; 1 where all terms are 0.
+    """
+
+    objective: float
+    p_nd: float
+    p_fa: float
+    imbalance: float
+
+
+def rows_of(X: Any) -> Any:
+    """Return an array or a CSR matrix in the form that the kernels take, without a copy."""
+    return (X.data, X.indices, X.indptr) if sparse.issparse(X) else X
+
+
+def mean_squared_norm(X: Any, random: np.random.Generator) -> float:
+    """Return the mean of ``||x||^2`` over rows of X, at most a thousand of them drawn at random."""
+    drawn = random.choice(X.shape[0], min(NORMS_SAMPLED, X.shape[0]), replace=False)
+    sample = X[np.sort(drawn)]
+    with np.errstate(over="ignore"):
+        squares = np.square(sample.data if sparse.issparse(sample) else sample, dtype=np.float64)
+        return float(squares.sum() / len(drawn))
+
+
+def default_gamma_0(loss: LossName, eta: float, squared_norm: float, lambda_c: float) -> float:
+    """Return the first step size: a sample of the given ``||x||^2`` moves its score by 0.3 widths of the loss.
+
+    This is 4.8 / (1 + ||x||^2) for the sigmoid with eta = 1. The step shrinks w by at most a half.
+    """
+    return min(FIRST_MOVE * width(loss, eta) ** 2 / (1.0 + squared_norm), 0.5 / lambda_c)
+
+
+class StochasticDescent:
+    """State of Algorithm 4, which continues with any further samples.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of w.
+    averages : bool
+        Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``; else the last one.
+    """
+
+    def __init__(self, n_features: int, averages: bool) -> None:
+        self._v = np.zeros(n_features)
+        self._u = np.zeros(n_features if averages else 0)
+        self._averages = averages
+        self._state = State(1.0, 0.0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
+
+    def run(self, rows: Any, is_positive: np.ndarray, order: np.ndarray, rule: Rule) -> Pass:
+        """Take one step on each of the rows ``order``.
+
+        A step costs O(number of non-zeros of its row), for a dense row O(n_features), whatever rho is.
+
+        Raises
+        ------
+        FloatingPointError
+            If numbers overflow; the state is then invalid.
+        """
+        with np.errstate(all="ignore"):
+            self._state, sum_nd, sum_fa, n_positive = descend(
+                rows, is_positive, order, self._v, self._u, self._state, rule
+            )
+            finite = np.isfinite(sum_nd + sum_fa + self._state.b + self.squared_norm)
+        if not finite:
+            raise FloatingPointError("The scores overflowed.")
+        n_negative = len(order) - n_positive
+        return Pass(sum_nd / n_positive if n_positive else np.nan, sum_fa / n_negative if n_negative else np.nan)
+
+    @property
+    def squared_norm(self) -> float:
+        """``||w||^2`` of the last iterate."""
+        return float(self._state.scale**2 * (self._v @ self._v))
+
+    @property
+    def multiplier(self) -> float:
+        """The last lambda."""
+        return self._state.multiplier
+
+    @property
+    def t(self) -> int:
+        """Number of steps taken."""
+        return int(self._state.t)
+
+    def solution(self) -> tuple[np.ndarray, float, float]:
+        """Return w, b and lambda: averages, or the last ones."""
+        state = self._state
+        if not self._averages:
+            return state.scale * self._v, state.b, state.multiplier
+        w = (state.v_sum * self._v + self._u) / state.weight_sum
+        return w, state.b_sum / state.weight_sum, state.multiplier_sum / state.weight_sum
+
+
+def assess(
+    X: Any,
+    is_positive: np.ndarray,
+    w: np.ndarray,
+    b: float,
+    multiplier: float,
+    lambda_c: float,
+    loss: LossName,
+    eta: float,
+) -> Fit:
+    """Return the quality of f(x) = w'x + b on a sample with both classes, in one pass over X without a copy.
+
+    Raises
+    ------
+    FloatingPointError
+        If numbers overflow.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        p_nd, by_nd = _class_loss(X, np.flatnonzero(is_positive), 1.0, w, b, loss, eta)
+        p_fa, by_fa = _class_loss(X, np.flatnonzero(~is_positive), -1.0, w, b, loss, eta)
+        terms = [lambda_c * np.append(w, 0.0), by_nd, multiplier * by_fa]
+        size = sum(float(np.linalg.norm(term)) for term in terms)
+        imbalance = float(np.linalg.norm(np.sum(terms, axis=0))) / size if size else 1.0
+        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance)
+    if not np.isfinite(fit).all():
+        raise FloatingPointError("The scores overflowed.")
+    return fit
+
+
+def _class_loss(
+    X: Any, members: np.ndarray, y: float, w: np.ndarray, b: float, loss: LossName, eta: float
+) -> tuple[float, np.ndarray]:
+    """Return the mean loss of a class and its gradient with respect to (w, b)."""
+    gradient = np.zeros(len(w) + 1)
+    mean, gradient[-1] = class_loss(rows_of(X), members, y, w, b, loss == "ramp", eta, gradient[:-1])
+    return mean, gradient

@@ -1,0 +1,298 @@
+"""Runs that Hydra launches itself: other launchers and sweepers, and settings under ``hydra``."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from npbench import cli
+from npbench.commands.run import frame
+from npbench.config.command_line import parse, requested
+from npbench.records.store import RecordStore
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of launchers and sweepers that are older than what they import
+
+BLOBS = ("solver=centroid", "dataset=blobs", "repeats=2")
+CALLBACK = """
+from pathlib import Path
+from hydra.experimental.callback import Callback
+
+class Note(Callback):
+    def on_job_end(self, config, job_return, **_):
+        with Path("noted").open("a") as stream:
+            print("job", job_return.return_value, file=stream)
+
+    def on_multirun_end(self, config, **_):
+        with Path("noted").open("a") as stream:
+            print("end", file=stream)
+"""
+
+
+def needs(plugin):
+    return pytest.mark.skipif(not find_spec(f"hydra_plugins.{plugin}"), reason=f"{plugin} is not installed")
+
+
+@pytest.fixture
+def answer(capsys, stranger):
+    """Return a function that carries out a command line in this process: its exit code, and what it printed."""
+
+    def answer(*words):
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        return end.value.code, "".join(capsys.readouterr())
+
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
+    yield answer
+    root.setLevel(before[0])
+    root.handlers[:] = before[1]
+    logging.getLogger("hydra").setLevel(logging.NOTSET)
+
+
+def records():
+    return RecordStore(Path("results/records")).frame()
+
+
+def sweep_folder():
+    (folder,) = Path("results/hydra").iterdir()
+    return folder
+
+
+def test_single_run_in_a_folder_of_hydra(answer):
+    code, text = answer(*BLOBS, "hydra.run.dir=out", "hydra.output_subdir=.hydra")
+    assert code == 0, text
+    assert "2/2" in text
+    assert yaml.safe_load(Path("out/.hydra/config.yaml").read_text())["solver"]["name"] == "centroid"
+    assert "solver=centroid" in yaml.safe_load(Path("out/.hydra/overrides.yaml").read_text())
+    stored = records()
+    assert stored["n_jobs"].to_list() == [1, 1]
+    (description,) = Path("results/runs").iterdir()
+    assert set(stored["run_id"]) == {json.loads(description.read_text())["run_id"]} == {description.stem}
+
+    code, text = answer(*BLOBS, "hydra.run.dir=out")
+    assert (code, "2 of them from before" in text) == (0, True)
+    assert records().equals(stored)
+
+
+def test_jobs_are_those_of_an_ordinary_run(answer):
+    swept = ("-m", *BLOBS, "problem.rho=range(0.05,0.25,0.05)", "solver.mode=ok")
+    frame(requested(parse(swept)))
+    stored = records()
+    code, text = answer(*swept, "hydra.sweep.dir=out")
+    assert (code, "8 of them from before" in text) == (0, True), text
+    assert records().equals(stored)
+
+
+def test_results_lie_where_the_command_was_typed(answer, monkeypatch):
+    code, _ = answer(*BLOBS, "hydra.job.chdir=true", "hydra.run.dir=elsewhere", "execution.n_jobs=2")
+    assert code == 0
+    assert Path("elsewhere").is_dir()
+    assert not list(Path("elsewhere").iterdir())
+    assert records()["n_jobs"].to_list() == [2, 2]
+
+
+def test_verbose_shows_the_log(answer):
+    code, text = answer(*BLOBS, "repeats=1", "hydra.verbose=[hydra]")
+    assert code == 0
+    assert "hydra" in text.lower().partition("minimise")[0]
+
+
+def test_callbacks(answer, monkeypatch):
+    Path("noting.py").write_text(CALLBACK)
+    monkeypatch.syspath_prepend(Path.cwd())
+    code, text = answer("-m", *BLOBS, "solver.mode=ok,fail", "+hydra.callbacks.mine._target_=noting.Note")
+    assert code == 1
+    assert "2 of 4 jobs failed" in text
+    job, failed, end = Path("noted").read_text().splitlines()
+    assert 0 <= float(job.split()[1]) <= 1  # mean validation loss
+    assert (failed, end) == ("job nan", "end")
+
+
+def test_values_to_sweep_in_a_configuration(answer):
+    Path("mine").mkdir()
+    params = {"problem.rho": "0.05,0.1", "seed": 3, "solver.shrinkage": 0.5}
+    node = {"defaults": ["config", "_self_"], "hydra": {"mode": "MULTIRUN", "sweeper": {"params": params}}}
+    Path("mine/sweep.yaml").write_text(yaml.safe_dump(node, sort_keys=False))
+    code, text = answer("-cp", "mine", "-cn", "sweep", *BLOBS, "seed=4")
+    assert code == 0, text
+    stored = records().sort("problem_params", "repeat")
+    assert stored["problem_params"].to_list() == ['{"rho":0.05}'] * 2 + ['{"rho":0.1}'] * 2
+    assert set(stored["seed"]) == {4}
+    code, text = answer("plan", "-cp", "mine", "-cn", "sweep", *BLOBS, "seed=4")
+    assert (code, "0 of 4 jobs would run" in text) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-m", "hydra/launcher=joblib", "problem.rho=2"], "problem.rho"),
+        (["-m", "hydra/launcher=nothing"], "hydra/launcher/nothing"),
+        (["hydra/launcher=joblib"], "add -m"),
+        (["-m", "hydra.run.dir=x"], "hydra.sweep.dir"),
+        (["hydra.sweep.dir=x"], "add -m"),
+        (["hydra.runtime.cwd=x"], "hydra.runtime.cwd"),
+        (["hydra.job.id=x"], "hydra.job.id"),
+        (["hydra.help.header=x"], "--help"),
+        (["hydra.nothing=x"], "nothing"),
+        (["hydra.sweeper.params.seed=1", "-m"], "hydra.sweeper.params.seed"),
+        (["hydra.verbose=true,false", "-m"], "hydra.verbose"),
+        (["--experimental-rerun", "config.pickle"], "--experimental-rerun"),
+    ],
+)
+def test_faults_come_before_any_launch(answer, words, expected):
+    if "hydra/launcher=joblib" in words and not find_spec("hydra_plugins.hydra_joblib_launcher"):
+        pytest.skip("hydra_joblib_launcher is not installed")
+    code, text = answer(*BLOBS, *words)
+    assert code == 2
+    (line,) = text.splitlines()
+    assert expected in line
+    assert not Path("results").exists()
+
+
+def test_data_are_checked_before_any_launch(answer):
+    code, text = answer("-m", *BLOBS, "hydra.sweep.dir=out", "dataset.n=6,120")
+    assert (code, "too few" in text) == (2, True)
+    assert not Path("out").exists()
+
+
+@needs("hydra_optuna_sweeper")
+def test_optuna_minimises_the_validation_loss(answer):
+    words = ("-m", *BLOBS, "hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.sampler.seed=1")
+    code, text = answer(*words, "solver.shrinkage=interval(0,1)")
+    assert code == 0, text
+    stored = records()
+    assert len(stored) == 4
+    assert stored["selection_loss"].null_count() == 0  # measured, although nothing is selected
+    losses = stored.group_by("params").agg(pl.mean("selection_loss"))["selection_loss"]
+    best = yaml.safe_load((sweep_folder() / "optimization_results.yaml").read_text())
+    assert best["best_value"] == pytest.approx(losses.min())
+
+    code, text = answer(*words, "solver.shrinkage=interval(0,1)")
+    assert (code, "4 of them from before" in text) == (0, True)
+    assert records().equals(stored)
+
+
+@needs("hydra_optuna_sweeper")
+def test_jobs_without_a_validation_loss_are_rerun(answer):
+    frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])))
+    assert records()["selection_loss"].null_count() == 2
+    trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=1")
+    code, _ = answer("-m", *BLOBS, *trials, "solver.shrinkage=choice(0.5)")
+    assert (code, records()["selection_loss"].null_count()) == (0, 0)
+
+
+@needs("hydra_optuna_sweeper")
+def test_optuna_optimises_a_metric(answer):
+    trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.direction=maximize")
+    code, text = answer("-m", *BLOBS, *trials, "execution.objective=auc", "solver.shrinkage=interval(0,0.9)")
+    assert code == 0, text
+    best = yaml.safe_load((sweep_folder() / "optimization_results.yaml").read_text())
+    assert best["best_value"] == pytest.approx(records().group_by("params").agg(pl.mean("auc"))["auc"].max())
+
+
+@needs("hydra_optuna_sweeper")
+def test_optuna_stops_or_goes_on_after_a_failed_trial(answer):
+    trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1")
+    swept = ("-m", *BLOBS, *trials, "solver.shrinkage=interval(0,1)")
+    code, text = answer(*swept, "solver.mode=fail")
+    assert (code, "2 of 2 jobs failed" in text) == (1, True), text
+    code, text = answer(*swept, "solver.mode=fail", "hydra.sweeper.max_failure_rate=1")
+    assert (code, "4 of 4 jobs failed" in text) == (1, True), text
+
+
+@needs("hydra_optuna_sweeper")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["solver.shrinkage=interval(0,2)"], "shrinkage"),
+        (["solver.shrinkage=interval(0,1)", "execution.objective=nothing"], "'nothing'"),
+        (["solver.shrinkag=interval(0,1)"], "solver.shrinkage"),
+        (["+experiment=demo"], "hydra.sweeper"),
+    ],
+)
+def test_faults_of_an_adaptive_sweep(answer, words, expected):
+    written_experiment()
+    code, text = answer("--config-dir", "mine", "-m", *BLOBS, "hydra/sweeper=optuna", *words)
+    assert (code, expected in text) == (2, True), text
+    assert not Path("results").exists()
+
+
+def test_plan_of_an_adaptive_sweep_is_refused(answer):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    code, text = answer("plan", "-m", *BLOBS, "hydra/sweeper=optuna", "solver.shrinkage=interval(0,1)")
+    assert (code, "sweeper" in text) == (2, True)
+
+
+def written_experiment():
+    Path("mine/experiment").mkdir(parents=True)
+    sweeps = {"a": {"solver.shrinkage": "0,0.5"}, "b": {"problem.rho": 0.2}}
+    node = {"title": "Mine", "settings": {"solver": "centroid", "dataset": "blobs", "repeats": 1}, "sweeps": sweeps}
+    Path("mine/experiment/demo.yaml").write_text(yaml.safe_dump(node, sort_keys=False))
+
+
+def test_experiment_gives_the_launcher_every_combination(answer):
+    written_experiment()
+    code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out", "seed=1,2")
+    assert code == 0, text
+    assert len(records()) == 6
+    assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2", "3", "4", "5"]
+
+
+@pytest.mark.slow  # every process of a launcher imports everything: 3 to 20 s each
+@needs("hydra_joblib_launcher")
+def test_joblib(answer):
+    code, text = answer("-m", *BLOBS, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "solver.mode=ok,fail")
+    assert (code, "2 of 4 jobs failed" in text) == (1, True)
+    assert sorted(records()["status"]) == ["failed", "failed", "ok", "ok"]
+
+
+@pytest.mark.slow
+@needs("hydra_joblib_launcher")
+def test_joblib_runs_an_experiment(answer):
+    written_experiment()
+    words = ("+experiment=demo", "hydra/launcher=joblib", "solver=centroid", "hydra.launcher.n_jobs=2")
+    code, text = answer("--config-dir", "mine", *words)
+    assert code == 0, text
+    assert len(records()) == 3
+
+
+@pytest.mark.slow
+@needs("hydra_submitit_launcher")
+def test_submitit(answer):
+    code, text = answer("-m", *BLOBS, "hydra/launcher=submitit_local", "problem.rho=0.05,0.1")
+    assert code == 0, text
+    assert len(records()) == 4
+
+
+@pytest.mark.slow
+@needs("hydra_joblib_launcher")
+@needs("hydra_optuna_sweeper")
+def test_optuna_over_joblib(answer):
+    trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2")
+    code, text = answer("-m", *BLOBS, "hydra/launcher=joblib", *trials, "solver.shrinkage=interval(0,1)")
+    assert code == 0, text
+    assert len(records()) == 8
+
+
+@pytest.mark.slow
+def test_name_that_the_yaml_of_a_solver_lacks(answer):
+    """Hydra itself would refuse it without ``++``."""
+    words = ("solver=logistic_regression", "solver.params.C=1", "solver.params.tol=0.01", "dataset=blobs", "repeats=1")
+    code, text = answer(*words, "hydra.run.dir=out")
+    assert code == 0, text
+    assert json.loads(records()["params"][0])["params"]["tol"] == 0.01
+
+
+@pytest.mark.slow
+def test_command_in_a_process_of_its_own(stranger):
+    words = [sys.executable, "-m", "npbench", "-m", *BLOBS, "problem.rho=0.05,0.1", "hydra.sweep.dir=out"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, env=os.environ)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("np_score") == 1

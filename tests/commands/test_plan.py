@@ -1,0 +1,88 @@
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
+from rich.console import Console
+
+from npbench.commands.plan import _reasons, print_plan
+from npbench.config.run_settings import RunSettings
+from npbench.problem import NeymanPearson
+from npbench.records.reading import conformed
+from npbench.records.schema import ESSENTIAL
+from npbench.runner.estimate import explain
+from npbench.runner.jobs import Jobs
+from sample_jobs import changed
+
+(JOB,) = jobs(gaussians(), {"act": ""})
+WIDER = changed(JOB, problem=NeymanPearson(0.2))
+OTHER_DATA = changed(JOB, dataset="blobs", data_sha256="b" * 64)
+OLDER = {"data_sha256": "c" * 64, "versions": {**JOB.versions, "numpy": "1.0"}, "code": {**JOB.code, "npbench": "d"}}
+
+
+def records(*of):
+    rows = [{"status": "ok", "stored_at": "2026", **job.columns, **columns} for job, columns in of]
+    return conformed(pl.DataFrame(rows or {"key": [], "status": [], "stored_at": []}, infer_schema_length=None))
+
+
+def plan_of(parts, frame, *, n_jobs=2, force=False):
+    console = Console(width=100, record=True)
+    planned = Jobs(parts)
+    plan = SimpleNamespace(
+        jobs=planned,
+        todo=planned if force else planned.without(set(frame.filter(status="ok")["key"])),
+        store=SimpleNamespace(frame=lambda columns: frame.select(sorted({*ESSENTIAL, *columns}))),
+    )
+    print_plan(plan, RunSettings(Path("results"), n_jobs=n_jobs, force=force), console)
+    return console.export_text()
+
+
+def test_jobs_are_counted_by_setting_and_reason():
+    frame = records((JOB.at(0), {}), (JOB.at(1), {"status": "failed", "error": "no"}))
+    text = plan_of([(JOB, range(2)), (WIDER, range(3))], frame)
+    rows = [" ".join(row.split()[4:]) for row in text.splitlines() if row.startswith("gaussians")]
+    assert rows == ["skip done 1", "run failed before: failed: no 1", "run new 3"]
+    assert "4 of 5 jobs would run; 1 already in results." in text
+
+
+def test_what_is_done_runs_again_when_forced():
+    assert "done, but forced" in plan_of([(JOB, range(1))], records((JOB.at(0), {})), force=True)
+
+
+past = st.sampled_from([{}, {"status": "failed", "error": "no"}, {"trace": '{"seconds":[1]}'}, {"trace": "{}"}])
+older = st.fixed_dictionaries({}, optional={name: st.just(value) for name, value in OLDER.items()})
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), older, past), unique_by=lambda t: (t[0], *t[1])), st.booleans())
+def test_reasons_are_those_of_each_job(stored, trace):
+    frame = records(*((changed(JOB.at(r), **change), columns) for r, change, columns in stored))
+    expected = Counter(explain(JOB.at(repeat), frame, trace) for repeat in range(8))
+    found = Counter()
+    for why, count in _reasons(JOB, range(8), frame.with_columns(pl.col("trace").str.head(0)), trace):
+        found[why] += count
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_jobs", "expected"),
+    [
+        ([], 2, "No time estimate"),
+        ([JOB], 1, "About 3 min on 1 worker (a guess for 2 of them)."),
+        ([JOB], 2, "About 1 min 30 s on 2 workers (a guess for 2 of them)."),
+        ([JOB, OTHER_DATA], 8, "About 1 min 40 s on 3 workers."),
+    ],
+)
+def test_the_time_is_the_work_shared_by_the_workers(seconds, n_jobs, expected):
+    frame = records(*((job.at(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
+    text = plan_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
+    assert expected in " ".join(text.split())
+
+
+def test_nothing_to_do_takes_no_time():
+    text = plan_of([(JOB, range(1))], records((JOB.at(0), {})))
+    assert "0 of 1 jobs would run" in text
+    assert "About" not in text

@@ -1,0 +1,181 @@
+"""``npbench.run``: the command line's run, from Python."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import polars as pl
+import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
+from polars.testing import assert_frame_equal
+from rich.console import Console
+
+import npbench
+from npbench.commands.run import frame
+from npbench.config.command_line import keyword_words, parse, requested
+from npbench.errors import RequestError
+from npbench.runner import progress
+
+SCRIPT = """
+import npbench
+
+print("started")
+records = npbench.run(solver="centroid", dataset="blobs", problem={"rho": [0.05, 0.1]}, execution={"n_jobs": 2})
+print(records["status"].to_list())
+"""
+
+
+def test_lists_are_swept_and_failures_are_rows(stranger):
+    modes = {"name": "centroid", "mode": ["ok", "fail"]}
+    records = npbench.run(solver=modes, dataset="blobs", problem={"rho": 0.1}, repeats=2, results=Path("here"))
+    assert isinstance(records, pl.DataFrame)
+    assert sorted(records["status"]) == ["failed", "failed", "ok", "ok"]
+    assert set(records["problem_params"]) == {'{"rho":0.1}'}
+    assert Path("here/records").is_dir()
+
+
+def test_records_are_those_of_the_command_line(stranger):
+    words = ["solver=centroid", "dataset=blobs", "problem.rho=0.1", "repeats=2", "execution.n_jobs=1"]
+    by_command = frame(requested(parse(words)))
+    execution = {"n_jobs": 1}
+    by_python = npbench.run(solver="centroid", dataset="blobs", problem={"rho": 0.1}, repeats=2, execution=execution)
+    assert_frame_equal(by_python, by_command)
+
+
+def test_all_faults_in_one_error(stranger):
+    with pytest.raises(RequestError) as refusal:
+        npbench.run(solver="centriod", dataset="blobs", repeats=0, problem={"rho": 2})
+    assert len(refusal.value.faults) == 3
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"hydra/launcher": "joblib"}, "hydra/launcher"),
+        ({"hydra": {"run": {"dir": "x"}}}, "hydra.run"),
+        ({"seed": []}, "seed"),
+        ({"seed": object()}, "object"),
+    ],
+)
+def test_values_without_a_form_on_the_command_line(settings, expected):
+    with pytest.raises(RequestError, match=expected):
+        npbench.run(**settings)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a b",
+        "it's",
+        "a\\'b",
+        "back\\",
+        "true",
+        "Null",
+        "3",
+        "1e5",
+        "a,b",
+        "[x]",
+        "{y: 1}",
+        "choice(1)",
+        "$x",
+        "ä=b",
+        "",
+        3,
+        0.1,
+        -2,
+        1e-300,
+        None,
+        True,
+        (1, 2),
+        ("a b", 0.5),
+        (),
+        ((1,), ("x",)),
+        np.float64(0.5),
+        np.int64(3),
+    ],
+)
+def test_values_survive_the_command_line(value):
+    """The grammar of Hydra reads back what was given."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    (word,) = keyword_words({"key": value})
+    (override,) = OverridesParser.create().parse_overrides([word])
+    assert not override.is_sweep_override()
+    config = OmegaConf.create({"key": None})
+    OmegaConf.update(config, "key", override.value())
+    read = OmegaConf.to_container(config)["key"]
+    expected = (
+        [list(part) if isinstance(part, tuple) else part for part in value] if value.__class__ is tuple else value
+    )
+    assert read == expected
+    assert isinstance(read, bool) == isinstance(value, bool)
+
+
+def test_numbers_in_a_list_are_swept():
+    assert keyword_words({"seed": range(2), "problem": {"rho": [0.1, np.float64(0.2)]}}) == [
+        "seed=0,1",
+        "problem.rho=0.1,0.2",
+    ]
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_script_needs_no_guard(stranger, guarded):
+    """Workers do not import the script, which would run it again."""
+    body = SCRIPT.replace("\n", "\n    ")
+    Path("script.py").write_text(f'if __name__ == "__main__":\n    {body}\n' if guarded else SCRIPT)
+    ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == ["started", str(["ok"] * 10)]
+
+
+def test_run_within_another_hydra(stranger):
+    with initialize_config_dir(str(Path.cwd()), version_base="1.3"):
+        outer = GlobalHydra.instance().hydra
+        assert npbench.run(solver="centroid", dataset="blobs", repeats=1)["status"].to_list() == ["ok"]
+        assert GlobalHydra.instance().hydra is outer
+
+
+def test_progress_in_a_notebook(monkeypatch):
+    """Rich draws the bar in a widget; without widgets lines are printed."""
+    shown = []
+
+    class Output:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+        def clear_output(self, wait):
+            return None
+
+        def close(self):
+            return None
+
+    ipywidgets, ipython, display = ModuleType("ipywidgets"), ModuleType("IPython"), ModuleType("IPython.display")
+    ipywidgets.Output = Output
+    display.display = lambda *objects: shown.append(objects)
+    for module in (ipywidgets, ipython, display):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(progress, "_has_widgets", lambda: True)
+    with progress.JobProgress(2, "a on b", console=Console(force_jupyter=True)) as bar:
+        bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
+    assert any(isinstance(one, Output) for objects in shown for one in objects)
+
+
+def test_notebook_without_widgets(monkeypatch):
+    printed, times = [], iter(range(0, 1000, 100))
+    monkeypatch.setattr(progress, "_has_widgets", lambda: False)
+    console = Console(force_jupyter=True)
+    monkeypatch.setattr(console, "print", lambda text, **_: printed.append(text))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with progress.JobProgress(2, "a on b", console=console, clock=lambda: next(times)) as bar:
+            bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
+    assert "1 of 2" in printed[0]

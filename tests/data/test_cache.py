@@ -1,0 +1,406 @@
+"""Arrays written once: shared with workers, opened from the cache while nothing has changed, removed on request."""
+
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import os
+import pickle
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from npbench.contracts import DataFile, Dataset, Original
+from npbench.data import BinaryData, cache, load, share
+from npbench.data.binary import OPTIONAL
+from npbench.data.cache import arrays_folder
+from npbench.data.sources import cache_folder
+from npbench.errors import RequestError
+
+MODULE = """
+from pathlib import Path
+import numpy as np
+from scipy import sparse
+
+def read(path, scale=1.0, as_csr=False):
+    with Path("calls").open("a") as calls:
+        calls.write("x")
+    X = np.loadtxt(path, delimiter=",") * scale
+    more = {"columns": ["first", "second"], "groups": [1, 1, 2]}
+    return (sparse.csr_array(X) if as_csr else X), [1, -1, -1], more
+
+def made(scale=1.0):
+    with Path("calls").open("a") as calls:
+        calls.write("x")
+    return np.eye(2) * scale, [1, -1]
+
+def fails(path):
+    raise ValueError("no such thing")
+"""
+TEXT = "1,2\n3,0\n5,6\n"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A loader, a data folder with its file, and a cache of the test's own; calls are counted in a file."""
+    (tmp_path / "counted_loaders.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "counted_loaders", raising=False)
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def toy(text=TEXT, loader="read", **changes):
+    """Describe a data set, and put its file there."""
+    path = Path(os.environ["NPBENCH_DATA"]) / "toy" / "toy.csv"
+    path.write_text(text, newline="")
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    file = DataFile(path="toy/toy.csv", sha256=sha256, size=len(text), url="http://127.0.0.1:9/x")
+    return Dataset(**{"name": "toy", "load": f"counted_loaders:{loader}", "files": (file,), **changes})
+
+
+def dense(n_samples=50, n_features=3):
+    random = np.random.default_rng(0)
+    return BinaryData.checked(random.normal(size=(n_samples, n_features)), np.resize([1, -1, -1], n_samples), "toy")
+
+
+def divided():
+    plain = dense()
+    return BinaryData.checked(plain.X, plain.y, "toy", published=np.arange(40).reshape(2, 20))
+
+
+def with_all_there_is():
+    plain = dense()
+    X = plain.X.copy()
+    X[3, 1] = np.nan
+    return BinaryData.checked(X, plain.y, "toy", categorical=[2], groups=np.arange(50) // 3, columns=list("abc"))
+
+
+def csr(density=0.2):
+    X = sparse.random_array((50, 30), density=density, rng=np.random.default_rng(0))
+    return BinaryData.checked(X, np.resize([1, -1], 50), "toy")
+
+
+def calls():
+    return len(Path("calls").read_text()) if Path("calls").exists() else 0
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_a_second_load_is_equal_and_calls_no_loader(as_csr):
+    first, second = (load(toy(), as_csr=as_csr) for _ in range(2))
+    assert calls() == 1
+    assert sparse.issparse(second.X) == as_csr
+    assert (first.X != second.X).sum() == 0
+    assert np.array_equal(first.y, second.y)
+    assert (second.name, second.columns, second.groups.tolist()) == ("toy", ("first", "second"), [0, 0, 1])
+    assert first.sha256 == second.sha256 == dataclasses.replace(second).sha256
+
+
+def test_cached_arrays_are_read_only_maps():
+    load(toy())
+    opened = load(toy())
+    assert isinstance(opened.X.base, np.memmap)
+    with pytest.raises(ValueError, match="read-only"):
+        opened.X[0, 0] = 7.0
+
+
+def test_changed_parameters_files_and_loaders_are_read_again(place):
+    load(toy())
+    load(toy(), scale=2.0)
+    assert calls() == 2
+    assert load(toy("1,2\n3,0\n5,7\n")).X[2, 1] == 7.0
+    assert calls() == 3
+    (place / "counted_loaders.py").write_text(MODULE + "\n# changed\n")
+    load(toy())
+    assert calls() == 4
+
+
+def test_data_sets_of_other_names_share_an_entry():
+    load(toy())
+    assert load(toy(name="other")).name == "other"
+    assert calls() == 1
+
+
+def test_an_original_has_its_own_entry(place):
+    dataset = toy()
+    load(dataset)
+    (place / "data" / "toy" / "original.csv").write_text("9,9\n9,9\n9,9\n", newline="")
+    sha256 = hashlib.sha256(b"9,9\n9,9\n9,9\n").hexdigest()
+    file = DataFile(path="toy/original.csv", sha256=sha256, size=12, url="http://127.0.0.1:9/x")
+    both = toy(original=Original(load="counted_loaders:read", files=(file,)))
+    assert [load(both).X[0, 0] for _ in range(2)] == [9.0, 9.0]
+    assert calls() == 2
+
+
+def test_generators_are_not_kept():
+    generator = Dataset(name="made", load="counted_loaders:made")
+    assert [load(generator).n_samples for _ in range(2)] == [2, 2]
+    assert calls() == 2
+    assert not (cache_folder() / "loaded").exists()
+
+
+def test_an_altered_file_is_an_error_although_its_content_is_cached(place):
+    dataset = toy()
+    load(dataset)
+    (place / "data" / "toy" / "toy.csv").write_text("1,2\n")
+    with pytest.raises(RequestError, match="is not the file"):
+        load(dataset)
+
+
+@pytest.mark.parametrize("fault", ["loader", "description"])
+def test_failed_loads_are_not_kept(place, fault):
+    wrong = toy(loader="fails") if fault == "loader" else toy(n_samples=4)
+    for _ in range(2):
+        with pytest.raises(RequestError, match=r"no such thing|n_samples = 3"):
+            load(wrong)
+    assert not (place / "cache").exists()
+
+
+def test_cached_data_are_compared_with_their_description():
+    load(toy())
+    with pytest.raises(RequestError, match="n_samples = 3"):
+        load(toy(n_samples=4))
+
+
+def test_a_cache_that_cannot_be_written_is_ignored(place, monkeypatch):
+    (place / "afile").touch()
+    monkeypatch.setenv("NPBENCH_CACHE", str(place / "afile"))
+    assert [load(toy()).n_samples for _ in range(2)] == [3, 3]
+    assert calls() == 2
+
+
+def damage_index(cache):
+    for entry in (cache / "loaded").iterdir():
+        entry.write_text('{"sha256": 1')
+
+
+def cut(cache):
+    (array,) = cache.glob("arrays/*/X.npy")
+    array.write_bytes(array.read_bytes()[:-8])
+
+
+def change(cache):
+    (array,) = cache.glob("arrays/*/X.npy")
+    array.write_bytes(array.read_bytes()[:-8] + bytes(8))
+    aged(array, 60)
+
+
+def remove_one(cache):
+    (array,) = cache.glob("arrays/*/y.npy")
+    array.unlink()
+
+
+def remove_all(cache):
+    shutil.rmtree(cache / "arrays")
+
+
+@pytest.mark.parametrize("harm", [damage_index, cut, change, remove_one, remove_all])
+def test_a_damaged_cache_is_rebuilt(place, harm):
+    X = np.array(load(toy()).X)
+    harm(place / "cache")
+    for _ in range(2):
+        assert np.array_equal(load(toy()).X, X)
+    assert calls() == 2
+
+
+@pytest.mark.parametrize("harm", [cut, change, remove_one, remove_all])
+def test_damaged_arrays_are_not_opened_and_shared_again(place, harm):
+    data = BinaryData.checked([[1.0], [2.0], [3.0]], [1, -1, -1], "toy")
+    shared = share(data)
+    harm(place / "cache")
+    with pytest.raises(RequestError, match="rebuild"):
+        shared.open()
+    assert share(data) == shared
+    assert np.array_equal(shared.open().X, data.X)
+    assert [path.name for path in arrays_folder().iterdir()] == [data.sha256]
+
+
+def test_another_user_can_read_the_cache(monkeypatch):
+    def refuse(path):
+        raise PermissionError(1, "Operation not permitted", path)
+
+    umask = os.umask(0o022)
+    try:
+        shared = share(load(toy()))
+    finally:
+        os.umask(umask)
+    assert Path(shared.folder).stat().st_mode & 0o777 == 0o755
+    monkeypatch.setattr(os, "utime", refuse)
+    assert shared.open().X.sum() == 17.0
+
+
+def test_concurrent_loads_keep_one_copy(place):
+    dataset, seen = toy(), []
+    threads = [threading.Thread(target=lambda: seen.append(float(load(dataset).X.sum()))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [17.0] * 8
+    assert len(list((place / "cache").glob("loaded/*"))) == 1
+    assert len(list((place / "cache").glob("arrays/*"))) == 1
+
+
+def aged(path, seconds):
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+    return path
+
+
+def test_cleaning_removes_arrays_unused_for_long(place):
+    old = load(toy()).sha256
+    load(toy(), scale=3.0)
+    folder = aged(arrays_folder() / old, 3600)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    assert cache.clean(7200) == (0, 0)
+    assert cache.clean(1800) == (1, size)
+    assert not folder.exists()
+    assert len(list((place / "cache").glob("loaded/*"))) == 1
+    load(toy(), scale=3.0)
+    assert calls() == 2
+    load(toy())
+    assert calls() == 3
+
+
+def test_opening_counts_as_use():
+    shared = share(load(toy()))
+    aged(Path(shared.folder), 3600)
+    shared.open()
+    assert cache.clean(1800) == (0, 0)
+
+
+def test_cleaning_removes_interrupted_downloads(place):
+    folder = place / "cache" / "raw" / "toy"
+    folder.mkdir(parents=True)
+    for name, age in (("toy.csv", 3600), ("tmpabcd1234", 3600), ("tmpefgh5678", 100), ("tmp_old.csv", 3600)):
+        (folder / name).write_bytes(b"12345")
+        aged(folder / name, age)
+    assert cache.clean(1800) == (1, 5)
+    assert sorted(path.name for path in folder.iterdir()) == ["tmp_old.csv", "tmpefgh5678", "toy.csv"]
+
+
+def test_cleaning_leaves_a_running_download(place):
+    folder = place / "cache" / "raw" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "tmpabcd1234").write_bytes(b"12345")
+    assert cache.clean(0) == (0, 0)
+
+
+def test_cleaning_removes_what_a_killed_process_left(place):
+    leavings = arrays_folder() / ".unfinished-abc"
+    leavings.mkdir(parents=True)
+    (leavings / "X.npy").write_bytes(b"123")
+    assert cache.clean(0) == (1, 3)
+    assert list(arrays_folder().iterdir()) == []
+
+
+def test_cleaning_an_absent_cache():
+    assert cache.clean(0) == (0, 0)
+
+
+def test_opened_arrays_survive_cleaning():
+    opened = [load(toy()) for _ in range(2)][1]
+    cache.clean(0)
+    assert opened.X.sum() == 17.0
+
+
+def test_the_index_names_content_and_shape():
+    data = load(toy())
+    (entry,) = (cache_folder() / "loaded").iterdir()
+    kept = json.loads(entry.read_text())
+    assert kept == {"sha256": data.sha256, "shape": [3, 2], "columns": ["first", "second"]}
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    return tmp_path / "elsewhere"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [dense(), divided(), with_all_there_is(), csr(), csr(density=0.0)],
+    ids=["dense", "with divisions", "with categories, groups and a missing value", "csr", "csr without entries"],
+)
+def test_opened_data_equal_shared_data(data, elsewhere):
+    shared = pickle.loads(pickle.dumps(share(data, elsewhere)))
+    opened = shared.open()
+    assert (opened.name, opened.sha256, opened.X.shape, opened.y.dtype) == ("toy", data.sha256, data.X.shape, np.int8)
+    assert np.array_equal(opened.y, data.y)
+    if sparse.issparse(data.X):
+        assert (opened.X != data.X).nnz == 0
+        assert opened.X.indices.dtype == data.X.indices.dtype
+    else:
+        assert np.array_equal(opened.X, data.X, equal_nan=True)
+    for name in OPTIONAL:
+        one, other = getattr(opened, name), getattr(data, name)
+        assert other is None if one is None else np.array_equal(one, other) and one.dtype == other.dtype
+    assert dataclasses.replace(opened).sha256 == data.sha256, "the hash of what was opened"
+
+
+def test_opened_arrays_are_ndarrays_and_rows_are_copies(elsewhere):
+    opened = share(dense(), elsewhere).open()
+    assert type(opened.X) is np.ndarray
+    assert isinstance(opened.X.base, np.memmap)
+    assert not opened.X.flags.writeable
+    assert opened.X[[3, 1]].flags.writeable
+
+
+@pytest.mark.parametrize("data", [dense(), csr()], ids=["dense", "csr"])
+def test_rows_and_products_of_opened_data(data, elsewhere):
+    opened = share(data, elsewhere).open()
+    rows = np.array([7, 3, 3, 49])
+    weights = np.arange(data.n_features, dtype=float)
+    assert np.array_equal(opened.X[rows] @ weights, data.X[rows] @ weights)
+
+
+def test_shared_data_pickle_small(elsewhere):
+    assert len(pickle.dumps(share(dense(10_000), elsewhere))) < 1000
+
+
+def test_arrays_are_written_once(elsewhere):
+    first = share(dense(), elsewhere)
+    before = {path: path.stat().st_mtime_ns for path in Path(first.folder).iterdir()}
+    assert share(dense(), elsewhere) == first
+    assert {path: path.stat().st_mtime_ns for path in Path(first.folder).iterdir()} == before
+
+
+def test_arrays_are_in_the_cache_by_default():
+    data = dense(17)
+    assert Path(share(data).folder) == cache_folder() / "arrays" / data.sha256
+
+
+def _share(folder):
+    return share(dense(20_000, 5), folder)
+
+
+def test_concurrent_writers_leave_one_copy(elsewhere):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        shared = list(pool.map(_share, [elsewhere] * 16))
+    assert len(set(shared)) == 1
+    assert [path.name for path in elsewhere.iterdir()] == [dense(20_000, 5).sha256]
+    assert np.array_equal(shared[0].open().X, dense(20_000, 5).X)
+
+
+def test_a_failed_write_leaves_nothing_behind(elsewhere, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(RequestError, match=r"'toy' cannot be written to .*: No space left on device"):
+        share(dense(), elsewhere)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_place_that_is_not_a_folder(elsewhere):
+    elsewhere.mkdir()
+    (elsewhere / "file").touch()
+    with pytest.raises(RequestError, match=r"cannot be written to .*NPBENCH_CACHE"):
+        share(dense(), elsewhere / "file")

@@ -1,0 +1,95 @@
+"""The template fit of BinaryClassifier, as authors of plugins use it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.constraints import POSITIVE
+from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.linear import LinearClassifier
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 4.0], [5.0, 3.0]])
+Y = np.array(["ham", "ham", "spam", "spam"])
+
+
+@inherit_docs
+class MeanDifference(LinearClassifier):
+    """Difference of class means.
+
+    Parameters
+    ----------
+    scale : float
+        Factor of the scores; positive.
+    """
+
+    _parameter_constraints = {"scale": [POSITIVE], "converges": ["boolean"]}  # noqa: RUF012
+    _explanations = {"short": "too few steps."}  # noqa: RUF012
+
+    def __init__(self, *, scale=1.0, converges=True):
+        self.scale = scale
+        self.converges = converges
+
+    def _fit(self, X, signs):
+        assert set(signs) == {-1.0, 1.0}
+        w = self.scale * (X[signs > 0].mean(axis=0) - X[signs < 0].mean(axis=0))
+        self.coef_, self.intercept_ = w[None, :], np.array([-float(w @ X.mean(axis=0))])
+        self.converged_, self.status_ = self.converges, "converged" if self.converges else "short"
+
+
+def test_fit_encodes_labels_and_sets_attributes():
+    model = MeanDifference().fit(X, Y)
+    assert list(model.classes_) == ["ham", "spam"]
+    assert model.n_features_in_ == 2
+    assert list(model.predict(X)) == list(Y)
+
+
+def test_unconverged_fit_warns_once_at_the_callers_line():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        MeanDifference(converges=False).fit(X, Y)
+    (warning,) = caught
+    assert (warning.category, warning.filename) == (ConvergenceWarning, __file__)
+    assert str(warning.message) == "MeanDifference: too few steps."
+
+
+@pytest.mark.parametrize(
+    ("params", "labels", "match"),
+    [({"scale": -1.0}, Y, "'scale'"), ({}, ["a"] * 4, "one class"), ({}, ["a", "b", "c", "a"], "binary")],
+)
+def test_fit_refuses_invalid_parameters_and_labels(params, labels, match):
+    with pytest.raises(ValueError, match=match):
+        MeanDifference(**params).fit(X, labels)
+
+
+def test_subclass_may_still_write_its_own_fit_and_decision_function():
+    class FirstFeature(BinaryClassifier):
+        def fit(self, X, y):
+            X, _ = self._training_set(X, y)
+            self.threshold_ = X[:, 0].mean()
+            return self
+
+        def decision_function(self, X):
+            return self._samples(X)[:, 0] - self.threshold_
+
+    assert list(FirstFeature().fit(X, Y).predict(X)) == list(Y)
+
+
+def test_missing_methods_are_named():
+    class Nothing(BinaryClassifier):
+        """Neither fits nor scores."""
+
+    with pytest.raises(NotImplementedError, match="Nothing has neither _fit"):
+        Nothing().fit(X, Y)
+    with pytest.raises(NotImplementedError, match="Nothing has neither _scores"):
+        Nothing()._scores(X)
+
+
+def test_docstring_adds_inherited_entries():
+    described = MeanDifference.__doc__
+    assert described.index("scale : float, default=1.0") < described.index("Attributes")
+    for attribute in ("classes_", "n_features_in_", "coef_", "intercept_"):
+        assert described.count(f"\n{attribute} : ") == 1
+    assert "Notes" not in described  # of scikit-learn's base class

@@ -1,0 +1,84 @@
+"""Expected losses and their derivatives, against quadrature of the definitions and finite differences."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench_papers.bach.expected_cost import (
+    ERF,
+    HINGE,
+    SQUARE,
+    AsymmetricCost,
+    class_derivatives,
+    class_value,
+)
+
+# Definitions of section 2.1 of the paper.
+DEFINED = {
+    "square": (SQUARE, lambda u: 0.5 * (u - 1) ** 2),
+    "hinge": (HINGE, lambda u: max(1 - u, 0)),
+    "erf": (ERF, lambda u: u * norm.cdf(u) - u + norm.pdf(u)),
+}
+MARGINS = [(-1.5, 0.3), (0.2, 4.0), (1.0, 1.0), (3.0, 0.5)]
+MIXTURE = GaussianMixture([0.3, 0.7], [[1.0, 2.0], [-1.0, 0.5]], [[[2.0, 0.6], [0.6, 1.0]], [[0.5, -0.2], [-0.2, 0.8]]])
+OTHER = GaussianMixture.single([1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]])
+POINTS = np.array([[0.5, -1.0, 0.3], [-2.0, 0.1, 1.0], [0.1, 0.2, -3.0]])
+STEP = 1e-5
+
+
+def jacobian(function, points):
+    """Return central differences along the last axis."""
+    shifts = STEP * np.eye(points.shape[1])
+    return np.stack([(function(points + s) - function(points - s)) / (2 * STEP) for s in shifts], axis=-1)
+
+
+@pytest.mark.parametrize("name", DEFINED)
+@pytest.mark.parametrize(("m", "v"), MARGINS)
+def test_values_are_expectations_of_the_loss(name, m, v):
+    expected, phi = DEFINED[name]
+    density = norm(m, np.sqrt(v)).pdf
+    by_quadrature, _ = quad(lambda u: phi(u) * density(u), m - 40, m + 40, points=[1.0, m], limit=400)
+    assert expected.value(np.array([m]), np.array([v]))[0] == pytest.approx(by_quadrature, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", DEFINED)
+@pytest.mark.parametrize(("m", "v"), MARGINS)
+def test_slopes_are_derivatives_by_the_mean_and_solve_the_heat_equation(name, m, v):
+    expected, _ = DEFINED[name]
+    at = lambda m, v: np.array([expected.value(m, v), *expected.slopes(m, v)])  # noqa: E731
+    m, v = np.array([m]), np.array([v])
+    by_mean = (at(m + STEP, v) - at(m - STEP, v)) / (2 * STEP)
+    by_variance = (at(m, v + STEP) - at(m, v - STEP)) / (2 * STEP)
+    assert by_mean[:4] == pytest.approx(at(m, v)[1:], abs=1e-7)
+    assert by_variance[:3] == pytest.approx(at(m, v)[2:] / 2, abs=1e-7)
+
+
+def test_losses_of_extreme_margins_match_the_asymptotes():
+    m, v = np.array([-1e6, 1e6]), np.ones(2)
+    assert ERF.value(m, v).tolist() == [1e6, 0.0]
+    assert HINGE.value(m, v).tolist() == [1e6 + 1, 0.0]
+
+
+@pytest.mark.parametrize("name", DEFINED)
+@pytest.mark.parametrize("label", [1, -1])
+def test_class_derivatives_match_finite_differences(name, label):
+    loss, _ = DEFINED[name]
+    gradient, hessian = class_derivatives(MIXTURE, label, loss, POINTS)
+    assert gradient == pytest.approx(jacobian(lambda p: class_value(MIXTURE, label, loss, p), POINTS), abs=1e-7)
+    differences = jacobian(lambda p: class_derivatives(MIXTURE, label, loss, p)[0], POINTS)
+    assert hessian == pytest.approx(differences, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_cost_is_the_weighted_sum_over_the_classes(name):
+    loss, _ = DEFINED[name]
+    log_ratio = np.array([-3.0, 0.0, 2.0])
+    cost = AsymmetricCost(Population(MIXTURE, OTHER), loss, log_ratio)
+    rho = np.exp(log_ratio)
+    expected = rho * class_value(MIXTURE, 1, loss, POINTS) + class_value(OTHER, -1, loss, POINTS)
+    assert cost.value(POINTS) == pytest.approx(expected / np.minimum(rho, 1.0), rel=1e-12)
+    gradient, hessian = cost.derivatives(POINTS)
+    assert gradient == pytest.approx(jacobian(cost.value, POINTS), abs=1e-6)
+    assert hessian == pytest.approx(jacobian(lambda p: cost.derivatives(p)[0], POINTS), abs=1e-6)

@@ -1,0 +1,194 @@
+"""Algorithm 4 for linear scores, compared with a transcription of its formulas."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import approx_fprime
+
+from npbench.numerics import losses
+from npbench.numerics.sgd import width
+from npbench_sgd.descent import StochasticDescent, assess, default_gamma_0, mean_squared_norm, rows_of
+from npbench_sgd.kernels import Rule, loss_and_slope
+
+STORAGES = {
+    "dense": np.ascontiguousarray,
+    "float32": lambda X: X.astype(np.float32),
+    "csr": sp.csr_array,
+    "csr int64": lambda X: sp.csr_array(
+        (sp.csr_array(X).data, sp.csr_array(X).indices.astype(np.int64), sp.csr_array(X).indptr.astype(np.int64)),
+        shape=X.shape,
+    ),
+}
+
+
+def sample(n=60, d=7, seed=0):
+    random = np.random.default_rng(seed)
+    y = np.where(random.random(n) < 0.4, 1.0, -1.0)
+    X = random.normal(size=(n, d)) * (random.random((n, d)) < 0.6) + 0.4 * y[:, None]
+    return np.round(8 * X) / 8, y  # exact in float32
+
+
+def a_rule(**changes):
+    given = {
+        "is_ramp": False,
+        "eta": 1.3,
+        "width": 4 / 1.3,
+        "rho": 0.1,
+        "lambda_c": 1e-2,
+        "gamma_0": 0.2,
+        "nu": 0.05,
+        "cost_pos": 2.5,
+        "cost_neg": 1.7,
+        "least": 1e-3,
+        "most": 10.0,
+    }
+    return Rule(**{**given, **changes})
+
+
+def transcribed(X, y, order, rule):
+    """Algorithm 4 as printed, with w itself; returns the last iterate and the average, each as (w, b, lambda)."""
+    loss = losses.ramp if rule.is_ramp else losses.sigmoid
+    derivative = losses.ramp_derivative if rule.is_ramp else losses.sigmoid_derivative
+    w, b, multiplier, iterates = np.zeros(X.shape[1]), 0.0, 1.0, []
+    for t, i in enumerate(order):
+        gamma = rule.gamma_0 / (1 + rule.lambda_c * t)
+        z = y[i] * (w @ X[i] + b)
+        a = rule.cost_pos if y[i] > 0 else multiplier * rule.cost_neg
+        step = -gamma * a * derivative(z, rule.eta)
+        step = min(step, rule.width / (1 + X[i] @ X[i]))
+        w = (1 - gamma * rule.lambda_c) * w + step * y[i] * X[i]
+        b += step * y[i]
+        if y[i] < 0:
+            multiplier *= 1 + rule.nu * (loss(z, rule.eta) - rule.rho)
+            multiplier = np.clip(multiplier, rule.least, rule.most)
+        iterates.append(np.concatenate([w, [b, multiplier]]))
+    average = np.average(iterates, axis=0, weights=np.arange(1.0, len(order) + 1) ** 3)
+    return iterates[-1], average
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("averages", [False, True])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"is_ramp": True, "eta": 0.8, "width": 1.6},
+        {"gamma_0": 50.0},  # steps are cut
+        {"gamma_0": 5.0, "lambda_c": 0.15, "nu": 0.1, "most": 1.5},  # w / v falls below the smallest scale
+    ],
+    ids=["sigmoid", "ramp", "cut", "rescaled"],
+)
+def test_steps_match_the_printed_algorithm(storage, averages, changes):
+    X, y = sample()
+    rule = a_rule(**changes)
+    order = np.random.default_rng(1).integers(0, len(y), 400)
+    descent = StochasticDescent(X.shape[1], averages)
+    for part in np.split(order, [150]):  # the second run continues the first
+        descent.run(rows_of(STORAGES[storage](X)), y > 0, part, rule)
+    expected = transcribed(X, y, order, rule)[averages]
+    w, b, multiplier = descent.solution()
+    np.testing.assert_allclose(np.concatenate([w, [b, multiplier]]), expected, rtol=1e-9, atol=1e-12)
+    assert descent.t == 400
+
+
+def test_scale_is_folded_into_v_before_underflow():
+    X, y = sample()
+    descent = StochasticDescent(X.shape[1], True)
+    # gamma_t lambda_c is 0.6 at first: w / v would fall below the smallest scale after some ten steps, and again.
+    rule = a_rule(gamma_0=12.0, lambda_c=0.05)
+    order = np.random.default_rng(0).integers(0, len(y), 3000)
+    descent.run(X, y > 0, order, rule)
+    assert 1e-4 <= descent._state.scale <= 1
+    np.testing.assert_allclose(descent.solution()[0], transcribed(X, y, order, rule)[1][:-2], rtol=1e-8)
+
+
+def test_mean_losses_are_taken_before_each_step():
+    X, y = sample()
+    order = np.arange(len(y))
+    means = StochasticDescent(X.shape[1], False).run(X, y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
+    assert means == pytest.approx((0.5, 0.5))
+    only_positives = StochasticDescent(X.shape[1], False).run(X, y > 0, np.flatnonzero(y > 0), a_rule())
+    assert np.isnan(only_positives.p_fa)
+
+
+def test_multiplier_moves_on_negatives_only():
+    X, y = sample()
+    descent = StochasticDescent(X.shape[1], False)
+    descent.run(X, y > 0, np.flatnonzero(y > 0), a_rule())
+    assert descent.multiplier == 1.0
+    descent.run(X, y > 0, np.flatnonzero(y < 0), a_rule())
+    assert descent.multiplier != 1.0
+
+
+def test_sparse_row_changes_its_features_only():
+    X = sp.csr_array(np.eye(6)[[1, 4]])
+    descent = StochasticDescent(6, True)
+    descent.run(rows_of(X), np.array([True, False]), np.array([0, 1, 0, 1]), a_rule())
+    np.testing.assert_array_equal(np.flatnonzero(descent._v), [1, 4])
+    np.testing.assert_array_equal(np.flatnonzero(descent._u), [1, 4])
+
+
+@pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize(
+    ("is_ramp", "loss", "derivative"),
+    [(False, losses.sigmoid, losses.sigmoid_derivative), (True, losses.ramp, losses.ramp_derivative)],
+)
+def test_kernel_losses_match_the_paper(is_ramp, loss, derivative, eta):
+    z = np.append(np.linspace(-5, 5, 41), [-eta, eta, -800.0, 800.0])
+    values, slopes = np.transpose([loss_and_slope(one, is_ramp, eta) for one in z])
+    np.testing.assert_allclose(values, loss(z, eta), atol=1e-14)
+    np.testing.assert_allclose(slopes, -derivative(z, eta), atol=1e-14)
+    name = "ramp" if is_ramp else "sigmoid"
+    assert slopes.max() == pytest.approx(1 / width(name, eta))
+
+
+def test_ramp_has_slope_zero_at_its_kinks():
+    for z in (-0.7, 0.7):
+        assert loss_and_slope(z, True, 0.7)[1] == 0.0
+
+
+def test_overflow_raises():
+    descent = StochasticDescent(2, True)
+    rule = a_rule(width=1e300, gamma_0=1e250, lambda_c=1e-300)
+    with pytest.raises(FloatingPointError):
+        descent.run(np.array([[1e100, 0.0]]), np.array([True]), np.array([0]), rule)
+
+
+@pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_assessment_matches_its_formulas(loss, storage):
+    X, y = sample(200)
+    value = getattr(losses, loss)
+    w, b, multiplier, lambda_c, eta = np.sin(np.arange(7.0)) / 3, 0.05, 1.7, 0.02, 0.9
+
+    def p_nd(wb):
+        return value(X[y > 0] @ wb[:-1] + wb[-1], eta).mean()
+
+    def p_fa(wb):
+        return value(-(X[y < 0] @ wb[:-1] + wb[-1]), eta).mean()
+
+    wb = np.append(w, b)
+    fit = assess(STORAGES[storage](X), y > 0, w, b, multiplier, lambda_c, loss, eta)
+    assert (fit.p_nd, fit.p_fa) == pytest.approx((p_nd(wb), p_fa(wb)), abs=1e-12)
+    assert fit.objective == pytest.approx(0.5 * lambda_c * w @ w + p_nd(wb), abs=1e-12)
+    parts = [lambda_c * np.append(w, 0), approx_fprime(wb, p_nd, 1e-7), multiplier * approx_fprime(wb, p_fa, 1e-7)]
+    expected = np.linalg.norm(sum(parts)) / sum(map(np.linalg.norm, parts))
+    assert fit.imbalance == pytest.approx(expected, abs=1e-5)
+
+
+def test_imbalance_is_1_without_a_gradient():
+    X = np.ones((4, 1))
+    fit = assess(X, np.array([True, True, False, False]), np.zeros(1), 50.0, 1.0, 1e-3, "ramp", 1.0)
+    assert fit == (0.0, 0.0, 1.0, 1.0)
+
+
+def test_first_step_moves_an_average_sample_by_a_share_of_the_width():
+    X, _ = sample(500)
+    squared_norm = mean_squared_norm(X, np.random.default_rng(0))
+    assert squared_norm == pytest.approx(np.mean(np.sum(X**2, axis=1)))
+    assert mean_squared_norm(sp.csr_array(X), np.random.default_rng(0)) == pytest.approx(squared_norm)
+    for loss, eta in (("sigmoid", 0.5), ("sigmoid", 3.0), ("ramp", 0.5)):
+        gamma = default_gamma_0(loss, eta, squared_norm, 1e-4)
+        moved = gamma / width(loss, eta) * (1 + squared_norm)
+        assert moved == pytest.approx(0.3 * width(loss, eta))
+    assert default_gamma_0("sigmoid", 0.01, 0.0, 10.0) * 10.0 == pytest.approx(0.5)
