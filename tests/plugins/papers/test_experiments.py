@@ -3,14 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 import npbench_papers
-from npbench.config import search_path
-from npbench.config.compose import as_plain
-from npbench.config.experiment import compose_experiment
-from npbench.config.fill import check_all
+from npbench.config.command_line import parse, requested
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
@@ -18,14 +13,10 @@ JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_experiment_composes(name):
-    search_path.register()
-    with initialize_config_dir(str(search_path.config_dir()), version_base="1.3"):
-        found, experiment, faults = compose_experiment(GlobalHydra.instance().config_loader(), name, [])
-    assert faults == []
-    assert experiment.title
-    assert experiment.paper
-    requests, _ = check_all([as_plain(config) for config in found])
-    jobs = sum(request.repeats for request in requests)
+    found = requested(parse([f"+experiment={name}"]))
+    assert found.experiment.title
+    assert found.experiment.paper
+    jobs = sum(request.repeats for request in found.requests)
     assert jobs == JOBS.get(name, jobs) > 0
 
 

@@ -238,8 +238,8 @@ def test_figure_shows_means_and_bound():
     records = [record("a", n, rho=rho, p_fa=rho + n * 0.02) for n in (0, 1) for rho in (0.05, 0.1)]
     records += [record("a", 0, rho=0.1, dataset="breast")]
     figure = rates.plot(frame(records), ())
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["breast"] * 3 + ["pima"] * 3
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["breast", "", "", "pima", "", ""]
     assert figure.axes[3].get_ylabel() == "$P_{fa}$"
     alarms = figure.axes[3]
     points, bound = alarms.lines[0], alarms.lines[-1]
