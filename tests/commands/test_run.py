@@ -1,5 +1,6 @@
 """``npbench.run``: the command line's run, from Python."""
 
+import dataclasses
 import subprocess
 import sys
 import warnings
@@ -45,6 +46,20 @@ def test_records_are_those_of_the_command_line(stranger):
     execution = {"n_jobs": 1}
     by_python = npbench.run(solver="centroid", dataset="blobs", problem={"rho": 0.1}, repeats=2, execution=execution)
     assert_frame_equal(by_python, by_command)
+
+
+def test_validation_loss_of_fixed_parameters(stranger):
+    """It is what a search measures for the same candidate, and no part of a job's identity."""
+    words = ["solver=centroid", "dataset=blobs", "repeats=2"]
+    searched = frame(requested(parse([*words, "solver.search.shrinkage=[0.5,0.5]"])))
+    asked = requested(parse([*words, "solver.shrinkage=0.5"]))
+    plain = frame(asked)
+    assert plain["selection_loss"].null_count() == 2
+    settings = dataclasses.replace(asked.settings, force=True)
+    requests = [dataclasses.replace(request, validate=True) for request in asked.requests]
+    validated = frame(dataclasses.replace(asked, requests=requests, settings=settings))
+    assert validated.sort("repeat")["selection_loss"].equals(searched.sort("repeat")["selection_loss"])
+    assert set(validated["key"]) == set(plain["key"])
 
 
 def test_all_faults_in_one_error(stranger):
