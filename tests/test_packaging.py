@@ -156,16 +156,14 @@ def test_plugins_import_no_other_plugin_and_no_room_above_them():
 def test_requirements_are_what_is_imported():
     # Names on the index where they differ from those of the modules.
     called = {"sklearn": "scikit-learn", "hydra": "hydra-core", "omegaconf": "hydra-core", "yaml": "hydra-core"}
-    called["hydra_plugins"] = "hydra-submitit-launcher"
     own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
-    extras = PROJECT["project"]["optional-dependencies"]
-    required, drawing, clusters, launchers = (
-        {re.split(r"[><=\s]", line)[0] for line in lines}
-        for lines in (PROJECT["project"]["dependencies"], extras["report"], extras["dask"], extras["slurm"])
-    )
-    # pyarrow is there for those who read the records with pandas or Arrow; what draws need not be there, nor clusters.
-    assert {called.get(name, name) for name in used} - drawing - clusters - launchers == required - {"pyarrow"}
+    project = PROJECT["project"]
+    required = {re.split(r"[><=\s]", line)[0] for line in project["dependencies"]}
+    extras = project["optional-dependencies"]
+    optional = {re.split(r"[><=\s]", line)[0] for name in ("report", "dask", "hydra") for line in extras[name]}
+    # pyarrow is used by Polars, to exchange frames with Arrow and pandas.
+    assert {called.get(name, name) for name in used} - optional == required - {"pyarrow"}
 
 
 def test_linters_are_the_same_before_a_commit_and_in_ci():
