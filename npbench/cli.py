@@ -161,9 +161,14 @@ def _hydra(words: Sequence[str]) -> Exit:
     options = parse(words)
     if options.help or options.cfg or options.info or options.shell_completion or options.hydra_help:
         return _explain(options, words)
+    asked = requested(options, words)
+    if asked.hydra is not None:
+        from npbench.commands.launch import run_by_hydra
+
+        return run_by_hydra(asked)
     from npbench.commands.run import run
 
-    return run(requested(options, words))
+    return run(asked)
 
 
 def _explain(options: Namespace, words: Sequence[str]) -> Exit:

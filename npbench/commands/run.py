@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 def run(requested: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    if requested.hydra is not None:
-        from npbench.commands.launch import run_by_hydra
-
-        return run_by_hydra(requested)
     settings = requested.settings
     plan = prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace)
     try:
