@@ -112,7 +112,9 @@ ESSENTIAL = ["key", "status", "stored_at"]
 ASKED = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", "protocol"]
 ASKED += ["protocol_params", *FEATURES, "seed", "repeat"]
 
-MAX_TEXT = 100_000  # characters of one cell
+# Text of any origin and length; other text is made by npbench.
+FREE_TEXT = ("solver_status", "warnings", "output", "error_type", "error", "traceback")
+MAX_TEXT = 100_000  # characters of free text
 MAX_INT = 2**63 - 1
 
 Primitive = str | int | float | bool | None
@@ -121,8 +123,8 @@ Primitive = str | int | float | bool | None
 class Record(Mapping[str, Primitive]):
     """One row: primitives by column, in a form that can always be stored.
 
-    Text that UTF-8 cannot encode is escaped, text longer than :data:`MAX_TEXT` is cut, and integers outside the range
-    of 64 bits become the nearest integer inside it.
+    Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers outside the
+    range of 64 bits become the nearest integer inside it.
 
     Parameters
     ----------
@@ -174,7 +176,7 @@ class Record(Mapping[str, Primitive]):
 def _storable(name: str, value: Any) -> Primitive:
     if isinstance(value, str):
         text = value.encode("utf-8", "backslashreplace").decode("utf-8")
-        return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
+        return text if len(text) <= MAX_TEXT or name not in FREE_TEXT else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, int):

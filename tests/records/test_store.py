@@ -19,7 +19,7 @@ from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
 from npbench.records.reading import latest
-from npbench.records.schema import FEATURES, MAX_INT, SCHEMA, Record
+from npbench.records.schema import FEATURES, MAX_INT, MAX_TEXT, SCHEMA, Record
 from npbench.records.store import RecordStore
 from npbench.runner.estimate import estimate, explain
 from sample_jobs import JOB, changed
@@ -246,6 +246,13 @@ def test_every_primitive_can_be_stored(value):
         store.close()
     assert row["error"] == kept["error"]
     assert -MAX_INT - 1 <= row["n_iter"] == kept["n_iter"] <= MAX_INT
+
+
+def test_free_text_is_bounded_and_json_is_not():
+    long = "x" * (2 * MAX_TEXT)
+    kept = Record({"key": "k", "status": "ok", "error": long, "trace": long})
+    assert MAX_TEXT < len(kept["error"]) < MAX_TEXT + 100
+    assert kept["trace"] == long
 
 
 def test_a_record_is_made_of_primitives():
