@@ -192,10 +192,10 @@ def citation() -> None:
 
 
 def datasets() -> None:
-    """Write size, positive class and licence of each data set."""
-    cog.outl("\n| data set | size | positive class | licence |\n|---|---|---|---|")
+    """Write size and positive class of each data set."""
+    cog.outl("\n| data set | size | positive class |\n|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
-        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive} | {dataset.licence} |")
+        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive.partition('; negative')[0]} |")
     cog.outl("")
 
 
