@@ -41,20 +41,14 @@ def hooks() -> None:
 
 
 def checks() -> None:
-    """Write the names and claims of the checks of solvers, data sets and metrics."""
-    found = registry.installed()
-    every = {
-        "solver": [check for name in found.solvers for check in testing.check_solver(name)],
-        "data set": [check for name in found.datasets for check in testing.check_dataset(name)],
-        "metric": [check for name in found.metrics for check in testing.check_metric(name)],
-    }
-    for kind, shipped in every.items():
-        claims: dict[str, set[str]] = {}
-        for check in shipped:
+    """Write the names and claims of the checks of solvers."""
+    claims: dict[str, set[str]] = {}
+    for solver in registry.installed().solvers:
+        for check in testing.check_solver(solver):
             claims.setdefault(check.claim, set()).add(check.name)
-        cog.outl(f"\n| check of a {kind} | |\n|---|---|")
-        for names, claim in sorted((", ".join(sorted(names)), claim) for claim, names in claims.items()):
-            cog.outl(f"| {_code(names)} | {_escaped(claim)} |")
+    cog.outl("\n| check of a solver | |\n|---|---|")
+    for names, claim in sorted((", ".join(sorted(names)), claim) for claim, names in claims.items()):
+        cog.outl(f"| {_code(names)} | {_escaped(claim)} |")
     cog.outl("")
 
 
@@ -165,8 +159,8 @@ def api(*names: str) -> None:
         entries = _entries(_section(described, "Parameters"))
         if entries:
             cog.outl("\n| parameter | |\n|---|---|")
-        for names, _, meaning in entries:
-            cog.outl(f"| {_code(names)} | {_escaped(_short(meaning))} |")
+        for parameters, _, meaning in entries:
+            cog.outl(f"| {_code(parameters)} | {_escaped(_short(meaning))} |")
         if examples := _section(described, "Examples"):
             fenced("pycon", examples)
     cog.outl("")
@@ -224,19 +218,19 @@ def generators() -> None:
 
 
 def _density(text: str) -> str:
-    """Return the summary of a generator, its formulas, and the sentences about the best score and error rates."""
+    """Return the summary of a generator, its formulas, and the sentences about densities, the best score and errors."""
     summary, *paragraphs = re.split(r"\n\n(?! )", text.strip())
-    kept = [one if "::\n" in one else _error_rates(one) for one in paragraphs]
+    kept = [one if "::\n" in one else _main_sentences(one) for one in paragraphs]
     return "\n\n".join([summary, *(list(filter(None, kept)) or paragraphs)]) + "\n\n"
 
 
-def _error_rates(paragraph: str) -> str:
-    subject = r"\b(misses|errs|best score|best classifier)\b"
+def _main_sentences(paragraph: str) -> str:
+    subject = r"\b(misses|errs|best score|best classifier)\b|N\(0"
     return textwrap.fill(" ".join(one for one in _sentences(paragraph) if re.search(subject, one)), 120)
 
 
 def _sentences(text: str) -> list[str]:
-    return re.split(r"(?<=\.) (?=[A-Z])", " ".join(text.split()))
+    return re.split(r"(?<=\.) (?=[A-Z`])", " ".join(text.split()))
 
 
 def _markdown(docstring: str) -> str:

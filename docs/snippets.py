@@ -175,14 +175,6 @@ def overhead() -> None:
     cog.outl("")
 
 
-def references() -> None:
-    """Write the reference of each solver."""
-    cog.outl("\n| solver | reference |\n|---|---|")
-    for name, solver in sorted(registry.installed().solvers.items()):
-        cog.outl(f"| [`{name}`]({name.replace('_', '-')}.md) | {solver.reference} |")
-    cog.outl("")
-
-
 def citation() -> None:
     """Write CITATION.cff as BibTeX."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
