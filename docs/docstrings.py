@@ -9,6 +9,7 @@ import json
 import operator
 import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +41,14 @@ def hooks() -> None:
 
 
 def checks() -> None:
-    """Write the names and claims of the checks of solvers, data sets and metrics."""
-    found = registry.installed()
-    every = {
-        "solver": [check for name in found.solvers for check in testing.check_solver(name)],
-        "data set": [check for name in found.datasets for check in testing.check_dataset(name)],
-        "metric": [check for name in found.metrics for check in testing.check_metric(name)],
-    }
-    for kind, shipped in every.items():
-        cog.outl(f"\n| check of a {kind} | |\n|---|---|")
-        for name, claim in sorted({check.name: check.claim for check in shipped}.items()):
-            cog.outl(f"| `{name}` | {_escaped(claim)} |")
+    """Write the names and claims of the checks of solvers."""
+    claims: dict[str, set[str]] = {}
+    for solver in registry.installed().solvers:
+        for check in testing.check_solver(solver):
+            claims.setdefault(check.claim, set()).add(check.name)
+    cog.outl("\n| check of a solver | |\n|---|---|")
+    for names, claim in sorted((", ".join(sorted(names)), claim) for claim, names in claims.items()):
+        cog.outl(f"| {_code(names)} | {_escaped(claim)} |")
     cog.outl("")
 
 
@@ -98,7 +96,7 @@ def _command_line(name: str) -> tuple[Path, dict[str, Any]]:
 def _short(meaning: str) -> str:
     """Return the first sentence of a description, and the one about the default."""
     first, *others = _sentences(meaning)
-    return " ".join([first, *(one for one in others if one.startswith("Default:"))])
+    return " ".join([first, *(one for one in others if one.startswith(("Default:", "By default")))])
 
 
 def _choices(kind: str) -> str:
@@ -151,19 +149,18 @@ def _variants(name: str, folder: Path) -> None:
 
 
 def api(*names: str) -> None:
-    """Write the docstrings of objects named "module:name" or "module:Class.method"."""
+    """Write signature, summary, parameters and examples of objects named "module:name" or "module:Class.method"."""
     for name in names:
         module, _, path = name.partition(":")
         described = operator.attrgetter(path)(importlib.import_module(module))
         cog.outl(f"\n### {module}.{path}")
         fenced("text", path + _signature(described))
-        cog.outl(_markdown(_section(described, "") + "\n").rstrip())
-        _table("parameter", _section(described, "Parameters"))
-        for heading in ("Returns", "Raises"):
-            if entries := _section(described, heading):
-                cog.outl(f"\n{heading}:\n")
-                for kind, meaning in re.findall(r"^(\w.*)\n((?:    .*\n?)+)", entries, re.MULTILINE):
-                    cog.outl(f"- `{kind}`: {_plain(' '.join(meaning.split()))}")
+        cog.outl(_plain(_section(described, "").partition("\n\n")[0].strip()))
+        entries = _entries(_section(described, "Parameters"))
+        if entries:
+            cog.outl("\n| parameter | |\n|---|---|")
+        for parameters, _, meaning in entries:
+            cog.outl(f"| {_code(parameters)} | {_escaped(_short(meaning))} |")
         if examples := _section(described, "Examples"):
             fenced("pycon", examples)
     cog.outl("")
@@ -192,7 +189,7 @@ def descriptions() -> None:
         contracts.Metric,
     ):
         cog.outl(f"\n### {description.__name__}")
-        _fields(description)
+        _fields(description, _short)
     cog.outl("")
 
 
@@ -210,26 +207,30 @@ def generators() -> None:
         loader = contracts.resolve(dataset.load)
         cog.outl(f"\n### {name}\n")
         cog.outl(_markdown(_density(_section(loader, ""))).rstrip())
-        cog.outl(f"\nReference: {dataset.citation}.")
         defaults = (f"{one.name}={_word(one.default)}" for one in inspect.signature(loader).parameters.values())
         cog.outl(f"\nDefaults: `{' '.join(defaults)}`.")
         own = [entry for entry in _entries(_section(loader, "Parameters")) if entry[0] not in COMMON_FIELDS]
         if own:
             cog.outl("\n| setting | |\n|---|---|")
         for names, _, meaning in own:
-            cog.outl(f"| {_code(names)} | {_escaped(meaning)} |")
+            cog.outl(f"| {_code(names)} | {_escaped(_short(meaning))} |")
     cog.outl("")
 
 
 def _density(text: str) -> str:
-    """Return the summary of a generator and the paragraphs with formulas or error rates."""
+    """Return the summary of a generator, its formulas, and the sentences about densities, the best score and errors."""
     summary, *paragraphs = re.split(r"\n\n(?! )", text.strip())
-    kept = [one for one in paragraphs if re.search(r"::\n| miss| err", one)]
-    return "\n\n".join([summary, *(kept or paragraphs)]) + "\n\n"
+    kept = [one if "::\n" in one else _main_sentences(one) for one in paragraphs]
+    return "\n\n".join([summary, *(list(filter(None, kept)) or paragraphs)]) + "\n\n"
+
+
+def _main_sentences(paragraph: str) -> str:
+    subject = r"\b(misses|errs|best score|best classifier)\b|N\(0"
+    return textwrap.fill(" ".join(one for one in _sentences(paragraph) if re.search(subject, one)), 120)
 
 
 def _sentences(text: str) -> list[str]:
-    return re.split(r"(?<=\.) (?=[A-Z])", text)
+    return re.split(r"(?<=\.) (?=[A-Z`])", " ".join(text.split()))
 
 
 def _markdown(docstring: str) -> str:
@@ -242,17 +243,11 @@ def _markdown(docstring: str) -> str:
     return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, _plain(docstring), flags=re.MULTILINE)
 
 
-def _fields(described: Any) -> None:
-    _table("field", _section(described, "Parameters"))
-
-
-def _table(first: str, entries: str) -> None:
-    """Write a table of the entries of a docstring: names, type, meaning."""
-    found = _entries(entries)
-    if found:
-        cog.outl(f"\n| {first} | type | |\n|---|---|---|")
-    for names, kind, meaning in found:
-        cog.outl(f"| {_code(names)} | {_escaped(kind)} | {_escaped(meaning)} |")
+def _fields(described: Any, shorten: Callable[[str], str] = str) -> None:
+    """Write a table of the fields of a class or the parameters of a function: names, type, meaning."""
+    cog.outl("\n| field | type | |\n|---|---|---|")
+    for names, kind, meaning in _entries(_section(described, "Parameters")):
+        cog.outl(f"| {_code(names)} | {_escaped(kind)} | {_escaped(shorten(meaning))} |")
 
 
 def _entries(section: str) -> list[tuple[str, str, str]]:

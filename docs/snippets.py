@@ -175,14 +175,6 @@ def overhead() -> None:
     cog.outl("")
 
 
-def references() -> None:
-    """Write the reference of each solver."""
-    cog.outl("\n| solver | reference |\n|---|---|")
-    for name, solver in sorted(registry.installed().solvers.items()):
-        cog.outl(f"| [`{name}`]({name.replace('_', '-')}.md) | {solver.reference} |")
-    cog.outl("")
-
-
 def citation() -> None:
     """Write CITATION.cff as BibTeX."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -192,10 +184,10 @@ def citation() -> None:
 
 
 def datasets() -> None:
-    """Write size, positive class and licence of each data set."""
-    cog.outl("\n| data set | size | positive class | licence |\n|---|---|---|---|")
+    """Write size and positive class of each data set."""
+    cog.outl("\n| data set | size | positive class |\n|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
-        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive} | {dataset.licence} |")
+        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive.partition('; negative')[0]} |")
     cog.outl("")
 
 

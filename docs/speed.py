@@ -59,8 +59,8 @@ def _row(*cells: str) -> str:
 
 
 def suite() -> str:
-    """Return the asv benchmarks as a Markdown table: sizes, what bounds them and their quality."""
-    lines = ["\n| benchmark | n | what bounds it | quality |", "|---|---|---|---|"]
+    """Return the asv benchmarks as a Markdown table: sizes and quality."""
+    lines = ["\n| benchmark | n | quality |", "|---|---|---|"]
     for file in sorted(SUITE.glob("*.py")):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and node.name != "Benchmark":
@@ -76,8 +76,7 @@ def _benchmark(module: str, node: ast.ClassDef) -> str:
     }
     sizes = ", ".join(f"{int(n):,}" for n in re.findall(r"\d+", assigned.get("params", ""))[:3])
     quality = assigned.get("unit", "").strip("'")
-    bound = " ".join((ast.get_docstring(node) or "").split())
-    return _row(f"`{module}.{node.name}`", sizes or "as above", bound, quality or "as above")
+    return _row(f"`{module}.{node.name}`", sizes or "as above", quality or "as above")
 
 
 def asv_output(name: str) -> str:
