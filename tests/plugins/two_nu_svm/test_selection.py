@@ -14,7 +14,6 @@ from sklearn.svm import NuSVC
 from npbench.evaluation.splits import leave_one_out
 from npbench.problem import NeymanPearson
 from npbench.records.store import RecordStore
-from npbench.registry import installed
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.selection import select
 
@@ -181,9 +180,3 @@ def test_an_infeasible_nu_is_refused_before_any_work():
     )
     assert run.returncode == 2
     assert "nu_pos=1.5 is infeasible: no weights satisfy the bounds. It must be in ]0, 1]." in run.stderr
-
-
-def test_the_solver_is_described():
-    solver = installed().solver("two_nu_svm")
-    assert solver.solves == ("np",)
-    assert solver.select == "npbench_two_nu_svm.selection:select"
