@@ -19,16 +19,18 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
 ]
 
-TRANSFORMERS = [GeneScore(), GeneScore(n_features_to_select=1), AnscombeTransform(), AnscombeTransform(psi=2)]
+# The first settings of a solver run in every suite; other code paths share most of these checks with them.
+FIRST = {name: several[:1] for name, several in VARIANTS.items()}
+FURTHER = {name: several[1:] + SLOW_VARIANTS.get(name, []) for name, several in VARIANTS.items()}
 
 
-@parametrize_with_checks(estimators(VARIANTS) + TRANSFORMERS)
+@parametrize_with_checks([*estimators(FIRST), GeneScore(), AnscombeTransform()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks(estimators(SLOW_VARIANTS))
+@pytest.mark.slow  # minutes together
+@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1), AnscombeTransform(psi=2)])
 def test_scikit_learn_conventions_of_further_variants(estimator, check):
     check(estimator)
 
