@@ -165,14 +165,6 @@ def test_balanced_draws_solve_the_same_problem():
     assert models[0].multiplier_ == pytest.approx(models[1].multiplier_, rel=0.3)
 
 
-@pytest.mark.parametrize("make", BOTH)
-def test_warning_names_the_missed_tolerances(make):
-    with pytest.warns(ConvergenceWarning, match="After 2 epochs .*gamma_0"):
-        model = make(**{LEVEL[make]: 0.001}, max_iter=2, warm_up=2, random_state=0).fit(X, Y)
-    assert not model.converged_
-    assert model.status_ == "max_iter"
-
-
 @quiet
 def test_hopeless_constraints_end_capped_or_empty():
     same = np.ones((200, 2))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, linprog
 from sklearn.exceptions import ConvergenceWarning
 
-import npbench
 from npbench_asvm.estimator import AsymmetricSVM
 from npbench_asvm.risk import AsymmetricMargin
 
@@ -165,10 +164,3 @@ def test_extreme_inputs_have_a_certificate(case, weights):
 def test_mu_plus_tau_above_one_is_refused(mu, tau):
     with pytest.raises(ValueError, match=r"mu \+ tau must be at most 1"):
         AsymmetricSVM(mu=mu, tau=tau).fit(X, Y)
-
-
-def test_the_solver_is_found_and_ranks():
-    model = npbench.solver("asvm", mu=0.1, tau=0.1).fit(X, Y)
-    Z, y = sample(2000, seed=1)
-    f = model.decision_function(Z)
-    assert np.mean(f[y > 0][:, None] > f[y < 0][None]) > 0.95

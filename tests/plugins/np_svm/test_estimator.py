@@ -135,12 +135,6 @@ def test_constant_features_warn(kernel, value):
     assert model.surrogate_rates_[1] <= 0.05
 
 
-def test_unconverged_fit_warns_with_the_rate():
-    with pytest.warns(ConvergenceWarning, match=r"max_iter convex .* P_fa=[\d.]+ .*bound: 0.05\)"):
-        model = NPSVM(max_iter=1).fit(X, Y)
-    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
-
-
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     inner = smo.solve
