@@ -81,9 +81,9 @@ def test_missing_methods_are_named():
     class Nothing(BinaryClassifier):
         """Neither fits nor scores."""
 
-    with pytest.raises(NotImplementedError, match="Nothing has neither _fit"):
+    with pytest.raises(TypeError, match="Nothing must define _fit"):
         Nothing().fit(X, Y)
-    with pytest.raises(NotImplementedError, match="Nothing has neither _scores"):
+    with pytest.raises(TypeError, match="Nothing must define _scores"):
         Nothing()._scores(X)
 
 
