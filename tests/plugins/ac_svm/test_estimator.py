@@ -89,15 +89,10 @@ def test_costs_trade_misses_for_false_alarms(kernel):
 @pytest.mark.parametrize(("kernel", "solver", "max_iter"), [("rbf", "LIBSVM", 5), ("linear", "LIBLINEAR", 1)])
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, cache_size):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
+    model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
+    with pytest.warns(ConvergenceWarning, match=f"{solver}.*max_iter={max_iter}") as caught:
         model.fit(X, Y)
-    (warning,) = caught
-    assert warning.category is ConvergenceWarning
-    text = f"{solver} stopped after max_iter={max_iter} .* tol=1e-09, at C_pos=100 and C_neg=30. Scale the features"
-    with pytest.warns(ConvergenceWarning, match=text):
-        model.fit(X, Y)
+    assert len(caught) == 1
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", max_iter)
 
 
