@@ -99,7 +99,7 @@ def test_it_works_in_a_grid_search_by_the_validation_loss():
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_a_tiny_cache_gives_the_same_classifier(kernel, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK", 40)
+    monkeypatch.setattr(smo, "BLOCK_SIZE", 40)
     whole, tiny = (NPSVM(kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
     np.testing.assert_allclose(scores(tiny), scores(whole), atol=1e-4)
 

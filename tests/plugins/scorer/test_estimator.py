@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -381,13 +380,3 @@ def test_command_line_compares_variants():
     assert done.returncode == 0, done.stderr
     for expected in ("LinearSVC", "LogisticRegression", "chosen C", "1/1"):
         assert expected in done.stdout
-
-
-def test_command_line_reports_a_fault_in_one_line():
-    done = run("solver=random_forest", "solver.params.n_estimator=5")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(
-        "npbench: solver=scorer: Unknown parameter of RandomForestClassifier, 'n_estimator': did you"
-    )
-    assert not Path("results").exists()
