@@ -4,13 +4,13 @@ import inspect
 import re
 
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench import registry
 from npbench.contracts import resolve
 from npbench_splitting.counts import AnscombeTransform
 from npbench_splitting.genes import GeneScore
+from solver_variants import SLOW_VARIANTS, VARIANTS, estimators
 
 # The checks fit tiny and degenerate samples.
 pytestmark = [
@@ -19,85 +19,18 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
 ]
 
-SEVERAL_NU = [0.2, 0.6, 1.0]
-
-# Small settings, one for each code path through fit and decision_function that checks can tell from the others.
-VARIANTS = {
-    "ac_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}],
-    "asvm": [{"mu": 0.1, "tau": 0.3}],
-    "auc_svm": [{}],
-    "gen": [{}, {"kernel": "linear", "rho": 0.3}],  # a smaller rho misses more positives than the checks allow
-    "greedy_pauc": [{"n_intervals": 10}],
-    "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}],
-    "pauc_boost": [{"max_iter": 30}],
-    "pauc_dc": [{"fpr_range": (0.1, 0.5), "C": 100.0}, {"fpr_range": (0.2, 0.6), "n_components": 8}],
-    "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],
-    "q_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
-    "q_svm": [{}],
-    "scorer": [
-        {"threshold": "zero"},
-        {"q": 0.1},
-        {"n_splits": 2, "rho": 0.2},
-        {"estimator": LogisticRegression(), "params": {"C": 0.5}},
-    ],
-    "sgd": [{"loss": "ramp", "average": False}, {"sampling": "balanced", "max_iter": 5}],
-    "sgd_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
-    "splitting": [
-        {"max_norm": 10.0, "keep": "iterates"},
-        {"accelerate": "nesterov", "tol": 1e-3, "loss": "matsusita"},
-        {"n_features_to_select": 2, "warm_start": True},
-    ],
-    "svm_path": [
-        {"n_asymmetries": 9, "cv": 3, "total": 0.5, "rho": 0.1, "kernel": "rbf"},
-        {"classifier": "one", "total": 1.0, "kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0},
-    ],
-    "svm_perf": [{}],
-    "two_nu_svm": [
-        {"strategy": "wgs", "nu_pos": SEVERAL_NU, "nu_neg": SEVERAL_NU, "gamma": [0.1, "scale"], "cv": 2},
-        {"strategy": "bbs", "kernel": "linear", "nu_pos": 0.5, "nu_neg": 0.5},
-    ],
-    "uzawa": [{"kernel": "linear", "update": "gradient", "nu": 1.0}],
-}
-
-# Further code paths that take minutes together, or differ from the ones above only in numerics tested elsewhere.
-SLOW_VARIANTS = {
-    "ac_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
-    "asvm": [{}],
-    "auc_svm": [{"n_components": 10}],
-    "gen": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}, {"bound": "gaussian"}],
-    "np_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
-    "pauc_dc": [{}],
-    "pauc_struct": [{"fpr_range": (0.1, 0.5), "C": 100.0}],
-    "q_svm": [{"kernel": "linear", "q": 0.1}],
-    "scorer": [
-        {},
-        {"threshold": "umbrella", "rho": 0.1, "delta": 0.9},
-        {"estimator": "sklearn.ensemble.RandomForestClassifier", "params": {"n_estimators": 3}},
-    ],
-    "sgd": [{}],
-    "splitting": [{}],
-    "svm_path": [{"n_asymmetries": 9, "cv": 3, "ratios": (10,)}],  # explores the total cost: 40 s
-    "svm_perf": [{"C": 100.0}],
-    "two_nu_svm": [{}, {"strategy": "bs", "cv": 2}],  # leave-one-out for each nu: 60 s
-    "uzawa": [{}],
-}
-
-TRANSFORMERS = [GeneScore(), GeneScore(n_features_to_select=1), AnscombeTransform(), AnscombeTransform(psi=2)]
+# The first settings of a solver run in every suite; other code paths share most of these checks with them.
+FIRST = {name: several[:1] for name, several in VARIANTS.items()}
+FURTHER = {name: several[1:] + SLOW_VARIANTS.get(name, []) for name, several in VARIANTS.items()}
 
 
-def estimators(variants):
-    """Return an estimator for each variant of each solver."""
-    solvers = registry.installed().solvers
-    return [resolve(solvers[name].estimator)(**params) for name, several in variants.items() for params in several]
-
-
-@parametrize_with_checks(estimators(VARIANTS) + TRANSFORMERS)
+@parametrize_with_checks([*estimators(FIRST), GeneScore(), AnscombeTransform()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks(estimators(SLOW_VARIANTS))
+@pytest.mark.slow  # minutes together
+@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1), AnscombeTransform(psi=2)])
 def test_scikit_learn_conventions_of_further_variants(estimator, check):
     check(estimator)
 

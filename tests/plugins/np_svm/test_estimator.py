@@ -1,19 +1,12 @@
 """The NP-SVM as a scikit-learn estimator: constraint, kernels, inputs and warnings."""
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import make_scorer
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import InvalidParameterError
 
 from npbench.estimators import kernel as kernel_module
 from npbench.numerics import smo
@@ -89,100 +82,6 @@ def test_support_vectors_are_counted_by_class():
     assert np.all(np.diff(model.support_) > 0)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-@pytest.mark.parametrize("gamma", ["scale", 0.3])
-def test_sparse_equals_dense(kernel, storage, gamma):
-    S = X * (np.abs(X) > 0.7)
-    options = {"kernel": kernel, "gamma": gamma, "coef0": 1.0, "tol": 1e-7}
-    sparse, dense = NPSVM(**options).fit(storage(S), Y), NPSVM(**options).fit(S, Y)
-    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-4)
-    np.testing.assert_allclose(scores(sparse, S), scores(dense, storage(S)), atol=1e-4)
-    assert sp.issparse(sparse.support_vectors_)
-    if kernel == "linear":
-        assert isinstance(sparse.coef_, np.ndarray)
-        np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
-
-
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_precomputed_kernel_equals_the_named_one(storage):
-    Z = sample(30, seed=1)[0]
-    direct = NPSVM(gamma=0.4).fit(X, Y)
-    given = NPSVM(kernel="precomputed").fit(storage(rbf_kernel(X, gamma=0.4)), Y)
-    np.testing.assert_allclose(
-        scores(given, storage(rbf_kernel(Z, X, gamma=0.4))), scores(direct, Z), atol=2e-3 * direct.eta
-    )
-    assert given.support_vectors_.shape == (0, 0)
-
-
-def test_precomputed_matrix_must_be_square():
-    with pytest.raises(ValueError, match=r"square Gram matrix.*\(120, 3\)"):
-        NPSVM(kernel="precomputed").fit(X, Y)
-
-
-def test_kernel_function_equals_the_named_one():
-    Z = sample(30, seed=1)[0]
-    given = NPSVM(kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0), tol=1e-7).fit(X, Y)
-    named = NPSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0, tol=1e-7).fit(X, Y)
-    np.testing.assert_allclose(scores(given, Z), scores(named, Z), atol=1e-4)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize(("gamma", "value"), [("scale", 1 / (3 * X.var())), ("auto", 1 / 3)])
-def test_gamma_has_the_names_of_scikit_learn(kernel, gamma, value):
-    named, given = (NPSVM(kernel=kernel, coef0=1.0, gamma=g).fit(X, Y) for g in (gamma, value))
-    np.testing.assert_array_equal(scores(named), scores(given))
-    assert named.gamma == gamma
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[("rho", v) for v in (0.0, 1.0, -0.1, 1.5, np.nan, "0.1", None)],
-        *[
-            (name, v)
-            for name in ("C", "eta", "tol", "cache_size", "gamma", "degree")
-            for v in (0, -1.0, np.nan, np.inf)
-        ],
-        *[(name, v) for name in ("nu", "epsilon") for v in (0.0, -1.0, np.nan, "1")],
-        *[("kernel", v) for v in ("sigmoid", None, 3)],
-        *[("max_iter", v) for v in (0, -5, 2.5)],
-        *[("coef0", v) for v in (np.nan, np.inf, "0")],
-        ("gamma", "large"),
-    ],
-)
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of NPSVM must be"):
-        NPSVM(**{name: value}).fit(X, Y)
-
-
-def test_parameters_can_be_read_and_set():
-    model = NPSVM(rho=0.01, C=3.0)
-    assert model.get_params()["rho"] == 0.01
-    assert set(model.get_params()) == set(NPSVM._parameter_constraints)
-    assert model.set_params(rho=0.2, kernel="linear").rho == 0.2
-    copy = clone(model.fit(X, Y))
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "support_")
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_a_pickled_classifier_decides_the_same(kernel):
-    model = NPSVM(kernel=kernel).fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(scores(again), scores(model))
-    assert again.get_params() == model.get_params()
-
-
-def test_it_works_in_a_pipeline():
-    scale = np.array([1.0, 1024, 1 / 1024])  # powers of two: nothing rounds differently
-    model = make_pipeline(StandardScaler(), NPSVM()).fit(X * scale, Y)
-    alone = NPSVM().fit(StandardScaler().fit_transform(X), Y)
-    np.testing.assert_allclose(
-        model.decision_function(X * scale), scores(alone, StandardScaler().fit_transform(X)), atol=1e-9
-    )
-
-
 def np_score(y, f, rho):
     p_nd, p_fa = np.mean(f[y > 0] <= 0), np.mean(f[y < 0] >= 0)
     return p_nd + max(0.0, p_fa - rho) / rho
@@ -236,12 +135,6 @@ def test_constant_features_warn(kernel, value):
     assert model.surrogate_rates_[1] <= 0.05
 
 
-def test_unconverged_fit_warns_with_the_rate():
-    with pytest.warns(ConvergenceWarning, match=r"max_iter convex .* P_fa=[\d.]+ .*bound: 0.05\)"):
-        model = NPSVM(max_iter=1).fit(X, Y)
-    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
-
-
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     inner = smo.solve
@@ -250,19 +143,6 @@ def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="tol=1e-09"):
         model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
     assert (model.converged_, model.status_) == (False, "imprecise")
-
-
-@pytest.mark.parametrize(
-    ("kernel", "scale"), [("linear", 1e200), ("rbf", 1e200), ("poly", 1e120)], ids=["linear", "rbf", "poly"]
-)
-def test_overflowing_features_are_refused(kernel, scale):
-    with pytest.raises(ValueError, match="too large"):
-        NPSVM(kernel=kernel, gamma=1.0).fit(scale * X, Y)
-
-
-def test_three_classes_are_refused():
-    with pytest.raises(ValueError, match="binary"):
-        NPSVM().fit(X, np.arange(120) % 3)
 
 
 def test_scores_are_computed_in_blocks(monkeypatch):

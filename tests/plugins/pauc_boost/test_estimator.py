@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import InvalidParameterError
 
-import npbench
 from npbench.numerics.pauc_metrics import pairwise
 from npbench_pauc_boost.estimator import PAUCBoost
 from npbench_pauc_boost.smooth import SmoothArea, range_weights
@@ -117,14 +115,6 @@ def test_scores_and_trace_are_those_of_the_stumps():
     assert 0.05 <= np.mean(model.predict(X)[Y < 0] > 0) <= 0.3
 
 
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_equals_dense(storage):
-    S = X * (np.abs(X) > 0.7)
-    sparse, dense = (PAUCBoost(fpr_range=RANGE, max_iter=10).fit(Z, Y) for Z in (storage(S), S))
-    np.testing.assert_array_equal(sparse.weights_, dense.weights_)
-    np.testing.assert_array_equal(sparse.decision_function(S), dense.decision_function(storage(S)))
-
-
 def test_monotone_changes_of_features_do_not_matter():
     one, other = (PAUCBoost(fpr_range=RANGE, max_iter=10).fit(Z, Y) for Z in (X, np.exp(3 * X)))
     np.testing.assert_array_equal(one.weights_, other.weights_)
@@ -159,23 +149,3 @@ def test_separated_classes_end_at_the_maximum():
     model = PAUCBoost(fpr_range=(0.0, 0.1), max_iter=200).fit(Z, Y)
     assert (model.status_, model.converged_) == ("maximum", True)
     assert model.objective_ == pytest.approx(1.0, abs=1e-6)
-
-
-def test_range_without_negatives_is_refused():
-    with pytest.raises(ValueError, match="fpr_range"):
-        PAUCBoost(fpr_range=(0.0, 0.001)).fit(X, Y)
-
-
-def test_invalid_range_is_refused():
-    with pytest.raises(ValueError, match=r"^fpr_range is"):
-        PAUCBoost(fpr_range=(0.2, 0.1)).fit(X, Y)
-
-
-@pytest.mark.parametrize(("name", "value"), [("max_iter", 0), ("max_iter", 1.5), ("fpr_range", 0.1)])
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of PAUCBoost must be"):
-        PAUCBoost(**{name: value}).fit(X, Y)
-
-
-def test_the_solver_is_found():
-    assert npbench.solver("pauc_boost", fpr_range=(0.0, 0.1)).get_params() == {"fpr_range": (0.0, 0.1), "max_iter": 100}

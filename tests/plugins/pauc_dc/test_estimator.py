@@ -1,6 +1,5 @@
 """DC programming for the partial AUC: the difference, descent, the certificate at its end."""
 
-import pickle
 import warnings
 from itertools import pairwise as neighbours
 
@@ -11,7 +10,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import InvalidParameterError
 
 import npbench
 from npbench.numerics.pauc_metrics import pairwise
@@ -164,34 +162,6 @@ def test_start_is_scaled_to_its_least_objective():
     best = scaled(X, risk, 50.0, 1e-2 * w)
     np.testing.assert_allclose(best / np.linalg.norm(best), w / np.linalg.norm(w))
     assert objective(best) <= min(objective(t * w) for t in np.geomspace(1e-2, 5.0, 40)) * 1.02
-
-
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
-def test_sparse_samples_give_a_classifier_as_good(storage):
-    S = X * (np.abs(X) > 0.7)
-    sparse, dense = (PAUCDC(fpr_range=SPAN, C=10.0).fit(Z, Y) for Z in (storage(S), S))
-    assert sparse.objective_ == pytest.approx(dense.objective_, rel=0.02)
-    np.testing.assert_array_equal(dense.coef_, PAUCDC(fpr_range=SPAN, C=10.0).fit(S.copy(), Y).coef_)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("C", 0), ("tol", -1.0), ("max_iter", 0), ("gamma", 0), ("fpr_range", None)]
-)
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of PAUCDC must be"):
-        PAUCDC(**{name: value}).fit(X, Y)
-
-
-def test_a_pickled_classifier_decides_the_same():
-    model = PAUCDC(fpr_range=SPAN).fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-
-
-def test_unconverged_fit_warns_with_advice():
-    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
-        model = PAUCDC(fpr_range=SPAN, C=100.0, max_iter=1).fit(X, Y)
-    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
 
 
 @pytest.mark.parametrize(

@@ -94,14 +94,6 @@ def test_matsusita_keeps_its_digits_for_large_margins(t):
     assert LOSSES["matsusita"].value(np.array([t])) == pytest.approx(float((root - exact) / 2), rel=1e-13)
 
 
-@given(st.integers(1, 4), st.integers(1, 4))
-def test_shapes_are_kept(rows, columns):
-    scores = np.linspace(-3, 3, rows * columns).reshape(rows, columns)
-    for loss in LOSSES.values():
-        for function in (loss.value, loss.derivative, loss.second_derivative, loss.posterior):
-            np.testing.assert_array_equal(function(scores).ravel(), function(scores.ravel()))
-
-
 @given(margins, margins)
 def test_secant_parabola_is_above_the_loss(t, other):
     at, elsewhere = np.array([t]), np.array([other])

@@ -1,13 +1,8 @@
 """The SVM path as a scikit-learn estimator: what is chosen, what is fitted, and how it runs as a solver."""
 
-import pickle
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import InvalidParameterError
 
 from npbench.numerics.rates import rates
 from npbench.problem import Cost, NeymanPearson
@@ -137,33 +132,6 @@ def test_lines_beside_the_explored_one_compete():
     assert {stage.total for stage in alone.trace_} == {main}
 
 
-def test_seed_decides():
-    first, again = (SVMPath(rho=0.1, total=0.5, **FAST).fit(X, Y) for _ in range(2))
-    np.testing.assert_array_equal(scores(first), scores(again))
-    others = {SVMPath(rho=0.1, total=0.5, **{**FAST, "random_state": seed}).fit(X, Y).shift_ for seed in range(4)}
-    assert len(others) > 1
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
-def test_sparse_equals_dense(kernel, storage):
-    S = X * (np.abs(X) > 0.7)
-    sparse, dense = (SVMPath(kernel=kernel, rho=0.1, total=0.5, **FAST).fit(T, Y) for T in (storage(S), S))
-    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-7)
-    for one, other in zip(sparse.staged_decision_function(storage(S)), dense.staged_decision_function(S), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-7)
-
-
-def test_precomputed_kernel_equals_the_named_one():
-    options = {"rho": 0.1, "total": 2.0, **FAST}
-    direct = SVMPath(kernel="rbf", gamma=0.4, **options).fit(X, Y)
-    given = SVMPath(kernel="precomputed", **options).fit(rbf_kernel(X, gamma=0.4), Y)
-    new = rbf_kernel(Z, X, gamma=0.4)
-    np.testing.assert_allclose(scores(given, new), scores(direct, Z), atol=1e-7)
-    for one, other in zip(given.staged_decision_function(new), direct.staged_decision_function(Z), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-7)
-
-
 def test_more_features_than_samples_will_do():
     rng = np.random.default_rng(0)
     S, y = rng.normal(size=(40, 500)), np.repeat([1, -1], 20)
@@ -172,41 +140,11 @@ def test_more_features_than_samples_will_do():
     np.testing.assert_allclose(list(model.staged_decision_function(S))[2], scores(model, S), atol=1e-9)
 
 
-def test_larger_of_any_two_labels_is_positive():
-    named = np.array(["no", "yes"])[(Y > 0).astype(int)]
-    model, plain = (SVMPath(total=1.0, asymmetry=0.3, **FAST).fit(X, labels) for labels in (named, Y))
-    np.testing.assert_array_equal(scores(model), scores(plain))
-    np.testing.assert_array_equal(model.predict(X), np.array(["no", "yes"])[(scores(plain) > 0).astype(int)])
-
-
-def test_a_pickled_classifier_scores_the_same():
-    model = SVMPath(total=1.0, kernel="rbf", **FAST).fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(scores(again), scores(model))
-    np.testing.assert_array_equal(list(again.staged_decision_function(Z)), list(model.staged_decision_function(Z)))
-
-
 def test_given_folds_are_used():
     halves = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
     model = SVMPath(rho=0.1, total=0.5, cv=halves, **FAST).fit(X, Y)
     search = SVMPath(rho=0.1, total=0.5, **FAST).choose(X, Y.astype(float), halves)
     assert model.trace_ == search.stages
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[(name, v) for name in ("asymmetry", "rho", "train_asymmetry") for v in (0.0, 1.0, np.nan, "0.1")],
-        *[("total", v) for v in (0, -1.0, np.inf)],
-        *[("n_asymmetries", v) for v in (0, 2.5)],
-        ("classifier", "both"),
-        ("stages", "all"),
-        ("shift", np.inf),
-    ],
-)
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of SVMPath must be"):
-        SVMPath(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,16 @@
 """The 2nu-SVM as a scikit-learn estimator: fits against LIBSVM, searches and warnings."""
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import sklearn.model_selection
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import NuSVC
-from sklearn.utils._param_validation import InvalidParameterError
 
 from npbench.evaluation.splits import leave_one_out
 from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
@@ -179,81 +173,6 @@ def test_default_grid_is_twentieths():
     assert not np.isnan(surface.p_fa[9]).any()
     assert not np.isnan(surface.p_fa[:, 9]).any()
     assert surface.nu_pos[9] == 0.5
-
-
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (1, 2), (3.0, 7.0), (False, True)])
-def test_larger_of_any_two_labels_is_positive(labels):
-    y = np.array(labels)[(Y > 0).astype(int)]
-    model, plain = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE).fit(X, labelled) for labelled in (y, Y))
-    np.testing.assert_array_equal(model.classes_, labels)
-    np.testing.assert_array_equal(scores(model), scores(plain))
-    np.testing.assert_array_equal(model.predict(X), np.array(labels)[(scores(plain) > 0).astype(int)])
-    per_class = [np.sum(y[model.support_] == label) for label in labels]
-    np.testing.assert_array_equal(model.n_support_, per_class)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-@pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
-def test_sparse_equals_dense(kernel, storage):
-    S = X * (np.abs(X) > 0.7)
-    options = {"kernel": kernel, "coef0": 1.0, "nu_pos": [0.6, 0.9], "nu_neg": [0.7, 0.9], "tol": 1e-10}
-    sparse, dense = TwoNuSVM(**options).fit(storage(S), Y), TwoNuSVM(**options).fit(S, Y)
-    assert (sparse.nu_pos_, sparse.nu_neg_) == (dense.nu_pos_, dense.nu_neg_)
-    np.testing.assert_allclose(scores(sparse, storage(S)), scores(dense, S), atol=1e-5 * np.ptp(scores(dense, S)))
-    assert sp.issparse(sparse.support_vectors_)
-
-
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_precomputed_kernel_equals_the_named_one(storage):
-    Z = sample(30, seed=1)[0]
-    direct = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.4).fit(X, Y)
-    given_ = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, kernel="precomputed").fit(storage(rbf_kernel(X, gamma=0.4)), Y)
-    of_new = storage(rbf_kernel(Z, X, gamma=0.4))
-    np.testing.assert_allclose(scores(given_, of_new), scores(direct, Z), atol=1e-6)
-    with pytest.raises(ValueError, match=r"square Gram matrix.*\(60, 3\)"):
-        TwoNuSVM(kernel="precomputed").fit(X, Y)
-
-
-def test_kernel_function_equals_the_named_one():
-    given_ = TwoNuSVM(kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0), nu_neg=FIVE)
-    named = TwoNuSVM(kernel="poly", degree=2, gamma=0.5, coef0=1.0, nu_neg=FIVE)
-    np.testing.assert_allclose(scores(given_.fit(X, Y)), scores(named.fit(X, Y)), atol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_a_pickled_classifier_decides_the_same(kernel):
-    model = TwoNuSVM(kernel=kernel, nu_pos=[0.7, 0.9], nu_neg=[0.7, 0.9]).fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(scores(again), scores(model))
-    assert again.trace_ == model.trace_
-
-
-def test_it_works_in_a_pipeline_and_can_be_cloned():
-    model = make_pipeline(StandardScaler(), TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.5)).fit(X * [1, 1024, 0.5], Y)
-    alone = TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, gamma=0.5).fit(StandardScaler().fit_transform(X), Y)
-    np.testing.assert_allclose(
-        model.decision_function(X * [1, 1024, 0.5]), scores(alone, StandardScaler().fit_transform(X)), atol=1e-9
-    )
-    copy = clone(alone)
-    assert copy.get_params() == alone.get_params()
-    assert not hasattr(copy, "support_")
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[("rho", v) for v in (0.0, 1.0, -0.1, np.nan, "0.1", None)],
-        *[(name, v) for name in ("tol", "cache_size", "gamma", "degree") for v in (0, -1.0, np.nan)],
-        *[(name, v) for name in ("nu_pos", "nu_neg") for v in (0.0, -1.0, np.nan, "half", [0.5, 0.0], [0.5, "a"])],
-        ("strategy", "grid"),
-        ("gamma", [1.0, -1.0]),
-        ("gamma", ["scale", "large"]),
-        ("cv", 1.5),
-    ],
-)
-def test_invalid_parameter_is_named(name, value):
-    with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of TwoNuSVM must be"):
-        TwoNuSVM(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("value", [1.5, [0.5, 1.5], np.array([1.5])])

@@ -194,13 +194,6 @@ def test_matches_nu_svc_with_sample_weights(caps, name):
     np.testing.assert_allclose(f, K @ x + b, rtol=0, atol=1e-3 * np.abs(f).max())
 
 
-def test_class_weight_has_no_effect_on_nu_svc():
-    """Document that class_weight does not make NuSVC a 2nu-SVM; sample weights do, as above."""
-    X, y = sample(40, 70)
-    plain, weighted = NuSVC(nu=0.3), NuSVC(nu=0.3, class_weight={-1: 10.0, 1: 0.1})
-    assert np.array_equal(plain.fit(X, y).decision_function(X), weighted.fit(X, y).decision_function(X))
-
-
 def translated(caps, n_pos, n_neg):
     """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 of the paper's nu."""
     total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg

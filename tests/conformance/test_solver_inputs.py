@@ -1,0 +1,142 @@
+"""Labels, sparse samples, kernels and iteration limits mean the same to every shipped solver."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from npbench import registry
+from npbench.testing.samples import apart
+from solver_variants import VARIANTS, solver
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:The umbrella threshold needs:UserWarning"),
+    pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
+]
+
+RNG = np.random.default_rng(0)
+Y = np.where(np.arange(120) < 48, 1, -1)
+X = RNG.normal(size=(120, 3)) + 0.8 * (Y > 0)[:, None]
+NEW = RNG.normal(size=(40, 3))
+EVERY = [pytest.param(name, params, id=f"{name}-{params}") for name, some in VARIANTS.items() for params in some]
+
+
+def made(name, **params):
+    """Return an unfitted estimator, with a seed if it takes one."""
+    model = solver(name, **params)
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=0)
+    return model
+
+
+def assert_same_scores(one, other):
+    """Equal up to the tolerance of the optimisation."""
+    assert apart(one, other) <= 1e-3
+
+
+@pytest.mark.parametrize(("name", "params"), EVERY)
+def test_larger_of_any_two_labels_is_positive(name, params):
+    expected = made(name, **params).fit(X, Y).decision_function(X)
+    for labels in [(0, 1), (1, 2), (3.0, 7.0), (False, True), ("no", "yes")]:
+        model = made(name, **params).fit(X, np.array(labels)[(Y > 0).astype(int)])
+        np.testing.assert_array_equal(model.classes_, labels)
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+        np.testing.assert_array_equal(model.predict(X), np.array(labels)[(expected > 0).astype(int)])
+
+
+# Close to the optimum, rounding of sparse products does not show.
+PRECISE = {
+    **{name: {"tol": 1e-8} for name in ("asvm", "auc_svm", "np_svm", "pauc_struct", "q_svm", "splitting")},
+    **{name: {"tol": 1e-10} for name in ("svm_perf", "two_nu_svm", "uzawa")},
+    "ac_svm": {"tol": 1e-6, "max_iter": 100_000},
+    "pauc_dc": {"tol": 1e-6},
+}
+
+
+@pytest.mark.parametrize(("name", "params"), EVERY)
+def test_sparse_samples_give_the_scores_of_dense_ones(name, params):
+    make = partial(made, name, **{**PRECISE.get(name, {}), **params})
+    S = X * (np.abs(X) > 0.7)
+    if "sparse" not in registry.installed().solver(name).tags:
+        with pytest.raises(TypeError, match=r"X.toarray\(\)|dense"):
+            make().fit(sp.csr_array(S), Y)
+        return
+    dense = make().fit(S, Y)
+    for storage in (sp.csr_array, sp.csr_matrix, sp.coo_array):
+        sparse = make().fit(storage(S), Y)
+        assert_same_scores(dense.decision_function(S), sparse.decision_function(storage(S)))
+        assert_same_scores(dense.decision_function(storage(S)), sparse.decision_function(S))
+
+
+GRAM = [
+    ("ac_svm", {"C_neg": 3.0, "tol": 1e-6}),
+    ("gen", {"rho": 0.3}),
+    ("np_svm", {"tol": 1e-7}),
+    ("q_svm", {"tol": 1e-7, "q": 0.2}),
+    ("svm_path", {"classifier": "one", "total": 1.0}),
+    ("two_nu_svm", {"nu_pos": [0.6, 0.9], "nu_neg": [0.6, 0.9], "cv": 2, "tol": 1e-9}),
+    ("uzawa", {"tol": 1e-7}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), GRAM)
+def test_kernel_may_be_a_matrix_or_a_function(name, params):
+    named = made(name, kernel="rbf", gamma=0.4, **params).fit(X, Y).decision_function(NEW)
+    K, K_new = rbf_kernel(X, gamma=0.4), rbf_kernel(NEW, X, gamma=0.4)
+    for storage in (np.asarray, sp.csr_array):
+        given = made(name, kernel="precomputed", **params).fit(storage(K), Y)
+        assert_same_scores(named, given.decision_function(storage(K_new)))
+    with pytest.raises(ValueError, match=r"square Gram matrix.*\(120, 3\)"):
+        made(name, kernel="precomputed", **params).fit(X, Y)
+    poly = made(name, kernel="poly", degree=2, gamma=0.5, coef0=1.0, **params).fit(X, Y)
+    function = made(name, kernel=partial(polynomial_kernel, degree=2, gamma=0.5, coef0=1.0), **params).fit(X, Y)
+    assert_same_scores(poly.decision_function(NEW), function.decision_function(NEW))
+
+
+@pytest.mark.parametrize(("name", "params"), GRAM)
+@pytest.mark.parametrize(("gamma", "value"), [("scale", 1 / (3 * X.var())), ("auto", 1 / 3)])
+def test_gamma_has_the_names_of_scikit_learn(name, params, gamma, value):
+    one, other = (made(name, kernel="rbf", gamma=g, **params).fit(X, Y) for g in (gamma, value))
+    np.testing.assert_array_equal(one.decision_function(NEW), other.decision_function(NEW))
+
+
+# pauc_boost stops after max_iter by design.
+LIMITED = [name for name in VARIANTS if "max_iter" in solver(name).get_params(deep=False) and name != "pauc_boost"]
+FAR_FROM_DONE = {"ac_svm": {"tol": 1e-12}, "pauc_dc": {"fpr_range": (0.1, 0.3)}}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_reached_iteration_limit_warns_and_is_flagged(name):
+    model = made(name, max_iter=1, **FAR_FROM_DONE.get(name, {}))
+    with pytest.warns(ConvergenceWarning, match=f"{type(model).__name__}.*max_iter|After 1 epochs"):
+        model.fit(X, Y)
+    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 1)
+
+
+BY_KERNEL = ["gen", "np_svm", "q_svm", "uzawa"]
+OVERFLOWING = [*BY_KERNEL, "pauc_dc", "pauc_struct", "q_nn", "sgd", "sgd_nn", "svm_perf"]
+
+
+@pytest.mark.parametrize("name", OVERFLOWING)
+@pytest.mark.parametrize("scale", [1e160, 1e200])
+def test_overflowing_features_are_refused(name, scale):
+    with pytest.raises(ValueError, match=r"too large|unit variance|overflow"):
+        made(name, **({"kernel": "linear"} if name in BY_KERNEL else {})).fit(scale * X, Y)
+
+
+STOCHASTIC = [name for name in VARIANTS if "stochastic" in registry.installed().solver(name).tags]
+
+
+@pytest.mark.parametrize("name", STOCHASTIC)
+def test_seed_decides(name):
+    differ = []
+    for params in VARIANTS[name]:
+        models = [solver(name, **params, random_state=seed).fit(X, Y) for seed in (1, 1, 2)]
+        one, again, other = (model.decision_function(X) for model in models)
+        np.testing.assert_array_equal(one, again)
+        differ.append(np.any(one != other))
+    assert any(differ)
