@@ -39,7 +39,7 @@ def divisions(split):
     st.integers(0, 5),
 )
 @example(CrossValidation(), [k // 5 for k in range(60)], None, 0, 0)
-def test_no_group_is_on_both_sides_or_a_sentence_says_why_not(protocol, groups, random, seed, repeat):
+def test_no_group_is_on_both_sides_or_the_split_is_refused(protocol, groups, random, seed, repeat):
     y = np.array([1, -1] + [random.choice([1, -1]) if random else (-1) ** (k % 3) for k in range(len(groups) - 2)])
     data = BinaryData.checked(np.zeros((len(y), 1)), y, groups=groups)
     try:
@@ -127,7 +127,7 @@ def test_too_few_groups_are_refused():
         CrossValidation(test_size=0.5, folds=2).split(one_ill, 0, 0)
 
 
-def test_the_hash_tells_every_part_of_a_split():
+def test_the_hash_depends_on_every_part_of_a_split():
     split = CrossValidation().split(patients(), 0, 0)
     moved = [
         dataclasses.replace(split, train=split.train[::-1]),

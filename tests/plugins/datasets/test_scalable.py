@@ -1,4 +1,4 @@
-"""Rows of any number: the same however they are asked for, with documented laws, in bounded memory."""
+"""Rows of any number: independent of chunks, with documented laws, in bounded memory."""
 
 import tracemalloc
 
@@ -152,5 +152,5 @@ def test_few_rows(n_samples, density):
 
 @pytest.mark.parametrize("density", [1.0, 0.1])
 def test_more_rows_than_memory_are_refused(density):
-    with pytest.raises(RequestError, match=r"n_samples is 10000000000000: .* GB, more than there is. Lower it"):
+    with pytest.raises(RequestError, match=r"n_samples is 10000000000000: .* GB, more than the memory"):
         load_scalable(10**13, density=density)
