@@ -168,7 +168,7 @@ def test_divisions_of_benchmarks_mat_reach_the_workers(name, with_benchmarks, tm
         assert split.test_part == "published"
         assert rows_of(data.X[split.train], data.y[split.train]) == rows_of(source.X[rows] * 2 + 1, source.y[rows])
         assert len(split.train) + len(split.test) == data.n_samples
-    with pytest.raises(RequestError, match="There are 100 published divisions"):
+    with pytest.raises(RequestError, match="split 100: there are 100"):
         protocol.split(opened, 3, 100)
 
 
