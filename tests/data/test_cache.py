@@ -326,10 +326,6 @@ def test_opened_arrays_are_read_only_maps_and_rows_are_copies(elsewhere):
             opened.X[0, 0] = 7.0
 
 
-def test_shared_data_pickle_small(elsewhere):
-    assert len(pickle.dumps(share(dense(10_000), elsewhere))) < 1000
-
-
 def test_arrays_are_written_once(elsewhere):
     first = share(dense(), elsewhere)
     before = {path: path.stat().st_mtime_ns for path in Path(first.folder).iterdir()}

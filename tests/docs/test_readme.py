@@ -187,13 +187,6 @@ def test_ci_types_the_commands_that_tests_leave_out():
                     assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
 
 
-def test_readme_starts_and_tests_with_one_line_each():
-    (start,) = below(ROOT / "README.md", "## Start").splitlines()
-    (test,) = below(ROOT / "README.md", "## Test").splitlines()
-    assert start.endswith("-m npbench")
-    assert "-m pytest -n auto" in test
-
-
 def test_generated_parts_are_up_to_date():
     pytest.importorskip("cogapp")
     checked = subprocess.run(
