@@ -92,7 +92,7 @@ EXPECTED = {
 }
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.lists(st.sampled_from(sorted(EXPECTED)), max_size=10), st.integers(1, 3))
 def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
     ended = {}
