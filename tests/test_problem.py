@@ -30,24 +30,11 @@ def test_extreme_shares_are_allowed(value):
     assert NeymanPearson(value).faults() == []
 
 
-@pytest.mark.parametrize(
-    "fpr_range",
-    [
-        (0.1, 0.1),
-        (0.2, 0.1),
-        (-0.1, 0.5),
-        (0, 1.1),
-        (0.1,),
-        (0, 0.1, 0.2),
-        (0, math.nan),
-        ("a", 1),
-        0.1,
-        "ab",
-        None,
-        (0, None),
-    ],
-)
-def test_a_range_of_false_positive_rates_that_is_none_is_refused(fpr_range):
+RANGES = [(0.1, 0.1), (0.2, 0.1), (-0.1, 0.5), (0, 1.1), (0.1,), (0, 0.1, 0.2), (0, math.nan), ("a", 1)]
+
+
+@pytest.mark.parametrize("fpr_range", [*RANGES, 0.1, "ab", None, (0, None)])
+def test_an_invalid_range_of_false_positive_rates_is_refused(fpr_range):
     (fault,) = PartialAUC(fpr_range).faults()
     assert fault.startswith("problem.fpr_range is ")
 

@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from npbench import registry
-from npbench.errors import RequestError
+from npbench.errors import RequestError, unknown_name
 
 GOOD = """
 from npbench import hookimpl
@@ -16,31 +16,25 @@ from npbench.contracts import Dataset
 def npbench_datasets():
     return [Dataset(name="{name}", load="a:b")]
 """
+
+
+def hook(body, arguments="", name="npbench_datasets"):
+    return f"from npbench import hookimpl\n@hookimpl\ndef {name}({arguments}):\n    {body}"
+
+
 BROKEN = {
     "import_fails": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
     "syntax_fails": ("def", "SyntaxError"),
-    "hook_raises": (
-        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    raise OSError('disk gone')",
-        "OSError: disk gone",
-    ),
-    "hook_misspelt": (
-        "from npbench import hookimpl\n@hookimpl\ndef npbench_dataset():\n    return []",
-        "unknown hook 'npbench_dataset'",
-    ),
-    "argument_invented": (
-        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets(config):\n    return []",
-        "config",
-    ),
-    "not_descriptions": (
-        "from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    return ['pima']",
-        "npbench_datasets returned 'pima', which is not a Dataset",
-    ),
+    "hook_raises": (hook("raise OSError('disk gone')"), "OSError: disk gone"),
+    "hook_misspelt": (hook("return []", name="npbench_dataset"), "unknown hook 'npbench_dataset'"),
+    "argument_invented": (hook("return []", "config"), "config"),
+    "not_descriptions": (hook("return ['pima']"), "npbench_datasets returned 'pima', which is not a Dataset"),
     "one_not_a_description": (
         GOOD.format(name="ghost").replace("]", ", None]"),
         "npbench_datasets returned None, which is not a Dataset",
     ),
     "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
-    "not_a_list": ("from npbench import hookimpl\n@hookimpl\ndef npbench_datasets():\n    return 3", "'int'"),
+    "not_a_list": (hook("return 3"), "'int'"),
     "second_hook_raises": (
         GOOD.format(name="ghost") + "\n@hookimpl\ndef npbench_metrics():\n    return 1 / 0",
         "ZeroDivisionError",
@@ -71,7 +65,7 @@ def test_a_broken_plugin_is_set_aside_with_its_reason(plugin, fault):
     assert reason in str(unavailable)
 
 
-def test_an_unknown_name_also_tells_which_plugins_are_unavailable(plugin):
+def test_an_unknown_name_lists_unavailable_plugins(plugin):
     found = registry.load(
         [plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))]
     )
@@ -90,13 +84,10 @@ def test_the_order_of_entry_points_does_not_matter(plugin):
     assert list(registry.load(points).datasets) == list(registry.load(points[::-1]).datasets)
 
 
-def test_provider_of_a_shipped_plugin_is_npbench():
+def test_shipped_plugins_are_available_and_provided_by_npbench():
+    assert registry.installed().unavailable == []
     provider = registry.installed().provider("dataset", "pima")
     assert (provider.module, provider.distribution) == ("npbench_datasets", "npbench")
-
-
-def test_shipped_plugins_are_all_available():
-    assert registry.installed().unavailable == []
 
 
 @pytest.mark.parametrize("kind", ["solver", "dataset", "metric"])
@@ -106,6 +97,11 @@ def test_each_kind_is_looked_up_by_name(kind):
         assert getattr(found, kind)(name) is item
     with pytest.raises(RequestError, match=f"Unknown {kind} 'nothing_like_it'"):
         getattr(found, kind)("nothing_like_it")
+
+
+def test_unknown_names_list_all_or_none():
+    assert "there are: a, b." in unknown_name("metric", "zzz", ["b", "a"])
+    assert "there are: none." in unknown_name("metric", "auc", [])
 
 
 def test_looking_up_imports_no_numerics():
@@ -131,7 +127,7 @@ def test_plugins_can_be_restricted_to_some(plugin, names, datasets):
     assert list(registry.load(registry.wanted(points, names)).datasets) == datasets
 
 
-def test_each_unknown_name_among_the_wanted_is_told(plugin):
+def test_each_unknown_plugin_is_named(plugin):
     with pytest.raises(RequestError) as refused:
         registry.wanted([plugin("npbench_one", GOOD.format(name="one"))], "npbench_on,numpy,npbench_one")
     first, second = refused.value.faults
@@ -151,7 +147,7 @@ def test_a_distribution_stands_for_all_of_its_plugins(install, monkeypatch):
     assert {"guest", "pima"} <= set(registry.installed().datasets)
 
 
-def test_on_the_command_line_twins_and_unknown_plugins_are_one_sentence(install):
+def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install):
     def refused(**environment):
         ended = subprocess.run(
             [sys.executable, "-m", "npbench", "list", "datasets"],

@@ -1,4 +1,7 @@
-"""Benchmarks are collected only when asked for: ``pytest tests/benchmarks --benchmark-only``."""
+"""Benchmarks are collected only when asked for: ``pytest tests/benchmarks --benchmark-only``.
+
+Tests of the asv suite are collected as others are.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,13 @@ class Comparison(NamedTuple):
     quality: str
 
 
+TESTS = ("test_asv_suite.py", "test_slowdown.py")
 COMPARISONS = pytest.StashKey[list[Comparison]]()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return None if config.getoption("benchmark_only", default=False) else True
+    asked = config.getoption("benchmark_only", default=False) or collection_path.name in TESTS
+    return None if asked or collection_path.suffix != ".py" else True
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""A line of costs against the grid of LIBSVM fits that it replaces, and the growth of the cost of a breakpoint.
+"""A line of costs against the grid of LIBSVM fits that it replaces; the asv suite measures how it grows.
 
 Overlapping Gaussians, 30 % positives; with 2 features more samples come and go than with 20.
 """
@@ -75,24 +75,3 @@ def test_line_against_a_grid_of_fits(
         one = fastest(lambda tol=tol: SVC(C=C, gamma=gamma, cache_size=500, tol=tol).fit(X, y))
         with capsys.disabled():
             print(f"  a line with its Gram matrix takes {with_gram / one:.1f} times one fit of SVC at tol {tol:g}")
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_growth(benchmark: Any, capsys: pytest.CaptureFixture[str], kernel: str) -> None:
-    with capsys.disabled():
-        print(f"\n{kernel}, 20 features, C_pos + C_neg = 2")
-    for n in (250, 500, 1000, 2000):
-        X, y, gamma = gaussians(n, 20)
-        path = CostPath.linear(X, y) if kernel == "linear" else CostPath(Kernel("rbf", gamma).between(X, X), y)
-        line = path.line(2.0)
-        free = np.concatenate([stretch.spans[:, 0] for stretch in line.stretches]).astype(float)
-        steps = len(line.costs)
-        row = 20 if kernel == "linear" else free.mean()
-        seconds = fastest(lambda path=path: path.line(2.0))
-        per_step, operations = seconds / steps, np.mean(free**2) + n * row
-        with capsys.disabled():
-            print(
-                f"  n={n}: {seconds:.3f} s, {steps} breakpoints, {free.mean():.0f} free (most {free.max():.0f}), "
-                f"{1e6 * per_step:.0f} us each, {1e9 * per_step / operations:.2f} ns for each of m^2 + n m"
-            )
-    benchmark.pedantic(lambda: path.line(2.0), rounds=2)

@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import npbench
+from benchmarks.asv.problems import box, mixture
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation, Holdout
 from npbench.numerics import smo
@@ -36,27 +37,10 @@ C_OF_ONE = [0.1, 1, 10, 100] if WHOLE else [1, 100]
 WEIGHTS = [1, 10, 100] if WHOLE else [1, 100]
 
 
-def mixture(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return a two-component mixture per class: overlapping and interleaved for d = 2, 30 % positives."""
-    random = np.random.default_rng(seed)
-    y = np.where(random.random(n) < 0.3, 1, -1)
-    side = random.choice([-1, 1], n)
-    X = random.normal(size=(n, d))
-    X[:, 0] += side
-    X[:, 1] += side * y
-    return X, y
-
-
-def dual_problem(y: np.ndarray, C: float, weight: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the box of the SVC with cost C, times ``weight`` for positives."""
-    cost = np.where(y > 0, C * weight, C)
-    return np.where(y > 0, 0.0, -cost), np.where(y > 0, cost, 0.0)
-
-
 def solve(X: np.ndarray, y: np.ndarray, gamma: float, C: float, weight: float, tol: float) -> tuple[float, float]:
     """Solve from scratch, Gram matrix included; return the dual objective and the relative duality gap."""
     gram = Gram(X, Kernel("rbf", gamma), n_threads=blas_threads())
-    lower, upper = dual_problem(y, C, weight)
+    lower, upper = box(y, C, weight)
     x, g = np.zeros(len(y)), y.astype(float)
     smo.solve(gram, lower, upper, x, g, tol)
     objective = 0.5 * float(x @ (y + g))
@@ -66,7 +50,7 @@ def solve(X: np.ndarray, y: np.ndarray, gamma: float, C: float, weight: float, t
 def libsvm_certificate(X: np.ndarray, y: np.ndarray, model: SVC, C: float, weight: float) -> tuple[float, float]:
     x = np.zeros(len(y))
     x[model.support_] = model.dual_coef_[0]
-    lower, upper = dual_problem(y, C, weight)
+    lower, upper = box(y, C, weight)
     x = np.clip(x, lower, upper)
     g = y - Kernel("rbf", model.gamma).between(X, X) @ x
     objective = 0.5 * float(x @ (y + g))

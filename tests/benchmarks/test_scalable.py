@@ -33,40 +33,31 @@ def extra_memory(draw: Callable[[], Any]) -> float:
     return (peak - now) / 1e6
 
 
-def test_dense_rows_against_make_classification(
-    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str]
-) -> None:
-    ours = functools.partial(load_scalable, N, 50)
-    theirs = functools.partial(make_classification, N, 50, n_informative=10, n_redundant=0, random_state=0)
-    side_by_side(
-        ours,
-        theirs,
-        what="drawn rows, dense",
-        size=f"{N} x 50",
-        peer="make_classification",
-        quality="equal number of values",
+def dense(n_features: int, density: float) -> Any:
+    return make_classification(N, n_features, n_informative=10, n_redundant=0, random_state=0)
+
+
+def csr(n_features: int, density: float) -> Any:
+    random = np.random.default_rng(0)
+    return sparse.random_array(
+        (N, n_features), density=density, format="csr", rng=random, data_sampler=random.standard_normal
     )
-    with capsys.disabled():
-        print(f"memory besides the rows, MB: theirs {extra_memory(theirs):.0f}, ours {extra_memory(ours):.1f}")
 
 
-@pytest.mark.parametrize(("n_features", "density"), [(50, 0.1), (1000, 0.01)])
-def test_sparse_rows_against_scipy(
-    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], n_features: int, density: float
+@pytest.mark.parametrize(
+    ("kind", "n_features", "density"), [("dense", 50, 1.0), ("sparse", 50, 0.1), ("sparse", 1000, 0.01)]
+)
+def test_rows_against_those_of_a_library(
+    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], kind: str, n_features: int, density: float
 ) -> None:
-    def theirs() -> Any:
-        random = np.random.default_rng(0)
-        return sparse.random_array(
-            (N, n_features), density=density, format="csr", rng=random, data_sampler=random.standard_normal
-        )
-
     ours = functools.partial(load_scalable, N, n_features, density)
+    theirs = functools.partial(dense if kind == "dense" else csr, n_features, density)
     side_by_side(
         ours,
         theirs,
-        what="drawn rows, sparse",
-        size=f"{N} x {n_features}, density {density}",
-        peer="scipy.sparse.random_array",
+        what=f"drawn rows, {kind}",
+        size=f"{N} x {n_features}" + (f", density {density}" if kind == "sparse" else ""),
+        peer="make_classification" if kind == "dense" else "scipy.sparse.random_array",
         quality="equal number of values",
     )
     with capsys.disabled():

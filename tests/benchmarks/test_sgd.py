@@ -92,21 +92,6 @@ def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> 
     )
 
 
-def test_cost_is_linear_in_nonzeros(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Measure nanoseconds per non-zero, the minimum of five epochs."""
-    sizes = {per_row: text(per_row) for per_row in (25, 50, 100)}
-    cases = [(per_row, 0.05) for per_row in sizes] + [(50, rho) for rho in (0.001, 0.01, 0.5)]
-    lines = []
-    for per_row, rho in cases:
-        X, y = sizes[per_row]
-        model = StochasticNP(rho=rho, random_state=0, max_iter=6).fit(X, y)
-        seconds = np.diff([row.seconds for row in model.trace_]).min()
-        lines.append(f"{X.nnz / len(y):.0f} a row, rho={rho}: {1e9 * seconds / X.nnz:.2f} ns a non-zero")
-    benchmark.pedantic(model.partial_fit, (X, y), rounds=1)
-    with capsys.disabled():
-        print("", *lines, sep="\n")
-
-
 @pytest.mark.parametrize("rho", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("name", [*DATA, "magic", "spambase"])
 def test_objective_after_five_epochs(

@@ -1,4 +1,4 @@
-"""Splitting method at the paper's size: a fit against a conic solver, and a projection step against its products.
+"""Splitting method at the paper's size: a fit against a conic solver.
 
 The conic solver has one ball; NPBENCH_WHOLE_GRID=1 gives it three regions, which keeps it for five minutes.
 """
@@ -6,7 +6,6 @@ The conic solver has one ball; NPBENCH_WHOLE_GRID=1 gives it three regions, whic
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +15,6 @@ import pytest
 
 from npbench import load_dataset
 from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
-from npbench_splitting.numerics.constraints import GroupBound, Region
-from npbench_splitting.numerics.projection import project
 from npbench_splitting.numerics.splitting import Ball, minimise
 
 RADII = [None, 1.0, 3.0] if os.environ.get("NPBENCH_WHOLE_GRID") else [1.0]
@@ -67,28 +64,3 @@ def test_fit_against_a_conic_solver(side_by_side: Callable[..., float], name: An
         rounds=1,
     )
     assert result.objective <= values[0] * (1 + 1e-6) + 1e-6 * loss.at_zero
-
-
-def test_projection_step_against_its_two_products(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    _, X_neg = genes()
-    region = Region(X_neg, LOSSES["logistic"], [GroupBound(np.arange(len(X_neg)), 0.1)])
-    point, u = np.full(X_neg.shape[1], 1e-2), np.ones(len(X_neg))
-
-    def seconds(task: Callable[[], Any], rounds: int = 200) -> float:
-        taken = []
-        for _ in range(rounds):
-            start = time.perf_counter()
-            task()
-            taken.append(time.perf_counter() - start)
-        return min(taken)
-
-    steps = project(point, region, 9).steps
-    ours = seconds(lambda: project(point, region, 9)) / (steps + 0.5)  # the last point's excess is half a step
-    products = seconds(lambda: (X_neg @ point, X_neg.T @ u))
-    benchmark.pedantic(lambda: project(point, region, 9), rounds=20)
-    benchmark.extra_info |= {"in_products": ours / products}
-    with capsys.disabled():
-        print(
-            f"\na step of the projection, 520 x 1000: {1e6 * ours:.0f} us, its products alone {1e6 * products:.0f} us "
-            f"({2 * X_neg.nbytes / products / 1e9:.1f} GB/s), ratio {ours / products:.2f}"
-        )

@@ -108,11 +108,8 @@ def test_an_incomplete_original_is_not_read(folder):
 def test_an_altered_original_is_an_error(folder):
     (folder / "all").mkdir()
     (folder / "all" / "toy.csv").write_text("7,8\n")
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError, match=r"toy\.csv is not the file.*http://127\.0\.0\.1:9/x"):
         load(with_original())
-    (fault,) = caught.value.faults
-    assert "toy.csv is not the file" in fault
-    assert "replace it with the file from http://127.0.0.1:9/x" in fault
 
 
 def test_an_original_is_never_downloaded(monkeypatch):
@@ -120,23 +117,17 @@ def test_an_original_is_never_downloaded(monkeypatch):
     assert load(with_original()).n_samples == 3
 
 
-def test_unknown_parameters_and_missing_files_are_reported_together(folder):
+def test_unknown_parameters_and_missing_files_are_reported_together(folder, monkeypatch):
+    monkeypatch.setattr(sources, "RETRIES", 0)
     (folder / "toy" / "one.csv").unlink()
     (folder / "toy" / "two.csv").write_text("altered")
     with pytest.raises(RequestError) as caught:
         load(toy(), scal=2.0, one=3)
-    starts = [
-        "Unknown parameter of dataset=toy 'scal': did you mean 'scale'?",
-        "Unknown parameter of dataset=toy 'one'",
-    ]
-    ends = ["toy/one.csv is in none of the data folders", f"{folder / 'toy' / 'two.csv'} is not the file"]
+    expected = ["did you mean 'scale'", "'one'", "toy/one.csv is in none", f"{folder / 'toy' / 'two.csv'} is not"]
     assert len(caught.value.faults) == 4
-    for fault, start in zip(caught.value.faults, starts + ends, strict=True):
-        assert fault.startswith(start)
-
-
-def test_a_fault_shared_by_all_files_is_reported_once(monkeypatch):
-    monkeypatch.setenv("NPBENCH_DATA", "/no/such/folder")
+    for fault, words in zip(caught.value.faults, expected, strict=True):
+        assert words in fault
+    monkeypatch.setenv("NPBENCH_DATA", "/no/such/folder")  # a fault that all files share
     with pytest.raises(RequestError) as caught:
         load(toy())
     assert len(caught.value.faults) == 1
@@ -162,24 +153,20 @@ def test_a_failing_loader_is_reported_with_its_files(folder):
 
 
 @pytest.mark.parametrize(
-    ("dataset", "words"),
+    ("dataset", "params", "words"),
     [
-        (generator("no_pair"), "could not be read: its loader 'toy_loaders:no_pair' failed with ValueError"),
-        (generator("too_many"), "failed with ValueError: too many values"),
-        (generator("anything"), "failed with KeyError: 'height'"),
-        (generator("nothing"), "cannot be imported: AttributeError"),
-        (Dataset(name="gen", load="no_such_module:f"), "cannot be imported: ModuleNotFoundError"),
+        (generator("no_pair"), {}, "'toy_loaders:no_pair' failed with ValueError"),
+        (generator("too_many"), {}, "failed with ValueError: too many values"),
+        (generator("anything"), {}, "failed with KeyError: 'height'"),
+        (generator("anything"), {"height": np.inf}, "2 infinite feature values"),
+        (generator("nothing"), {}, "cannot be imported: AttributeError"),
+        (Dataset(name="gen", load="no_such_module:f"), {}, "cannot be imported: ModuleNotFoundError"),
     ],
 )
-def test_faults_of_loaders(dataset, words):
-    with pytest.raises(RequestError, match=r"Data set 'gen'|of data set 'gen'") as caught:
-        load(dataset)
+def test_faults_of_loaders(dataset, params, words):
+    with pytest.raises(RequestError, match=r"ata set 'gen'") as caught:
+        load(dataset, **params)
     assert words in str(caught.value)
-
-
-def test_faults_of_arrays_name_the_data_set():
-    with pytest.raises(RequestError, match="Data set 'gen' has 2 infinite feature values"):
-        load(generator("anything"), height=np.inf)
 
 
 def test_each_number_that_contradicts_the_description():

@@ -1,4 +1,4 @@
-"""Missing values are refused in a sentence, or their rows are left out, before anything is divided."""
+"""Missing values are refused, or their rows are dropped, before data are split."""
 
 from __future__ import annotations
 
@@ -25,13 +25,7 @@ def data(**optional):
 def test_refusal_names_places_and_remedies():
     with pytest.raises(RequestError) as caught:
         without_missing(data(), "refuse")
-    for words in (
-        "'toy'",
-        "3 missing values, in columns 1, 2 and rows 0, 3",
-        "2 of 5 rows",
-        "missing=impute",
-        "missing=drop",
-    ):
+    for words in ("'toy'", "3 missing", "columns 1, 2 and rows 0, 3", "2 of 5 rows", "missing=impute", "missing=drop"):
         assert words in str(caught.value)
     with pytest.raises(RequestError, match="in columns age, weight and rows 0, 3"):
         without_missing(data(columns=["size", "weight", "age"]), "refuse")
@@ -42,9 +36,6 @@ def test_refusal_names_places_and_remedies():
 def test_complete_data_are_unchanged(kind, missing):
     whole = BinaryData.checked(kind(np.nan_to_num(X)), Y)
     assert without_missing(whole, missing) is whole
-
-
-def test_values_to_be_imputed_stay():
     assert np.isnan(without_missing(data(), "impute").X).sum() == 3
 
 

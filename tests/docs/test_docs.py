@@ -16,7 +16,7 @@ from npbench.problem import PROBLEMS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-TUTORIAL = ROOT / "results" / "published" / "tutorial"
+PUBLISHED = ROOT / "results" / "published"
 LOGIT = DOCS / "examples" / "npbench-logit"
 SECTIONS = ["Problem", "Algorithm", "Parameters", "Complexity", "When to use it", "References"]
 SOLVERS = sorted(
@@ -106,18 +106,41 @@ def test_glossary_defines_every_term_once():
     assert (fields | headline | set(PROBLEMS) | statuses | tags) - defined == set()
 
 
-@pytest.mark.parametrize("page", ["tutorial-comparison.md", "tutorial-method.md"])
-def test_tutorial_records_come_from_its_command(page):
-    frame = pl.read_parquet(TUTORIAL / "records" / f"{page[:-3].replace('-', '_')}.parquet")
+def run_of(records, runs):
+    """Return the one run whose records are stored: it succeeded from committed code and names no local path."""
+    frame = pl.read_parquet(records)
     assert set(frame["status"]) == {"ok"}
     assert set(frame["git_dirty"]) == {False}
     (run_id,) = set(frame["run_id"])
-    description = (TUTORIAL / "runs" / f"{run_id}.json").read_text(encoding="utf-8")
-    *command, results = json.loads(description)["command"]
+    run = (runs / f"{run_id}.json").read_text(encoding="utf-8")
+    for folder in ("/home/", "/root", "/Users/", "/tmp", "/work", "C:\\"):
+        assert folder not in run + frame.write_csv()
+    return json.loads(run)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_stored_run_of_every_solver(solver):
+    run_of(PUBLISHED / "methods" / "records" / f"{solver}.parquet", PUBLISHED / "methods" / "runs")
+
+
+@pytest.mark.parametrize(
+    ("page", "records", "folder"),
+    [
+        ("tutorial-comparison.md", "tutorial_comparison.parquet", PUBLISHED / "tutorial"),
+        ("tutorial-method.md", "tutorial_method.parquet", PUBLISHED / "tutorial"),
+        ("quickstart.md", "*.parquet", PUBLISHED),
+    ],
+)
+def test_stored_records_come_from_the_command_of_the_page(page, records, folder):
+    *command, results = run_of(folder / "records" / records, folder / "runs")["command"]
     assert results.startswith("results=")
     assert f"\nnpbench {' '.join(command)}\n" in read(page)
-    for folder in ("/home/", "/root", "/Users/", "/tmp", "/work", "C:\\"):
-        assert folder not in description + frame.write_csv()
+
+
+def test_stored_records_of_the_quick_start_are_complete():
+    counts = pl.read_parquet(PUBLISHED / "records" / "*.parquet").group_by("dataset", "rho").len()
+    expected = [(data, rho, 10) for data in ("breast", "pima") for rho in (0.01, 0.05, 0.1, 0.2)]
+    assert counts.sort("dataset", "rho").rows() == expected
 
 
 def test_tutorial_shows_the_files_that_differ_from_a_new_package():

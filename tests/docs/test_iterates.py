@@ -1,4 +1,4 @@
-"""What a page says of iterates: which one a fit stops at, and that the stored ones are as the script measures them."""
+"""Stored iterates of a page: where a fit stops, and that the script reproduces them."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def iterates(monkeypatch):
     return iterates
 
 
-def test_a_fit_stops_at_the_first_iterate_with_a_small_slack_or_at_its_last(iterates):
+def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(iterates):
     slacks = {1.0: [0.5, 0.09, 0.2, 0.01], 10.0: [0.5, 0.4]}
     rows = [
         {"split": 0, "C": C, "iteration": number, "slack": slack, "pauc": 10 * C + number}
@@ -28,7 +28,7 @@ def test_a_fit_stops_at_the_first_iterate_with_a_small_slack_or_at_its_last(iter
 
 
 @pytest.mark.slow
-def test_the_stored_iterates_are_those_that_are_measured_now(iterates, raw_dataset, monkeypatch):
+def test_the_script_reproduces_the_stored_iterates(iterates, raw_dataset, monkeypatch):
     raw_dataset("ijcnn1")
     monkeypatch.setattr(iterates, "COSTS", (0.1,))
     monkeypatch.setattr(iterates, "SPLITS", 1)

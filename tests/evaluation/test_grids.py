@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbench.evaluation.grids import grid_fault, grid_values
+from npbench.evaluation.grids import combinations, grid_fault, grid_values
 
 positive = st.floats(1e-12, 1e12)
 junk = st.recursive(
@@ -52,29 +52,15 @@ def test_what_passes_can_be_expanded_and_what_does_not_is_named(grid):
         assert re.match(r"solver\.search\.C(\..*)? is .*: ", fault, re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    "grid",
-    [
-        [],
-        5,
-        "0.1,1",
-        {},
-        [1, "a"],
-        [None],
-        [float("nan")],
-        [[1]],
-        ["geomspace"],
-        ["geomspace", 0, 1, 3],
-        ["geomspace", 1, 2, 0],
-        ["geomspace", 1, 2, 2.5],
-        ["geomspace", 1, 2, True],
-        ["linspace", 0, 1],
-        ["linspace", 0, "1", 3],
-        ["linspace", 0, float("inf"), 3],
-        ["linspace", 0, 1, 0],
-        [{"C": 1}, 2],
-    ],
-)
+BAD = [
+    *([], 5, "0.1,1", {}, [1, "a"], [None], [float("nan")], [[1]], [{"C": 1}, 2]),
+    *(["geomspace"], ["geomspace", 0, 1, 3], ["geomspace", 1, 2, 0], ["geomspace", 1, 2, 2.5]),
+    *(["geomspace", 1, 2, True], ["linspace", 0, 1], ["linspace", 0, "1", 3], ["linspace", 0, float("inf"), 3]),
+    ["linspace", 0, 1, 0],
+]
+
+
+@pytest.mark.parametrize("grid", BAD)
 def test_bad_grids_are_refused(grid):
     assert grid_fault("C", grid)
 
@@ -89,4 +75,9 @@ def test_a_mapping_has_a_grid_for_each_name_and_gives_every_combination():
     assert grid_fault("params", grid) is None
     expected = [{"C": C, "depth": depth} for C in (1, 10, 100) for depth in (1, 2)]
     assert grid_values(grid) == expected
+    # Of several parameters, the last one changes first.
+    assert combinations({"C": [1.0, 10.0], "gamma": [0.5, 2.0]}) == [
+        {"C": C, "gamma": gamma} for C in (1.0, 10.0) for gamma in (0.5, 2.0)
+    ]
+    assert combinations({}) == [{}]
     assert grid_fault("params", {"C": [1], "depth": []}).startswith("solver.search.params.depth is []: ")

@@ -127,7 +127,9 @@ def test_what_can_change_the_answer_changes_the_key(change):
     assert changed(JOB, **change).key != JOB.key
 
 
-@pytest.mark.parametrize("change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}])
+@pytest.mark.parametrize(
+    "change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}, {"validate": True}]
+)
 def test_nothing_else_changes_the_key(change):
     assert changed(JOB, **change).key == JOB.key
 
@@ -150,8 +152,8 @@ def test_the_key_is_the_same_in_every_process():
         "print(job.key, job.columns['code_sha256'])"
     )
     expected = f"{JOB.key} {JOB.columns['code_sha256']}"
-    told = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(JOB), capture_output=True, check=True)
-    assert told.stdout.decode().strip() == expected
+    printed = subprocess.run([sys.executable, "-c", script], input=pickle.dumps(JOB), capture_output=True, check=True)
+    assert printed.stdout.decode().strip() == expected
 
 
 def test_the_numbers_of_the_problem_have_columns():
@@ -271,7 +273,7 @@ def divides(protocol, data, seed, repeat):
     st.integers(0, 3),
     st.integers(0, 5),
 )
-def test_what_passes_the_check_can_be_split_in_every_repeat(n_negative, n_positive, protocol, seed, repeat):
+def test_a_checked_request_can_be_split_in_every_repeat(n_negative, n_positive, protocol, seed, repeat):
     y = np.repeat(np.array([-1, 1], dtype=np.int8), [n_negative, n_positive])
     request = dataclasses.replace(REQUEST, protocol=protocol, seed=seed, repeats=6)
     data = BinaryData(y[:, None].astype(float), y, "toy")

@@ -115,6 +115,12 @@ def _module(monkeypatch):
     Threshold.seen.clear()
 
 
+def searching(select="select") -> Solver:
+    """Return a solver with a search of its own."""
+    estimator = "threshold_solver:Threshold"
+    return Solver(name="t", estimator=estimator, solves=("np",), select=f"threshold_solver:{select}")
+
+
 def samples(kind=np.asarray) -> BinaryData:
     y = np.repeat(np.array([-1, 1], dtype=np.int8), [30, 50])
     X = np.column_stack([y + np.linspace(-2, 2, 80), np.arange(1.0, 81.0)])  # the second feature numbers the rows
@@ -145,8 +151,7 @@ def rows(X) -> set[int]:
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protocol, kind):
     data = samples(kind)
-    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
-    job = planned(data, protocol=protocol, solver=solver, search={"threshold": [0.0]}, seed=5, repeat=2)
+    job = planned(data, protocol=protocol, solver=searching(), search={"threshold": [0.0]}, seed=5, repeat=2)
     record = measure.run(job, data, n_threads=3)
     assert record["status"] == "ok", record["traceback"]
     split = protocol.split(data, 5, 2)
@@ -199,28 +204,33 @@ def of_all_kinds() -> BinaryData:
     return BinaryData.checked(X, plain.y, "kinds", categorical=[2])
 
 
-@pytest.mark.parametrize("preprocess", ["standardize", "unit_range", "unit_norm", "none"])
-def test_the_rows_of_the_test_part_change_nothing_that_the_solver_sees(preprocess):
+@pytest.mark.parametrize(
+    ("preprocess", "categories", "n_columns"),
+    [
+        ("standardize", "one_hot", 5),
+        ("unit_range", "one_hot", 5),
+        ("unit_norm", "one_hot", 5),
+        ("none", "one_hot", 5),
+        ("none", "codes", 3),
+    ],
+)
+def test_the_solver_sees_nothing_of_the_test_part(preprocess, categories, n_columns):
     data = of_all_kinds()
     test = CrossValidation().split(data, 0, 0).test
     altered = data.X.copy()
     altered[test] = [1e9, -1e9, 7.0]
     for X in (data.X, altered):
         changed = BinaryData.checked(X, data.y, "kinds", categorical=[2])
-        record = measure.run(planned(changed, preprocess=preprocess, missing="impute"), changed)
+        job = planned(changed, preprocess=preprocess, missing="impute", categories=categories)
+        record = measure.run(job, changed)
         assert record["status"] == "ok", record["traceback"]
     (_, one, y), (_, other, same) = Threshold.seen
-    assert one.shape == (60, 5)
+    assert one.shape == (60, n_columns)
     assert np.isfinite(one).all()
     assert np.array_equal(one, other)
     assert np.array_equal(y, same)
-
-
-def test_categories_may_be_left_as_codes():
-    data = of_all_kinds()
-    measure.run(planned(data, missing="impute", categories="codes"), data)
-    ((_, X, _),) = Threshold.seen
-    assert set(X[:, 2]) == {0.0, 1.0, 2.0}
+    if categories == "codes":
+        assert set(one[:, 2]) == {0.0, 1.0, 2.0}
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -239,7 +249,7 @@ def test_test_rows_that_the_solver_knows_are_counted(protocol, kind):
     assert measure.run(planned(plain), plain)["n_test_duplicates"] == 0
 
 
-def test_what_the_solver_left_is_recorded():
+def test_attributes_of_the_solver_are_recorded():
     record = measure.run(planned(samples()), samples())
     expected = {
         "status": "ok",
@@ -260,9 +270,8 @@ def test_what_the_solver_left_is_recorded():
     assert {type(value) for value in record.values()} <= {str, int, float, bool, type(None)}
 
 
-def test_times_are_told_apart():
-    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
-    record = measure.run(planned(samples(), solver=solver, search={"threshold": [0]}), samples())
+def test_times_of_search_fit_and_prediction():
+    record = measure.run(planned(samples(), solver=searching(), search={"threshold": [0]}), samples())
     assert record["select_seconds"] >= 0.1
     assert 0 < record["select_cpu_seconds"] <= record["select_seconds"] - 0.05  # it slept, which takes no CPU
     assert record["fit_seconds"] >= 0.02
@@ -300,10 +309,11 @@ def test_a_failure_is_a_record(fault, status, message):
     assert "Traceback" in record["traceback"]
     assert record["error_type"] in record["traceback"]
     assert record["fit_seconds"] >= 0.02
-    assert "accuracy" not in record
+    assert not {"accuracy", "roc"} & set(record)
+    measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)  # raises nothing
 
 
-def test_an_unknown_parameter_is_a_record_too():
+def test_an_unknown_parameter_is_a_failure():
     record = measure.run(planned(samples(), params={"treshold": 1}), samples())
     assert (record["status"], record["error_type"]) == ("failed", "TypeError")
     assert "treshold" in record["error"]
@@ -336,36 +346,25 @@ def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
     assert seconds >= 5 * 0.02
 
 
-@pytest.mark.parametrize("fault", ["raise", "memory", "nan", "shape"])
-def test_a_failure_to_warm_up_does_not_matter(fault):
-    measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)
+FIT_TRACE = '{"iteration":[0,1],"objective":[2.5,null]}'
+SEARCH_TRACE = '{"p_fa":[0,null],"threshold":[0.5,0.25]}'
 
 
 @pytest.mark.parametrize(
-    ("fault", "trace", "kept"),
+    ("solver", "fault", "kept"),
     [
-        ("trace", True, '{"iteration":[0,1],"objective":[2.5,null]}'),
-        ("trace", False, None),
-        (None, True, "{}"),
-        (None, False, None),
+        ({}, "trace", FIT_TRACE),
+        ({}, None, "{}"),
+        ({"solver": searching("looking_select")}, "trace", SEARCH_TRACE),  # instead of the trace of the fit
+        ({"solver": searching("looking_select")}, "stages", SEARCH_TRACE),
     ],
 )
-def test_the_trace_is_kept_when_asked_for(fault, trace, kept):
+@pytest.mark.parametrize("trace", [True, False])
+def test_traces_are_kept_when_asked_for(solver, fault, kept, trace):
     data = samples()
-    record = measure.run(planned(data, params={"fault": fault}), data, trace=trace)
-    assert record["status"] == "ok"
-    assert record.get("trace") == kept
-
-
-@pytest.mark.parametrize(
-    ("trace", "kept"), [(True, '{"p_fa":[0,null],"threshold":[0.5,0.25]}'), (False, None)], ids=["asked", "not asked"]
-)
-def test_the_trace_of_the_search_goes_before_that_of_the_fit(trace, kept):
-    data, of_search = samples(), "threshold_solver:looking_select"
-    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select=of_search)
-    record = measure.run(planned(data, solver=solver, params={"fault": "trace"}), data, trace=trace)
+    record = measure.run(planned(data, params={"fault": fault}, **solver), data, trace=trace)
     assert record["status"] == "ok", record["traceback"]
-    assert record.get("trace") == kept
+    assert record.get("trace") == (kept if trace else None)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -396,42 +395,17 @@ def test_stages_of_an_estimator_without_trace_are_measured(monkeypatch):
     assert set(json.loads(record["trace"])) == expected
 
 
-def test_stages_are_not_measured_where_the_search_left_the_trace():
-    data = samples()
-    solver = Solver(
-        name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:looking_select"
-    )
-    record = measure.run(planned(data, solver=solver, params={"fault": "stages"}), data, trace=True)
-    assert set(json.loads(record["trace"])) == {"threshold", "p_fa"}
-
-
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [
-        (
-            "too few stages",
-            "yields 1 stages",
-        ),
-        ("unscored stage", "60 of 60"),
-    ],
+    [("too few stages", "yields 1 stages"), ("unscored stage", "60 of 60"), ("odd trace", "NamedTuples")],
 )
-def test_stages_that_do_not_fit_fail(fault, message):
+def test_faults_of_traces_fail_only_when_asked_for(fault, message):
     data = samples()
-    record = measure.run(planned(data, params={"fault": fault}), data, trace=True)
-    assert (record["status"], record["error_type"]) == ("failed", "ValueError")
-    assert message in record["error"]
-
-
-def test_a_trace_that_is_no_list_of_steps_fails():
-    data = samples()
-    job = planned(data, params={"fault": "odd trace"})
+    job = planned(data, params={"fault": fault})
     assert measure.run(job, data)["status"] == "ok"
-    assert "NamedTuples" in measure.run(job, data, trace=True)["error"]
-
-
-def test_the_positives_of_the_test_part_are_counted():
-    data = samples()
-    assert measure.run(planned(data, protocol=CrossValidation(test_size=0.2)), data)["n_test_positive"] == 10
+    record = measure.run(job, data, trace=True)
+    assert record["status"] == "failed"
+    assert message in record["error"]
 
 
 def test_the_curve_of_the_test_part_is_kept():
@@ -446,29 +420,25 @@ def test_the_curve_of_the_test_part_is_kept():
     assert kept[1.0] == 1
 
 
-def test_no_curve_is_kept_where_nothing_was_scored():
-    data = samples()
-    assert "roc" not in measure.run(planned(data, params={"fault": "raise"}), data)
-
-
 @pytest.mark.parametrize(
-    ("protocol", "test_part"),
+    ("protocol", "test_part", "n_positive"),
     [
-        (CrossValidation(), "drawn"),
-        (Official((20, 40)), "fixed"),
-        (Permutations(n_train=40, folds=2), "published"),
-        (Permutations(n_train=41, folds=2), "drawn"),
+        (CrossValidation(test_size=0.2), "drawn", 10),
+        (Official((20, 40)), "fixed", 10),
+        (Permutations(n_train=40, folds=2), "published", 25),
+        (Permutations(n_train=41, folds=2), "drawn", None),
     ],
 )
-def test_records_say_where_the_test_part_comes_from(protocol, test_part):
+def test_records_describe_the_test_part(protocol, test_part, n_positive):
     plain = samples()
     data = BinaryData.checked(plain.X, plain.y, "numbered", published=np.arange(80).reshape(40, 2).T)
-    assert measure.run(planned(data, protocol=protocol), data)["test_part"] == test_part
+    record = measure.run(planned(data, protocol=protocol), data)
+    assert record["test_part"] == test_part
+    assert record["n_test_positive"] == n_positive or n_positive is None
 
 
 @pytest.mark.parametrize(("protocol", "n_folds"), [(CrossValidation(), 2), (Permutations(n_train=40), 16)])
 def test_warming_up_leaves_out_one_row_at_a_time_where_the_job_does(protocol, n_folds):
     data = samples()
-    solver = Solver(name="t", estimator="threshold_solver:Threshold", solves=("np",), select="threshold_solver:select")
-    measure.warm_up(planned(data, solver=solver, protocol=protocol), n_features=2, is_sparse=False)
+    measure.warm_up(planned(data, solver=searching(), protocol=protocol), n_features=2, is_sparse=False)
     assert len(select.given["folds"]) == n_folds

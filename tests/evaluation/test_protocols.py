@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.grids import combinations, grid_values
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations, describe
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
@@ -45,7 +44,7 @@ def same(one, other):
 
 
 @given(PROTOCOLS_DRAWN, st.integers(1, 60), st.integers(1, 60), st.integers(0, 2**32), st.integers(0, 30))
-def test_any_labels_are_divided_well_or_refused_in_a_sentence(protocol, n_pos, n_neg, seed, repeat):
+def test_any_labels_are_split_well_or_refused(protocol, n_pos, n_neg, seed, repeat):
     y = labels(n_pos, n_neg)
     try:
         split = protocol.split(of(y), seed, repeat)
@@ -236,7 +235,11 @@ def test_a_split_follows_from_labels_protocol_seed_and_repeat_alone(protocol):
     first = protocol.split(of(y), 3, 1)
     np.random.seed(99)  # noqa: NPY002 - the state that must not matter
     assert same(first, dataclasses.replace(protocol).split(of(y.astype(float)), 3, 1))
-    others = [protocol.split(of(y), 3, 2), protocol.split(of(y), 4, 1), protocol.split(of(labels(60, 40, 1)), 3, 1)]
+    others = [
+        protocol.split(of(y), 3, 2),
+        protocol.split(of(y), 4, 1),
+        protocol.split(of(labels(60, 40, 1)), 3, 1),
+    ]
     assert not any(same(first, other) for other in others)
 
 
@@ -305,17 +308,6 @@ def test_every_parameter_out_of_range_is_named(protocol, words):
 def test_defaults_have_no_faults_and_describe_themselves(protocol):
     assert protocol.faults() == []
     assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
-
-
-def test_grids_are_expanded_and_combined_with_the_last_parameter_fastest():
-    search = {"C": grid_values(["geomspace", 1, 100, 3]), "gamma": grid_values((0.5, 2.0))}
-    assert search["C"] == [1.0, 10.0, 100.0]
-    assert combinations(search)[:3] == [
-        {"C": 1.0, "gamma": 0.5},
-        {"C": 1.0, "gamma": 2.0},
-        {"C": 10.0, "gamma": 0.5},
-    ]
-    assert combinations({}) == [{}]
 
 
 class Shifted(ClassifierMixin, BaseEstimator):

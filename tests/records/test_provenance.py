@@ -143,15 +143,12 @@ ANSWERING = [
 OTHERS = ["runner/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
 
 
-def test_code_that_can_change_an_answer_changes_the_hash(edited):
+def test_only_code_that_can_change_an_answer_changes_the_hash(edited):
     before = edited()
     for path in ANSWERING:
         assert edited(**{path: with_code}) != before, path
     assert edited(**dict.fromkeys(ANSWERING, with_words)) == before
-
-
-def test_code_that_cannot_change_the_answer_does_not(edited):
-    assert edited(**dict.fromkeys(OTHERS, with_code)) == edited()
+    assert edited(**dict.fromkeys(OTHERS, with_code)) == before
 
 
 def test_imports_inside_functions_count(edited):
@@ -211,6 +208,8 @@ def test_the_commit_is_that_of_the_checkout():
     if not (root / ".git").exists():
         assert provenance.facts()["git_commit"] is None
         return
-    told = subprocess.run(["git", "-C", root, "log", "-1", "--format=%H"], capture_output=True, text=True, check=True)
-    assert provenance.facts()["git_commit"] == told.stdout.strip()
+    printed = subprocess.run(
+        ["git", "-C", root, "log", "-1", "--format=%H"], capture_output=True, text=True, check=True
+    )
+    assert provenance.facts()["git_commit"] == printed.stdout.strip()
     assert isinstance(provenance.facts()["git_dirty"], bool)

@@ -79,7 +79,7 @@ def ended(pid, within=20.0):
     return False
 
 
-def carried_out(address, planned, data, folder, on_record=lambda record: None, **limits):
+def run(address, planned, data, folder, on_record=lambda record: None, **limits):
     store, seen = RecordStore(folder), []
     context = RunContext({data.sha256: data}, {"run_id": "r"})
 
@@ -93,11 +93,11 @@ def carried_out(address, planned, data, folder, on_record=lambda record: None, *
     return counts, {record["key"]: record for record in store.frame().to_dicts()}
 
 
-def test_whatever_a_solver_does_concerns_its_own_job_only(cluster, data, tmp_path):
+def test_a_solver_that_fails_affects_its_own_job_only(cluster, data, tmp_path):
     address, _ = cluster
     acts = ["", "raise", "segfault", "hang", "print and die", ""]
     planned = jobs(data, *({"act": act} for act in acts))
-    counts, records = carried_out(address, planned, data, tmp_path / "records", seconds=2.0)
+    counts, records = run(address, planned, data, tmp_path / "records", seconds=1.0)
     statuses = [records[job.key]["status"] for job in planned]
     assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
     assert counts == Counter(statuses)
@@ -107,24 +107,19 @@ def test_whatever_a_solver_does_concerns_its_own_job_only(cluster, data, tmp_pat
 
 def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
-    counts, _ = carried_out(None, jobs(data, {}, {}, {"act": "leave"}), data, tmp_path / "records", n_jobs=1)
+    counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), data, tmp_path / "records", n_jobs=1)
     assert counts == {"ok": 2, "crashed": 1}
 
 
-def test_nobody_at_the_address_is_told(data, tmp_path, monkeypatch):
+def test_an_address_without_a_scheduler_is_an_error(data, tmp_path, monkeypatch):
     monkeypatch.setattr("npbench.runner.dask.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
-        carried_out("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
-
-
-def test_nothing_to_do_connects_to_nobody(tmp_path):
-    executor = functools.partial(dask.records, address="tcp://127.0.0.1:9")
-    assert run_jobs([], RecordStore(tmp_path), executor, Limits(), RunContext({})) == {}
+        run("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
 
 
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
     address, workers = cluster
-    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.3}] * 8)
+    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 6)
     seen = []
 
     def kill_one(record):
@@ -132,9 +127,9 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data
         if len(seen) == 2:
             workers[0].send_signal(signal.SIGKILL)
 
-    counts, records = carried_out(address, planned, data, tmp_path / "records", kill_one)
-    assert counts == {"ok": 8}
-    assert len(records) == 8
+    counts, records = run(address, planned, data, tmp_path / "records", kill_one)
+    assert counts == {"ok": 6}
+    assert len(records) == 6
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
     assert len(processes) >= 2
     assert all(ended(pid) for pid in processes)  # those of the worker that was killed too

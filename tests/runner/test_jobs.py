@@ -104,3 +104,7 @@ def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypat
     held(100, tmp_path, monkeypatch)
     few, many = (held(n, tmp_path, monkeypatch) for n in (200, 1000))
     assert many - few < 100_000
+
+
+def test_without_jobs_no_executor_is_called(tmp_path):
+    assert run_jobs([], RecordStore(tmp_path), None, Limits(), RunContext({})) == {}

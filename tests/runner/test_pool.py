@@ -92,7 +92,7 @@ EXPECTED = {
 }
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.lists(st.sampled_from(sorted(EXPECTED)), max_size=10), st.integers(1, 3))
 def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
     ended = {}
@@ -125,7 +125,7 @@ def test_a_time_limit_counts_for_each_task_alone(pool):
     assert ended == {"timed out 0.5": 2, 1: 3}
 
 
-def test_preparations_that_hang_cost_a_kind_of_task_a_little_beyond_the_time_limit_once(pool, monkeypatch):
+def test_a_hanging_preparation_is_stopped_once_for_each_kind_of_task(pool, monkeypatch):
     monkeypatch.setattr("npbench.runner.pool.START_BEYOND", 1.0)
     tasks, start = [(0, "waits before")] * 4 + [(1, "")], time.monotonic()
     outcomes = list(pool(n_workers=1, time_limit=0.5).outcomes(iter(tasks)))
@@ -133,24 +133,31 @@ def test_preparations_that_hang_cost_a_kind_of_task_a_little_beyond_the_time_lim
     assert 1.5 <= time.monotonic() - start < 6.0  # and not 4 * 1.5
 
 
-def test_a_worker_that_cannot_begin_is_told_for_each_task(pool, activities, capfd):
+def test_a_worker_that_cannot_begin_fails_each_task(pool, activities, capfd):
     broken = pool(2, initialize=activities.fails)
     ended = [outcome for _, outcome in broken.outcomes(enumerate(["", "", ""]))]
     assert [outcome.exit_code for outcome in ended] == [1] * 3
     assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
 
 
-def test_leaving_early_ends_the_workers(pool):
-    with closing(pool(2).outcomes(enumerate(["", "waits", "waits"]))) as outcomes:
-        next(outcomes)
-        workers = multiprocessing.active_children()
-        assert len(workers) == 2
-    assert not [worker for worker in workers if worker.is_alive()]
+def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
+    for tasks in (["", ""], ["", "waits", "waits"]):
+        with closing(pool(2).outcomes(enumerate(tasks))) as outcomes:
+            pids = {next(outcomes)[1].value[3]}
+            pids |= {worker.pid for worker in multiprocessing.active_children()}
+            if "waits" not in tasks:
+                pids |= {outcome.value[3] for _, outcome in outcomes}
+        assert len(pids) >= 2
+        for pid in pids:
+            assert eventually_gone(pid)
 
 
-def test_workers_are_gone_at_the_end(pool):
-    pids = {outcome.value[3] for _, outcome in pool(2).outcomes(enumerate(["", ""]))}
-    time.sleep(0.1)
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
+def eventually_gone(pid, within=5.0):
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
             os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False

@@ -19,7 +19,7 @@ def written(statuses, *, terminal, seconds_each):
     return stream.getvalue()
 
 
-def test_a_terminal_shows_a_bar_with_the_count_and_what_was_last():
+def test_a_terminal_shows_a_bar_with_the_count_and_the_last_job():
     text = written(["ok", "failed"], terminal=True, seconds_each=1)
     assert "2/2" in text
     assert "np_svm on breast, repeat 0" in text
@@ -30,7 +30,7 @@ def test_elsewhere_a_short_run_is_quiet():
     assert written(["ok"] * 5, terminal=False, seconds_each=1) == ""
 
 
-def test_elsewhere_a_long_run_says_a_line_now_and_then():
+def test_elsewhere_a_long_run_prints_a_line_now_and_then():
     lines = written(["ok", "failed", "ok", "ok"], terminal=False, seconds_each=20).splitlines()
     assert lines == ["2 of 4 jobs done, 1 failed, about 40 s left."]
 

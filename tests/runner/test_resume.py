@@ -138,7 +138,7 @@ def test_two_commands_in_one_folder_lose_and_corrupt_nothing():
 
 
 def test_a_command_outlives_another_that_is_killed():
-    settings = ("repeats=10", "solver.seconds=0.2", "execution.n_jobs=1")
+    settings = ("repeats=10", "solver.seconds=0.1", "execution.n_jobs=1")
     one, other = Command(*settings), Command(*settings)
     assert eventually(lambda: len(files()) >= 3)
     one.kill()
@@ -148,7 +148,7 @@ def test_a_command_outlives_another_that_is_killed():
     assert len(RecordStore("results/records").frame().filter(status="ok")) == 10
 
 
-def check_what_kills_leave(n_kills, n_jobs):
+def check_killed_runs(n_kills, n_jobs):
     """Kill runs at random moments, let a last one come to its end, and check that nothing is amiss."""
     settings = (f"repeats={n_jobs}", "solver.seconds=0.1", "solver.child=true", "execution.n_jobs=2")
     moments = np.random.default_rng(10).uniform(0, 1.2, n_kills)
@@ -181,13 +181,13 @@ def check_what_kills_leave(n_kills, n_jobs):
 
 
 def test_killed_runs_leave_no_process_and_no_half_file():
-    check_what_kills_leave(n_kills=3, n_jobs=40)
+    check_killed_runs(n_kills=2, n_jobs=20)
 
 
 @pytest.mark.slow
 @pytest.mark.long
 def test_fifty_killed_runs():
-    check_what_kills_leave(n_kills=50, n_jobs=400)
+    check_killed_runs(n_kills=50, n_jobs=400)
 
 
 def underway(results):
@@ -197,7 +197,7 @@ def underway(results):
     return run
 
 
-def goes_on(results, stored):
+def check_resumed(results, stored):
     """Check that the same command does what is missing, and no more."""
     code, output, errors = underway(results).ended()
     assert (code, errors) == (0, "")
@@ -206,7 +206,7 @@ def goes_on(results, stored):
     assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (60, 60, {"ok"})
 
 
-def ends_with_a_full_disk(run, results, reason):
+def stopped_by_a_full_disk(run, results, reason):
     code, output, errors = run.ended()
     assert (code, output) == (2, "")
     (line,) = errors.splitlines()
@@ -218,14 +218,14 @@ def ends_with_a_full_disk(run, results, reason):
 def test_a_run_on_a_full_disk_ends_and_resumes_when_there_is_room(small_disk, fill):
     run = underway(small_disk)
     filler = fill()
-    stored = ends_with_a_full_disk(run, small_disk, "No space left on device")
+    stored = stopped_by_a_full_disk(run, small_disk, "No space left on device")
     assert 2 <= stored < 60
     filler.unlink()
-    goes_on(small_disk, stored)
+    check_resumed(small_disk, stored)
 
 
 def test_a_run_over_its_file_size_limit_ends_and_resumes(tmp_path):
     run = underway(tmp_path)
     _, most = resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (2000, most))
-    goes_on(tmp_path, ends_with_a_full_disk(run, tmp_path, "File too large"))
+    check_resumed(tmp_path, stopped_by_a_full_disk(run, tmp_path, "File too large"))

@@ -12,16 +12,14 @@ from npbench.errors import RequestError
 from npbench.numerics.rates import share_accepted
 from npbench_datasets.qvalue import largest_share
 
+PLANAR = ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
 SMALL = {
     "synthetic": {"n_pos": 60, "n_neg": 40},
     "qvalue_mixture": {"n_pos": 60, "n_neg": 40},
     "covertype_like": {"n_pos": 60, "n_neg": 40},
     "rcv1_like": {"n_pos": 60, "n_neg": 40, "n_features": 1000, "density": 0.01},
     "negative_binomial": {"n_pos": 60, "n_neg": 40, "n_features": 30},
-    **{
-        name: {"n_pos": 60, "n_neg": 40}
-        for name in ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
-    },
+    **{name: {"n_pos": 60, "n_neg": 40} for name in PLANAR},
 }
 
 
@@ -32,70 +30,27 @@ def test_draws_follow_their_seed(name):
     assert (first.n_positive, first.n_negative) == (60, 40)
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "expected"),
-    [
-        ("synthetic", {"n_pos": 0, "n_neg": 2.5, "seed": "x"}, ["n_pos is 0", "n_neg is 2.5", "seed is 'x'"]),
-        (
-            "qvalue_mixture",
-            {"n_pos": True, "n_features": 0, "share_false": 1.0, "separation": np.inf},
-            ["n_pos is True", "n_features is 0", "share_false is 1.0", "separation is inf"],
-        ),
-        ("covertype_like", {"separation": 0, "seed": -1}, ["separation is 0", "seed is -1"]),
-        (
-            "rcv1_like",
-            {"density": 0.5, "n_features": 1, "separation": "far", "n_neg": 0},
-            ["n_neg is 0", "n_features is 1", "density is 0.5", "separation is 'far'"],
-        ),
-        ("rcv1_like", {"n_features": 101, "density": 0.001}, ["n_features is 101", "density is 0.001"]),
-        *(
-            (name, {"n_pos": 0, "n_neg": -3, "seed": 0.5}, ["n_pos is 0", "n_neg is -3", "seed is 0.5"])
-            for name in ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
-        ),
-        (
-            "negative_binomial",
-            {
-                "psi": 0,
-                "share_changed": 1.5,
-                "offset": -1,
-                "median_count": 1e9,
-                "expression_spread": 0,
-                "depth_spread": 1,
-                "transform": "no",
-            },
-            [
-                "psi is 0",
-                "share_changed is 1.5",
-                "offset is -1",
-                "median_count is 1000000000.0",
-                "expression_spread is 0",
-                "depth_spread is 1",
-                "transform is 'no'",
-            ],
-        ),
-        (
-            "scalable",
-            {"n_samples": 1, "n_features": 0, "density": 1.1, "imbalance": 0, "separation": np.nan, "seed": True},
-            [
-                "n_samples is 1",
-                "n_features is 0",
-                "density is 1.1",
-                "imbalance is 0",
-                "separation is nan",
-                "seed is True",
-            ],
-        ),
-        ("scalable", {"n_samples": 10, "imbalance": 20, "density": 0.001}, ["density is 0.001", "imbalance is 20"]),
-    ],
-)
-def test_all_values_out_of_range_are_reported(name, values, expected):
+OUT_OF_RANGE = [
+    ("synthetic", {"n_pos": 0, "n_neg": 2.5, "seed": "x"}),
+    ("qvalue_mixture", {"n_pos": True, "n_features": 0, "share_false": 1.0, "separation": np.inf}),
+    ("covertype_like", {"separation": 0, "seed": -1}),
+    ("rcv1_like", {"density": 0.5, "n_features": 1, "separation": "far", "n_neg": 0}),
+    ("rcv1_like", {"n_features": 101, "density": 0.001}),
+    *((name, {"n_pos": 0, "n_neg": -3, "seed": 0.5}) for name in PLANAR),
+    ("negative_binomial", {"psi": 0, "share_changed": 1.5, "offset": -1, "median_count": 1e9}),
+    ("negative_binomial", {"expression_spread": 0, "depth_spread": 1, "transform": "no"}),
+    ("scalable", {"n_samples": 1, "n_features": 0, "density": 1.1, "imbalance": 0, "separation": np.nan, "seed": True}),
+    ("scalable", {"n_samples": 10, "imbalance": 20, "density": 0.001}),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), OUT_OF_RANGE)
+def test_all_values_out_of_range_are_reported(name, values):
     with pytest.raises(RequestError) as caught:
         load_dataset(name, **values)
-    found = [fault.removeprefix("dataset.") for fault in caught.value.faults]
-    assert len(found) == len(expected)
-    for fault, start in zip(found, expected, strict=True):
-        assert fault.startswith(start)
-        assert "it must be" in fault or "raise it" in fault or "lower it" in fault
+    found = {fault.removeprefix("dataset.").partition(":")[0].partition(",")[0] for fault in caught.value.faults}
+    assert found == {f"{parameter} is {value!r}" for parameter, value in values.items() if value != 10}
+    assert len(caught.value.faults) == len(found)
 
 
 def test_synthetic_classes_have_the_documented_moments():

@@ -38,10 +38,13 @@ def drawn(name, n, seed=4):
     return data.X[data.y > 0], data.X[data.y < 0]
 
 
-@pytest.mark.parametrize("name", DENSITIES)
-def test_the_default_is_2000_points_of_the_plane(name):
+@pytest.mark.parametrize(
+    ("name", "n_features", "n"),
+    [*((name, 2, 1000) for name in DENSITIES), ("ringnorm20", 20, 3700), ("twonorm20", 20, 3700)],
+)
+def test_default_sizes(name, n_features, n):
     data = load_dataset(name)
-    assert (data.n_features, data.n_positive, data.n_negative) == (2, 1000, 1000)
+    assert (data.n_features, data.n_positive, data.n_negative) == (n_features, n, n)
 
 
 @pytest.mark.parametrize(("name", "label"), CLASSES)
@@ -179,15 +182,6 @@ def test_the_constant_a_of_the_gaussians_is_that_of_figure_7():
     ((mean, wide),), ((_, narrow),) = DENSITIES["gaussians"]
     w = np.linalg.solve(np.array(narrow, dtype=float), np.array(mean))
     assert round(1 / (w @ narrow @ w) - 1 / (w @ wide @ w), 2) == 0.12
-
-
-# In 20 dimensions
-
-
-@pytest.mark.parametrize("name", ["ringnorm20", "twonorm20"])
-def test_the_20_dimensional_sets_are_of_the_size_of_delve(name):
-    data = load_dataset(name)
-    assert (data.n_samples, data.n_features, data.n_positive) == (7400, 20, 3700)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@
 import dataclasses
 import hashlib
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,18 +50,15 @@ def test_banana_is_read_number_by_number(from_source):
     assert data.y.tolist() == [float(word) for word in train_labels + test_labels]
 
 
-def test_heart_is_read_number_by_number(from_source):
-    data = from_source("heart")
-    rows = [line.split() for line in paths("heart")[0].read_text().splitlines()]
-    assert data.X.tolist() == [[float(word) for word in row[:13]] for row in rows]
-    assert [label > 0 for label in data.y] == [row[13] == "2" for row in rows]
-
-
-def test_thyroid_is_read_number_by_number(from_source):
-    data = from_source("thyroid")
-    table = pl.read_csv(paths("thyroid")[0], has_header=False, infer_schema_length=None)
-    assert np.array_equal(data.X, table[:, 1:].cast(pl.Float64).to_numpy())
-    assert np.array_equal(data.y < 0, table[:, 0] == 1)
+@pytest.mark.parametrize(
+    ("name", "separator", "features", "label", "positive"),
+    [("heart", None, slice(13), 13, {"2"}), ("thyroid", ",", slice(1, 6), 0, {"2", "3"})],
+)
+def test_files_are_read_number_by_number(from_source, name, separator, features, label, positive):
+    data = from_source(name)
+    rows = [line.split(separator) for line in paths(name)[0].read_text().split("\n") if line.strip()]
+    assert data.X.tolist() == [[float(word) for word in row[features]] for row in rows]
+    assert [sign > 0 for sign in data.y] == [row[label] in positive for row in rows]
 
 
 def test_breast_cancer_is_coded_as_documented(from_source):
@@ -192,10 +187,3 @@ def test_the_real_benchmarks_mat(name):
     data = load(dataset)
     assert (data.n_features, data.published.shape[1], data.n_samples, data.n_positive) == SIZES[name]
     assert len(data.published) == 100
-
-
-def test_all_four_come_from_one_file():
-    files = {registry.installed().dataset(name).original.files for name in SIZES}
-    assert len(files) == 1
-    ((file,),) = files
-    assert Path(file.path).name == "benchmarks.mat"

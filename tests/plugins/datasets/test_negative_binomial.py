@@ -15,11 +15,6 @@ def drawn(**parameters):
     return data.X[data.y > 0], data.X[data.y < 0]
 
 
-def test_the_default_is_of_the_papers_size():
-    positive, negative = drawn()
-    assert (positive.shape, negative.shape) == ((3340, 1000), (1040, 1000))
-
-
 @pytest.mark.parametrize("psi", [0.5, 6.0, 1000.0])
 def test_counts_of_a_gene_are_negative_binomial(psi):
     """With equal depths, each gene's counts have the law of SciPy with the mean of a sample fifty times as large."""

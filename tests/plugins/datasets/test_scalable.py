@@ -1,4 +1,4 @@
-"""Rows of any number: the same however they are asked for, with documented laws, in bounded memory."""
+"""Rows of any number: independent of chunks, with documented laws, in bounded memory."""
 
 import tracemalloc
 

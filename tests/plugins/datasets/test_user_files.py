@@ -2,7 +2,6 @@
 
 import dataclasses
 import gzip
-import hashlib
 
 import numpy as np
 import polars as pl
@@ -85,12 +84,6 @@ def test_files_of_kddcup08_that_differ_in_length_are_refused(kddcup08):
         load(DATASETS["kddcup08"], path=str(folder))
 
 
-def test_files_of_another_size_are_refused(kddcup08):
-    folder, _, _ = kddcup08
-    with pytest.raises(RequestError, match="n_samples = 8, expected 102294"):
-        load(DATASETS["kddcup08"], path=str(folder))
-
-
 @pytest.mark.parametrize("below", ["raw/kddcup08", "kddcup08"])
 def test_files_in_a_data_folder_are_found(below, kddcup08, tmp_path_factory, monkeypatch):
     folder, X, _ = kddcup08
@@ -144,6 +137,9 @@ def test_chemo_has_a_column_for_each_bit(tmp_path):
     rows, bits = data.X.nonzero()
     assert data.y.tolist() == [1, -1, -1]
     assert list(zip(rows.tolist(), bits.tolist(), strict=True)) == [(0, 2), (0, 1019), (1, 0), (2, 2)]
+    (tmp_path / "mine.svm").write_text("+1 1:1\n-1 1000000:1\n")
+    with pytest.raises(RequestError, match=r"LIBSVM.* from 1 to 1021"):
+        load(DATASETS["chemo"], path=str(tmp_path / "mine.svm"))
 
 
 def test_cod_rna_is_its_three_files(tmp_path):
@@ -201,13 +197,9 @@ def test_tcga_refuses_headers_that_are_not_barcodes(heading, tmp_path):
 
 def test_folders_of_users_are_not_written_to(kddcup08):
     folder, _, _ = kddcup08
-
-    def content():
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
-
-    before = content()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     load(small("kddcup08", 8), path=str(folder))
-    assert content() == before
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -230,9 +222,3 @@ def test_the_error_names_the_expected_format(name, files, text, tmp_path):
     (fault,) = caught.value.faults
     assert str(tmp_path / files[0]) in fault
     assert "authors of its plugin" not in fault
-
-
-def test_a_bit_beyond_the_fingerprint_is_refused(tmp_path):
-    (tmp_path / "chemo.svm").write_text("+1 1:1\n-1 1000000:1\n")
-    with pytest.raises(RequestError, match=r"cannot be read as lines in the format of LIBSVM.* from 1 to 1021"):
-        load(DATASETS["chemo"], path=str(tmp_path))
