@@ -176,7 +176,11 @@ class Record(Mapping[str, Primitive]):
 def _storable(name: str, value: Any) -> Primitive:
     if isinstance(value, str):
         text = value.encode("utf-8", "backslashreplace").decode("utf-8")
-        return text if len(text) <= MAX_TEXT or name not in FREE_TEXT else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
+        return (
+            text
+            if len(text) <= MAX_TEXT or name not in FREE_TEXT
+            else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
+        )
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, int):
