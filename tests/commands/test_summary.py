@@ -1,7 +1,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 import sample_records
@@ -91,15 +90,6 @@ def test_place_of_the_records():
     text = " ".join(printed([record(p_fa=0.0)], skipped=1).split())
     assert "1 record, 1 of them from before, in out/records." in text
     assert 'npbench.records.store.RecordStore("out/records").frame()' in text
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_the_table_fits_the_terminal(width):
-    metrics = {"p_fa": 0.123, "p_nd": 0.123, "np_score": 1.123, "auc": 0.999}
-    text = printed([record(r, dataset=d, **metrics) for r in (0, 1) for d in ("breast", "spambase")], width=width)
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= width
-    assert ("auc" in text) == (width == 120)
 
 
 def test_unconverged_classifiers_are_counted():

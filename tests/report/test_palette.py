@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from npbench.report.render.palette import DASHES, MARKERS, Palette
+from npbench.report.render.palette import Palette
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "two_nu_svm strategy=cd", "two_nu_svm strategy=grid", "scorer"]
 
@@ -40,9 +40,3 @@ def test_lists_are_shortened_unless_labels_become_equal():
     grid, other = "gen search.C=[0.1,1,10,100]", "gen search.C=[0.1,2,20,100]"
     assert Palette([grid, "gen"]).name(grid) == "gen search.C=[0.1…100]"
     assert Palette([grid, other]).name(grid) == grid
-
-
-def test_markers_and_dashes_are_distinct_in_both_libraries():
-    for names in zip(*MARKERS, strict=True):
-        assert len(set(names)) == len(MARKERS)
-    assert len(set(DASHES)) == len(DASHES)

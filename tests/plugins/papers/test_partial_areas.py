@@ -171,8 +171,7 @@ def test_share_without_base_is_not_measured():
 def test_one_curve_per_solver():
     pytest.importorskip("matplotlib")
     drawn = learning_curves.figure(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
-    (axes,) = drawn.axes
-    curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
     assert [list(line.get_ydata()) for line in curves] == [[0.2, 0.65], [0.4, 0.7]]
     assert list(curves[0].get_xdata()) == pytest.approx([10, 100])
 
@@ -180,14 +179,9 @@ def test_one_curve_per_solver():
 def counted(counts, lo=0.0, method="plain"):
     """Return records with the iterations of each (length, C), two splits each."""
     return [
-        record(
-            repeat=repeat,
-            fpr_range=(lo, lo + length),
-            n_iter=count + repeat,
-            params={"C": C, "method": method},
-        )
+        record(repeat=k, fpr_range=(lo, lo + length), n_iter=count + k, params={"C": C, "method": method})
         for (length, C), count in counts.items()
-        for repeat in (0, 2)
+        for k in (0, 2)
     ]
 
 
