@@ -122,6 +122,14 @@ def test_only_the_lowest_panel_has_names():
     assert lines(lower)["gen"].get_linestyle() == "None"
 
 
+def test_many_names_take_two_columns_and_are_rotated():
+    names = [f"a_long_name_{number}" for number in range(12)]
+    figure = paper.draw(chart(Panel("", "", "P_fa", [series("gen", 12, joined=False)], x_labels=names)), PALETTE)
+    assert figure.get_figwidth() == 6.9
+    assert {text.get_rotation() for text in figure.axes[0].get_xticklabels()} == {30.0}
+    assert [text for text in overlaps(figure) if isinstance(text, str)] == []  # cut off
+
+
 def test_marks_of_mathematics_in_labels_are_literal():
     odd = ["gen path=$HOME", "gen path=$A_$^"]
     palette = Palette(odd)
@@ -181,6 +189,13 @@ def test_ranking_has_a_row_for_each_solver():
     members = [{label for row, (label, rank) in enumerate(reversed(ranks)) if box.contains(rank, row)} for box in boxes]
     assert members == [{"np_svm C=1", "gen"}, {"gen", "scorer", "np_svm C=10"}]
     assert figure.legends == []
+
+
+def test_ticks_are_the_measured_values():
+    measured = [Series("gen", [0.01, 0.05, 0.2], [1, 2, 3]), Series("scorer", [0.1, 0.011], [1, 2])]
+    figure = paper.draw(chart(Panel("p", "x", "y", measured)), PALETTE)
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["0.01", "0.05", "0.1", "0.2"]
 
 
 def shown_texts(figure):
