@@ -23,17 +23,17 @@ def checked(capsys, *arguments):
     return end.value.code, captured.out, captured.err
 
 
-def test_each_check_has_a_line_and_the_exit_code_tells(capsys):
+def test_each_check_has_a_line(capsys):
     code, out, err = checked(capsys, "metric", "auc", "n_support")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "metric auc"
-    assert re.fullmatch(r"  ok      row_order +\d+\.\d s  The order of the samples does not matter\.", lines[5])
+    assert re.match(r"  ok      row_order +\d+\.\d s", lines[5])
     assert "skipped figure" in out
     assert lines[-1] == "11 ok, 0 failed, 1 skipped"
 
 
-def test_a_failed_check_is_a_sentence_and_no_traceback(capsys, stranger):
+def test_failed_check_has_a_traceback_on_request(capsys, stranger):
     code, out, err = checked(capsys, "solver", "centroid")
     assert (code, err) == (1, "")
     assert re.search(r"^  failed  one_class .*\n {10}\w+", out, re.MULTILINE)
@@ -44,7 +44,7 @@ def test_a_failed_check_is_a_sentence_and_no_traceback(capsys, stranger):
     assert "npbench_stranger_code.py" in out
 
 
-def test_a_plugin_is_checked_with_all_that_it_provides(capsys, stranger):
+def test_plugin_is_checked_with_all_it_provides(capsys, stranger):
     code, out, _ = checked(capsys, "plugin", "npbench-stranger", "npbench_stranger")
     assert code == 1
     first, *lines = out.splitlines()
@@ -61,14 +61,14 @@ def test_a_plugin_is_checked_with_all_that_it_provides(capsys, stranger):
         (["plugin", "npbench-strange"], "Unknown plugin 'npbench-strange': did you mean 'npbench-stranger'?"),
     ],
 )
-def test_a_wrong_request_is_one_line_before_any_check(capsys, stranger, arguments, expected):
+def test_unknown_names_are_one_line(capsys, stranger, arguments, expected):
     code, out, err = checked(capsys, *arguments)
     assert (code, out) == (2, "")
     (line,) = err.splitlines()
     assert expected in line
 
 
-def test_asking_for_help_imports_no_numerics():
+def test_help_imports_no_numerics():
     code = (
         "import sys, npbench.commands.check as c\n"
         "try:\n    c.run([])\nexcept SystemExit: pass\n"

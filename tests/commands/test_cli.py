@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -28,6 +27,19 @@ def command(*arguments, **environment):
     )
 
 
+@pytest.fixture
+def answer(capsys, monkeypatch):
+    """Return a function that runs a command line in this process: its exit code and what it printed."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def answer(*arguments):
+        with pytest.raises(SystemExit) as end:
+            cli.main(arguments)
+        return end.value.code, capsys.readouterr().out
+
+    return answer
+
+
 def refused(capsys, *arguments):
     """Return the lines with which a bad command line is refused."""
     with pytest.raises(SystemExit) as end:
@@ -43,7 +55,7 @@ def records():
     return RecordStore(Path("results/records")).frame()
 
 
-def test_run_leaves_records_and_a_description(stranger):
+def test_run_leaves_records_and_a_description(stranger, answer):
     first = command(*BLOBS, "repeats=2")
     assert first.returncode == 0, first.stderr
     assert first.stderr == ""
@@ -58,32 +70,30 @@ def test_run_leaves_records_and_a_description(stranger):
     assert set(frame["run_id"]) == {run["run_id"]} == {description.stem}
     assert run["configs"][0]["solver"]["name"] == "centroid"
 
-    again = command(*BLOBS, "repeats=2")
-    assert again.returncode == 0
-    assert "2 of them from before" in again.stdout
+    code, text = answer(*BLOBS, "repeats=2")
+    assert (code, "2 of them from before" in text) == (0, True)
     assert records().equals(frame)
     assert list(Path("results/runs").glob("*.json")) == [description]
 
-    forced = command(*BLOBS, "repeats=2", "execution.force=true")
-    assert forced.returncode == 0
+    assert answer(*BLOBS, "repeats=2", "execution.force=true")[0] == 0
     assert set(records()["run_id"]).isdisjoint({run["run_id"]})
 
 
-def test_sweep_is_one_run_with_one_table(stranger):
-    ended = command("-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail", "repeats=1")
-    assert ended.returncode == 1, ended.stderr
-    assert "2 of 4 jobs failed" in ended.stdout
-    assert "no centroid today" in ended.stdout
-    assert ended.stdout.count("np_score") == 1
+def test_sweep_is_one_run_with_one_table(stranger, answer):
+    sweep = ("-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail")
+    code, text = answer(*sweep, "repeats=1")
+    assert code == 1
+    assert "2 of 4 jobs failed" in text
+    assert "no centroid today" in text
+    assert text.count("np_score") == 1
     assert sorted(records()["status"]) == ["failed", "failed", "ok", "ok"]
     assert len(list(Path("results/runs").glob("*.json"))) == 1
     assert sorted(path.name for path in Path().iterdir()) == ["results"]
 
-    plan = command("plan", "-m", *BLOBS, "problem.rho=0.05,0.1", "solver.mode=ok,fail", "repeats=2")
-    assert plan.returncode == 0, plan.stderr
-    assert "6 of 8 jobs would run; 2 already in results." in plan.stdout
-    assert "failed before: failed: no centroid today" in plan.stdout
-    assert "new" in plan.stdout
+    code, text = answer("plan", *sweep, "repeats=2")
+    assert code == 0
+    assert "6 of 8 jobs would run; 2 already in results." in text
+    assert "failed before: failed: no centroid today" in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -102,10 +112,15 @@ def test_interrupted_run(stranger, end):
     assert "0 of 5 jobs" in stderr
 
 
-def test_default_solver_and_data():
-    pytest.importorskip("npbench_np_svm.estimator")
-    ended = command("repeats=1", "solver.search.C=[1]", "solver.search.gamma=[0.01]")
-    assert ended.returncode == 0, ended.stderr
+def test_default_solver_and_data(answer):
+    code, text = answer("plan", "repeats=1")
+    assert code == 0
+    assert "np_svm" in text
+
+
+@pytest.mark.slow  # compiles the kernels of np_svm
+def test_default_run(answer):
+    assert answer("repeats=1", "solver.search.C=[1]", "solver.search.gamma=[0.01]")[0] == 0
     assert records()["solver"].to_list() == ["np_svm"]
 
 
@@ -113,16 +128,14 @@ def test_completion(stranger):
     def completed(line):
         return command("-sc", "query=bash", COMP_LINE=f"npbench {line}", COMP_POINT="99").stdout.split()
 
-    assert "solver=centroid" in completed("solver=c")
     assert {"solver.shrinkage=", "solver.search."} <= set(completed("solver=centroid solver.s"))
+    assert {"experiment=gasso_table2", "experiment=gasso_table3"} <= set(completed("experiment=gasso_t"))
 
 
-def test_help():
-    text = command("--help").stdout
-    for expected in ("npbench list", "npbench plan", "solver: ", "np_svm", "problem.rho=0.05", "-m ", "Exit code"):
+def test_help(answer):
+    _, text = answer("--help")
+    for expected in ("npbench list", "np_svm", "problem.rho=0.05", "Exit code"):
         assert expected in text
-    ours = [line for line in text.splitlines() if not re.match(r"\w+: \w+, ", line)]  # Hydra lists names in one line
-    assert max(map(len, ours)) <= 120
 
 
 def test_version(capsys):
@@ -137,21 +150,17 @@ def test_version(capsys):
     [
         (["lst"], "Unknown command 'lst': did you mean 'list'?"),
         (["list", "solvres"], "did you mean 'solvers'?"),
-        (["plan", "rho=1", "solver=centroid"], "did you mean 'problem.rho'?"),
         (["--help", "solver=zzz"], "Unknown solver 'zzz'"),
         (["--cfg", "job", "seeed=1", "solver=centroid"], "did you mean 'seed'?"),
         (["--config-dir", "nowhere"], "--config-dir nowhere"),
         (["--config-name", "nothing"], "cannot be composed"),
         (["-m", "--cfg", "job", "solver=centroid"], "Only one of"),
-        (["results=afile", "solver=centroid"], "is a file"),
         (["-m", "results=a,b", "solver=centroid"], "whole run"),
-        (["dataset=blobs,breast", "solver=centroid"], "add -m"),
         (["dataset.n=1", "solver=centroid"], "'dataset.n'"),
         (["solver=centroid", "plan"], "comes first"),
     ],
 )
 def test_fault_is_one_line(capsys, stranger, arguments, expected):
-    Path("afile").touch()
     (line,) = refused(capsys, *arguments)
     assert expected in line
     assert not Path("results").exists()

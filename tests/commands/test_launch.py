@@ -245,40 +245,39 @@ def test_experiment_gives_the_launcher_every_combination(answer):
     assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2", "3", "4", "5"]
 
 
+JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+OPTUNA = (
+    "hydra/sweeper=optuna",
+    "hydra.sweeper.n_trials=4",
+    "hydra.sweeper.n_jobs=2",
+    "solver.shrinkage=interval(0,1)",
+)
+
+
 @pytest.mark.slow  # every process of a launcher imports everything: 3 to 20 s each
-@needs("hydra_joblib_launcher")
-def test_joblib(answer):
-    code, text = answer("-m", *BLOBS, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "solver.mode=ok,fail")
-    assert (code, "2 of 4 jobs failed" in text) == (1, True)
-    assert sorted(records()["status"]) == ["failed", "failed", "ok", "ok"]
+@pytest.mark.parametrize(
+    ("words", "n_records"),
+    [
+        pytest.param((*JOBLIB, "problem.rho=0.05,0.1"), 4, marks=needs("hydra_joblib_launcher")),
+        pytest.param((*JOBLIB, *OPTUNA), 8, marks=[needs("hydra_joblib_launcher"), needs("hydra_optuna_sweeper")]),
+        pytest.param(
+            ("hydra/launcher=submitit_local", "problem.rho=0.05,0.1"), 4, marks=needs("hydra_submitit_launcher")
+        ),
+    ],
+)
+def test_launchers_of_hydra(answer, words, n_records):
+    code, text = answer("-m", *BLOBS, *words)
+    assert code == 0, text
+    assert len(records()) == n_records
 
 
 @pytest.mark.slow
 @needs("hydra_joblib_launcher")
-def test_joblib_runs_an_experiment(answer):
+@pytest.mark.parametrize("words", [("+experiment=demo", "--config-dir", "mine"), ("-m", "problem.rho=0.05,0.1,0.2")])
+def test_joblib_counts_failures(answer, words):
     written_experiment()
-    words = ("+experiment=demo", "hydra/launcher=joblib", "solver=centroid", "hydra.launcher.n_jobs=2")
-    code, text = answer("--config-dir", "mine", *words)
-    assert code == 0, text
-    assert len(records()) == 3
-
-
-@pytest.mark.slow
-@needs("hydra_submitit_launcher")
-def test_submitit(answer):
-    code, text = answer("-m", *BLOBS, "hydra/launcher=submitit_local", "problem.rho=0.05,0.1")
-    assert code == 0, text
-    assert len(records()) == 4
-
-
-@pytest.mark.slow
-@needs("hydra_joblib_launcher")
-@needs("hydra_optuna_sweeper")
-def test_optuna_over_joblib(answer):
-    trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2")
-    code, text = answer("-m", *BLOBS, "hydra/launcher=joblib", *trials, "solver.shrinkage=interval(0,1)")
-    assert code == 0, text
-    assert len(records()) == 8
+    code, text = answer(*words, *JOBLIB, *BLOBS, "repeats=1", "solver.mode=fail")
+    assert (code, "3 of 3 jobs failed" in text) == (1, True), text
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@ import subprocess
 import sys
 import time
 
-import pytest
 from rich.console import Console
 
 from npbench.commands.list import KINDS, show
@@ -24,11 +23,6 @@ def test_each_kind_is_listed(stranger):
 
 def test_unavailable_plugins_and_reasons(stranger):
     assert "No module named 'no_such_library'" in " ".join(listed("solvers").split())
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_lines_fit_the_terminal(stranger, width):
-    assert max(map(len, listed(*KINDS, width=width).splitlines())) <= width
 
 
 def test_listing_is_quick():

@@ -35,7 +35,7 @@ def installed(install):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_passes_its_tests(kind, installed):
+def test_new_package_passes_its_tests(kind, installed):
     folder = installed(kind, "new_thing")
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "tests")],
@@ -45,19 +45,7 @@ def test_what_is_written_passes_its_tests(kind, installed):
         env=os.environ,
     )
     assert re.search(r"^\d+ passed", tested.stdout, re.MULTILINE), tested.stdout
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_line_is_too_long_and_no_word_is_left_open(kind):
-    folder = scaffold.write(kind, "quite_a_long_name_for_it", Path())
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "py.typed"]
-    assert len(files) >= 4
-    for path in files:
-        text = path.read_text()
-        assert "$" not in text
-        assert max(map(len, text.splitlines())) <= 120
-        if path.suffix == ".py":
-            compile(text, path, "exec")
+    assert not any("$" in path.read_text() for path in (folder / "npbench_new_thing").rglob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +69,7 @@ def test_invalid_names_are_one_error(capsys, arguments, expected):
     assert [path.name for path in Path().iterdir()] == ["npbench-taken"]
 
 
-def test_the_command_says_what_to_do_next(capsys):
+def test_next_step_is_printed(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["new", "metric", "gain", "--into", "plugins"])
     assert end.value.code == 0
@@ -89,19 +77,15 @@ def test_the_command_says_what_to_do_next(capsys):
     assert Path("plugins/npbench-gain/npbench_gain/figure.py").is_file()
 
 
-def test_a_name_is_refused_before_anything_is_written():
-    with pytest.raises(RequestError, match="up"):
-        scaffold.write("solver", "../up", Path())
-    assert not list(Path().iterdir())
-
-
-def test_a_folder_that_cannot_be_made_is_refused():
+@pytest.mark.parametrize(("name", "into", "expected"), [("../up", "", "up"), ("mine", "file", r"npbench-mine.*--into")])
+def test_refused_package_leaves_no_folder(name, into, expected):
     Path("file").touch()
-    with pytest.raises(RequestError, match=r"npbench-mine.*--into"):
-        scaffold.write("solver", "mine", Path("file"))
+    with pytest.raises(RequestError, match=expected):
+        scaffold.write("solver", name, Path(into))
+    assert [path.name for path in Path().iterdir()] == ["file"]
 
 
-def test_a_full_disk_leaves_no_partial_package(monkeypatch):
+def test_full_disk_leaves_no_partial_package(monkeypatch):
     def full(path, *_, **__):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 

@@ -49,7 +49,7 @@ def test_jobs_are_counted_by_setting_and_reason():
     assert "4 of 5 jobs would run; 1 already in results." in text
 
 
-def test_what_is_done_runs_again_when_forced():
+def test_forced_jobs_run_again():
     assert "done, but forced" in plan_of([(JOB, range(1))], records((JOB.at(0), {})), force=True)
 
 
@@ -76,7 +76,7 @@ def test_reasons_are_those_of_each_job(stored, trace):
         ([JOB, OTHER_DATA], 8, "About 1 min 40 s on 3 workers."),
     ],
 )
-def test_the_time_is_the_work_shared_by_the_workers(seconds, n_jobs, expected):
+def test_time_is_shared_by_the_workers(seconds, n_jobs, expected):
     frame = records(*((job.at(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
     text = plan_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
     assert expected in " ".join(text.split())

@@ -2,6 +2,7 @@
 
 import pytest
 
+import sample_records
 from npbench.cli import main
 from npbench.records.schema import SCHEMA
 from npbench.records.store import RecordStore
@@ -10,17 +11,15 @@ from npbench.records.store import RecordStore
 def store(folder, *, n=6, **columns):
     """Write records of one setting, a repeat each."""
     records = RecordStore(folder)
+    blank = {name: None for name in SCHEMA if name not in ("schema_version", "stored_at")}
+    texts = dict.fromkeys(("code", "versions", "chosen_params"), "{}") | {"metrics": "[]", "run_id": "r"}
+    measured = {"rho": 0.1, "p_fa": 0.05, "p_nd": 0.2, "np_score": 0.2, "auc": 0.9, "n_samples": 100, "cores": 1}
+    cost = dict.fromkeys(("select_cpu_seconds", "fit_cpu_seconds"), 1.0)
     for repeat in range(n):
-        texts = dict.fromkeys(("params", "search", "dataset_params", "code", "versions", "chosen_params"), "{}")
-        asked = {"solver": "gen", "dataset": "pima", "problem": "np", "problem_params": '{"rho":0.1}', "seed": 0}
-        split = {"protocol": "cv", "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}', "repeat": repeat}
-        features = {"preprocess": "none", "missing": "refuse", "categories": "one_hot"}
-        cost = dict.fromkeys(("select_seconds", "fit_seconds", "select_cpu_seconds", "fit_cpu_seconds"), 1.0)
-        about = {"data_sha256": "d", "split_sha256": f"s{repeat}", "cpu": "a", "cores": 1, "n_jobs": 1, "n_threads": 1}
-        measured = {"rho": 0.1, "p_fa": 0.05, "p_nd": 0.2, "np_score": 0.2, "auc": 0.9, "n_samples": 100}
-        key = {"key": f"{folder}{repeat}", "status": "ok", "metrics": "[]", "run_id": "r"}
-        blank = {name: None for name in SCHEMA if name not in ("schema_version", "stored_at")}
-        records.append(blank | key | texts | asked | split | features | cost | about | measured | columns)
+        about = {"key": f"{folder}{repeat}", "repeat": repeat, "split_sha256": f"s{repeat}"}
+        one = blank | sample_records.record(**about, **texts, **measured, **cost) | columns
+        del one["stored_at"]
+        records.append(one)
     records.compact()
 
 
@@ -43,7 +42,7 @@ def test_nothing_changed(capsys):
     assert out.rstrip().endswith("Against before: No regression.")
 
 
-def test_a_regression_has_exit_code_1(capsys):
+def test_regression_has_exit_code_1(capsys):
     store("after/records", p_nd=0.3)
     code, out, _ = report(capsys, "after", "--against", "before")
     assert code == 1
@@ -52,7 +51,7 @@ def test_a_regression_has_exit_code_1(capsys):
     assert report(capsys, "before", "--against", "after")[0] == 0
 
 
-def test_a_filter_holds_for_both(capsys):
+def test_filter_applies_to_both(capsys):
     store("after/records", p_nd=0.3)
     store("more/records", solver="ac_svm", key="x")
     folders = ["after", "more/records"]
@@ -62,7 +61,7 @@ def test_a_filter_holds_for_both(capsys):
     assert "No record has solver=ac_svm" in err
 
 
-def test_other_data_are_refused_unless_asked(capsys):
+def test_other_data_need_anyway(capsys):
     store("after/records", data_sha256="e", p_nd=0.3)
     code, _, err = report(capsys, "after", "--against", "before")
     assert code == 2
@@ -70,7 +69,7 @@ def test_other_data_are_refused_unless_asked(capsys):
     assert report(capsys, "after", "--against", "before", "--anyway")[0] == 1
 
 
-def test_anyway_alone_is_a_mistake(capsys):
+def test_anyway_needs_against(capsys):
     code, _, err = report(capsys, "before", "--anyway")
     assert code == 2
     assert "--against FOLDER --anyway" in err

@@ -120,15 +120,10 @@ def test_names_outside_the_yaml_are_reported(loader):
     assert "solver.params.tol" in found.added
 
 
-def test_unknown_name_lists_unavailable_plugins(loader):
-    (fault,) = faults_of(loader, "solver=nothing_like_it")
-    assert "no_such_library" in fault
-    assert "centroid" in fault
-
-
-def test_settings_of_an_unknown_solver_are_not_judged(loader):
+def test_unknown_solver_is_the_only_fault(loader):
     (fault,) = faults_of(loader, "solver=nothing_like_it", "solver.whatever=1")
-    assert fault.startswith("Unknown solver")
+    for expected in ("Unknown solver", "no_such_library", "centroid"):
+        assert expected in fault
 
 
 def test_each_swept_value_is_checked(loader):
@@ -143,12 +138,10 @@ def test_each_swept_value_is_checked(loader):
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
-        ("rho=0.1", "did you mean 'problem.rho'?"),
         ("C=1", "did you mean 'solver.C'?"),
         ("execution.n_job=1", "did you mean 'execution.n_jobs'?"),
         ("problem.zzzzzzzzz=1", "under 'problem' there are problem.rho."),
-        ("seed.x=1", "There is no setting 'seed.x'"),
-        ("solver.zz=1", "There is no setting 'solver.zz' of solver=np_svm: under 'solver' there are solver.C,"),
+        ("solver.zz=1", "solver=np_svm: under 'solver' there are solver.C,"),
         ("zzzzzz=1", "there are solver, problem"),
         ("solver=[np_svm,centroid]", "name one of"),
         ("dataset=breast,pima", "add -m"),
@@ -162,7 +155,7 @@ def test_fault_has_a_hint(loader, setting, expected):
     assert any(expected in fault for fault in faults) if expected else faults == []
 
 
-def test_composition_error_is_one_line(loader, tmp_path):
+def test_composition_error_is_one_line(loader):
     assert "zzz" in "".join(faults_of(loader, "+zzz@solver=1"))
     (fault,) = faults_of(loader, "~dataset=pima")
     assert "\n" not in fault

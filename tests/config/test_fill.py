@@ -83,16 +83,11 @@ def test_official_rows_are_not_dropped():
     assert fault.endswith("use missing=impute or protocol=holdout.")
 
 
-def test_value_fixes_a_parameter():
-    request = check(changed(solver__shrinkage=0.25))
-    assert request.params["shrinkage"] == 0.25
-    assert request.search == {}
-
-
-def test_null_grid_searches_nothing():
-    request = check(changed(solver__shrinkage=0, solver__search={"shrinkage": None}))
-    assert request.search == {}
-    assert check(changed(solver__search=None, solver__shrinkage=0.5)).params["shrinkage"] == 0.5
+def test_value_or_null_grid_fixes_a_parameter():
+    for settings in ({}, {"solver__search": {"shrinkage": None}}, {"solver__search": None}):
+        request = check(changed(solver__shrinkage=0.25, **settings))
+        assert request.params["shrinkage"] == 0.25
+        assert request.search == {}
 
 
 def test_geomspace_is_expanded():
@@ -125,37 +120,26 @@ def test_another_protocol():
     [
         ({"solver__name": "centriod"}, "Unknown solver 'centriod': did you mean 'centroid'?"),
         ({"solver": {}}, "No solver is chosen"),
-        ({"dataset__name": "blob"}, "did you mean 'blobs'?"),
         ({"problem__name": "nq"}, "Unknown problem 'nq': did you mean 'np'?"),
         ({"protocol__name": "vc"}, "Unknown protocol 'vc'"),
         ({"metrics": ["p_fe"]}, "Unknown metric 'p_fe': did you mean 'p_fa'?"),
         ({"metrics": ["cost"]}, "'cost' applies to cost, not to np"),
         ({"metrics": []}, "metrics is []"),
-        ({"metrics": [3]}, "metrics is [3]"),
         ({"solver__shrinkag": 1}, "did you mean 'solver.shrinkage'?"),
         ({"solver__rho": 0.1}, "set problem.rho instead"),
         ({"solver__random_state": 1}, "set seed instead"),
         ({"solver__shrinkage": 2}, "'shrinkage' parameter of Centroid must be"),
-        ({"solver__mode": "okay"}, "'mode' parameter of Centroid must be"),
         ({"solver__search": {"shrinkage": [0.5, 7]}}, "Got 7 instead"),
-        ({"solver__search": {"shrinkage": ["a"]}}, "'shrinkage' parameter of Centroid must be"),
         ({"solver__search": {"shrinkage": []}}, "solver.search.shrinkage is []"),
-        ({"solver__search": {"shrinkag": [1]}}, "did you mean 'solver.shrinkage'?"),
         ({"solver__search": 5}, "solver.search is 5"),
         ({"dataset__m": 5}, "'m'"),
         ({"problem__roh": 0.1}, "Unknown setting 'problem.roh': did you mean 'problem.rho'?"),
-        ({"problem__title": "x"}, "Unknown setting 'problem.title'"),
         ({"problem__rho": 0}, "problem.rho is 0"),
-        ({"problem__rho": "small"}, "problem.rho is 'small'"),
         ({"protocol__folds": 1}, "protocol.folds is 1"),
-        ({"protocol__folds": 2.5}, "protocol.folds is 2.5"),
         ({"protocol__test_size": 1.5}, "protocol.test_size is 1.5"),
         ({"seed": -1}, "seed is -1"),
-        ({"seed": "a"}, "seed is 'a'"),
         ({"repeats": 0}, "repeats is 0"),
-        ({"repeats": True}, "repeats is True"),
         ({"preprocess": "standardise"}, "preprocess is 'standardise'"),
-        ({"preprocess": []}, "preprocess is []: expected standardize, unit_range, unit_norm or none."),
         ({"missing": "ignore"}, "missing is 'ignore': expected refuse, drop or impute."),
         ({"categories": None}, "categories is None: expected one_hot or codes."),
         ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),

@@ -24,20 +24,10 @@ def test_good_settings():
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("n_jobs", 0),
-        ("n_jobs", -2),
-        ("n_jobs", 1.5),
-        ("n_jobs", None),
-        ("time_limit", 0),
-        ("time_limit", "1 h"),
-        ("memory_limit", "4 GB"),
-        ("memory_limit", 0),
-        ("time_limit", float("inf")),
-        ("force", "yes"),
-        ("trace", 1),
-        ("objective", 3),
-        ("name", "cluster"),
-        ("n_job", 1),
+        *(("n_jobs", value) for value in (0, -2, 1.5, None)),
+        *(("time_limit", value) for value in (0, "1 h", float("inf"))),
+        *(("memory_limit", value) for value in ("4 GB", 0)),
+        *(("force", "yes"), ("trace", 1), ("objective", 3), ("name", "cluster"), ("n_job", 1)),
     ],
 )
 def test_bad_value_is_named(key, value):

@@ -3,39 +3,26 @@
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 
+import sample_records
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import brief
 from npbench.report.select.labels import labels
 from npbench.report.sheet import Sheet
 from npbench.report.stats.effects import shift_interval
+from sample_records import cells, frame
 
 
 def record(label="a", repeat=0, **columns):
-    return {
-        "status": "ok",
-        "label": label,
-        "dataset": "pima",
-        "data_sha256": "d",
-        "n_samples": 768,
-        "problem": "np",
-        "problem_params": '{"rho":0.1}',
-        "protocol_params": '{"folds":4,"name":"cv","test_size":0.25}',
-        "seed": 0,
-        "repeat": repeat,
-        "split_sha256": f"s{repeat}",
-        "p_fa": 0.05,
-        "p_fa_low": 0.02,
-        "np_score": 0.2,
-    } | columns
+    measured = {"n_samples": 768, "split_sha256": f"s{repeat}", "p_fa": 0.05, "p_fa_low": 0.02, "np_score": 0.2}
+    return sample_records.record(label=label, repeat=repeat, **measured) | columns
 
 
 def sheets(records):
-    (section,) = brief.sections(pl.DataFrame(records, infer_schema_length=None))
-    return [[dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts] for sheet in section.sheets]
+    (section,) = brief.sections(frame(records))
+    return [cells(sheet) for sheet in section.sheets]
 
 
 def test_excess_is_counted_over_all_data():
@@ -84,10 +71,10 @@ def test_verdict_keeps_labels_that_contain_its_words():
 
 
 def test_advice_for_few_repeats_or_one_setting():
-    (section,) = brief.sections(pl.DataFrame([record("a"), record("a", 1)]))
+    (section,) = brief.sections(frame([record("a"), record("a", 1)]))
     assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]
     assert "Run several on the same data" in section.notes[0]
-    (section,) = brief.sections(pl.DataFrame([record(label, i) for label in "ab" for i in range(2)]))
+    (section,) = brief.sections(frame([record(label, i) for label in "ab" for i in range(2)]))
     assert "repeats=10" in section.notes[0]
 
 
@@ -101,7 +88,7 @@ def test_larger_area_is_better():
 
 
 def test_summary_is_empty_without_valid_records():
-    assert brief.sections(pl.DataFrame([record(status="failed")])) == []
+    assert brief.sections(frame([record(status="failed")])) == []
 
 
 def test_terminal_omits_details():
@@ -120,8 +107,6 @@ def test_label_names_class_before_parameters():
         {"estimator": linear, "params": {"C": 1}, "delta": 0.05},
         {"estimator": linear, "params": {"C": 1}, "delta": 0.1},
     ]
-    about = {"solver": "scorer", "dataset": "pima", "search": "{}", "dataset_params": "{}", "protocol_params": "{}"}
-    about |= {"preprocess": "none", "missing": "refuse", "categories": "one_hot"}
-    records = pl.DataFrame([about | {"params": json.dumps(params)} for params in asked])
+    records = frame(sample_records.record(solver="scorer", params=json.dumps(params)) for params in asked)
     assert labels(records) == ["scorer RandomForest", "scorer LinearSVC delta=0.05", "scorer LinearSVC delta=0.1"]
     assert labels(records[:1]) == ["scorer RandomForest"]

@@ -8,44 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sample_records
 from npbench.errors import RequestError
 from npbench.records.reading import conformed
 from npbench.records.schema import FEATURES, SCHEMA
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered
+from sample_records import frame
 
 
 def record(solver="np_svm", repeat=0, *, rho=0.1, params=None, search=None, **columns):
-    return {
-        "key": f"{solver} {params} {search} {rho} {repeat} {columns}",
-        "status": "ok",
-        "stored_at": "2026-01-01T00:00:00Z",
-        "solver": solver,
-        "params": json.dumps(params or {}, separators=(",", ":")),
-        "search": json.dumps(search or {}, separators=(",", ":")),
-        "dataset": "pima",
-        "dataset_params": "{}",
-        "problem": "np",
-        "problem_params": json.dumps({"rho": rho}, separators=(",", ":")),
-        "protocol": "cv",
-        "protocol_params": '{"folds":4,"name":"cv"}',
-        "preprocess": "none",
-        "missing": "refuse",
-        "categories": "one_hot",
-        "seed": 0,
-        "repeat": repeat,
-        "rho": rho,
-        "run_id": "run",
-        "select_seconds": 1.0,
-        "fit_seconds": 0.5,
-        "p_fa": 0.05,
-    } | columns
+    asked = {"params": params or {}, "search": search or {}, "problem_params": {"rho": rho}}
+    texts = {name: json.dumps(value, separators=(",", ":")) for name, value in asked.items()}
+    about = {"key": f"{solver} {asked} {repeat} {columns}", "solver": solver, "repeat": repeat, "rho": rho}
+    return sample_records.record(**about, **texts, run_id="run", p_fa=0.05) | columns
 
 
 def stored(folder, *records, name="a.parquet"):
     folder.mkdir(parents=True, exist_ok=True)
-    conformed(pl.DataFrame(list(records), infer_schema_length=None)).write_parquet(folder / name)
+    conformed(frame(records)).write_parquet(folder / name)
     return folder / name
 
 
@@ -90,50 +72,35 @@ def test_folders_include_records_below_except_published(tree):
     assert len(collect([tree, tree / "records", tree / "published"], {}).records) == 3
 
 
-def test_collecting_writes_nothing(tree):
-    def state():
-        return {path: path.stat().st_mtime_ns for path in tree.rglob("*")}
-
-    before = state()
-    collect([tree], {})
-    assert state() == before
-
-
 def test_missing_sources_are_reported(tree, tmp_path):
     (tmp_path / "empty").mkdir()
     collection = collect([tmp_path / "nowhere", tree, tmp_path / "empty"], {})
     assert len(collection.records) == 1
     missing, empty = collection.faults
-    assert missing.startswith(f"There is no {tmp_path / 'nowhere'}: name the results folder")
-    assert empty.startswith(f"There are no records in {tmp_path / 'empty'}: run npbench first")
+    assert str(tmp_path / "nowhere") in missing
+    assert str(tmp_path / "empty") in empty
 
 
 def test_no_records_hints_at_published_ones(tree):
     for path in (tree / "records").iterdir():
         path.unlink()
-    with pytest.raises(RequestError, match=f"no records in {tree}: .* name {tree / 'published'}, which holds"):
+    with pytest.raises(RequestError, match=str(tree / "published")):
         collect([tree], {})
 
 
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.99])
-def test_truncated_file_is_reported(tmp_path, share):
-    whole = stored(tmp_path / "records", record(repeat=0))
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.99, "unrelated"])
+def test_unreadable_file_is_reported(tmp_path, share):
+    stored(tmp_path / "records", record(repeat=0))
     broken = stored(tmp_path / "records", record(repeat=1), name="b.parquet")
-    content = broken.read_bytes()
-    broken.write_bytes(content[: int(share * len(content))])
+    if share == "unrelated":
+        pl.DataFrame({"a": [1]}).write_parquet(broken)
+    else:
+        content = broken.read_bytes()
+        broken.write_bytes(content[: int(share * len(content))])
     collection = collect([tmp_path], {})
     assert collection.records["repeat"].to_list() == [0]
     (fault,) = collection.faults
-    assert fault.startswith(f"The records in {broken} cannot be read and are left out: ")
-    assert whole.exists()
-
-
-def test_unrelated_table_is_reported(tmp_path):
-    stored(tmp_path / "records", record())
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "records" / "b.parquet")
-    collection = collect([tmp_path], {})
-    assert len(collection.records) == 1
-    assert "b.parquet cannot be read" in collection.faults[0]
+    assert str(broken) in fault
 
 
 def test_older_schema_gets_missing_columns(tmp_path):
@@ -167,7 +134,7 @@ def test_run_descriptions_are_read(tmp_path):
 
 
 RECORDS = conformed(
-    pl.DataFrame(
+    frame(
         [
             record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
             record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
@@ -175,8 +142,7 @@ RECORDS = conformed(
             record(
                 "scorer", params={"params": {"C": 1}}, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', rho=None
             ),
-        ],
-        infer_schema_length=None,
+        ]
     )
 )
 
@@ -185,13 +151,8 @@ RECORDS = conformed(
     ("filters", "rows"),
     [
         ({}, [0, 1, 2, 3]),
-        ({"solver": "np_svm"}, [0, 1]),
         ({"solver": "np_svm,gen", "problem.rho": "0.2"}, [1, 2]),
-        ({"problem.rho": ".2"}, [1, 2]),
-        ({"rho": "0.1,0.2"}, [0, 1, 2]),
         ({"problem.fpr_range": "[0,0.1]"}, [3]),
-        ({"problem": "pauc"}, [3]),
-        ({"solver.C": "1"}, [0]),
         ({"solver.C": "1.0,10.5"}, [0, 1]),
         ({"solver.params.C": "1"}, [3]),
         ({"solver.search.gamma": "[0.1,1]"}, [2]),
@@ -205,24 +166,19 @@ def test_filters_use_the_syntax_of_settings(filters, rows):
     assert filtered(RECORDS, filters)["key"].to_list() == RECORDS[rows]["key"].to_list()
 
 
-def test_invalid_filter_lists_choices():
-    refused = {
-        "solvr=gen": "Unknown filter 'solvr': did you mean 'solver'?",
-        "solver.c=1": "Unknown filter 'solver.c': did you mean 'solver.C'?",
-        "problem.rh=1": "did you mean 'problem.rho'?",
-        "solver=gan": "No record has solver=gan: expected one of gen, np_svm, scorer.",
-        "problem.rho=0.3": "No record has problem.rho=0.3: expected one of 0.1, 0.2.",
-    }
-    for word, expected in refused.items():
-        name, _, value = word.partition("=")
-        with pytest.raises(RequestError) as error:
-            filtered(RECORDS, {name: value})
-        assert expected in str(error.value)
-
-
-def test_filter_lists_choices_left_by_other_filters(tmp_path):
-    with pytest.raises(RequestError, match=r"No record has solver=scorer: expected one of gen, np_svm\.$"):
-        filtered(RECORDS, {"problem": "np", "solver": "scorer"})
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"solvr": "gen"}, "'solver'"),
+        ({"solver.c": "1"}, "'solver.C'"),
+        ({"solver": "gan"}, "gen, np_svm, scorer"),
+        ({"problem.rho": "0.3"}, "0.1, 0.2"),
+        ({"problem": "np", "solver": "scorer"}, r"gen, np_svm\.$"),  # what the other filter leaves
+    ],
+)
+def test_invalid_filter_lists_choices(filters, expected):
+    with pytest.raises(RequestError, match=expected):
+        filtered(RECORDS, filters)
 
 
 @settings(max_examples=30, deadline=None)
@@ -238,7 +194,7 @@ def test_filter_lists_choices_left_by_other_filters(tmp_path):
     )
 )
 def test_labels_of_many_records_match_single_ones(rows):
-    records = conformed(pl.DataFrame([record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)]))
+    records = conformed(frame(record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)))
     assert asked.labels(records) == asked._labels(records)
 
 

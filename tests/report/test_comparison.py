@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+import sample_records
 from npbench.records.schema import SCHEMA
 from npbench.report.chart import Ranking
 from npbench.report.sections import comparison as statistics
@@ -15,35 +16,15 @@ from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_in
 from npbench.report.stats.inference import corrected_t_rows, holm
 from npbench.report.stats.intervals import mean_limits
 from npbench.report.stats.rank_tests import critical_difference
+from sample_records import cells, frame
 
-PROTOCOL = '{"folds":4,"name":"cv","test_size":0.25}'
 TITLE = "p_nd (lower is better): pairs on the same splits"
 
 
 def record(label="a", repeat=0, **columns):
-    return {
-        "status": "ok",
-        "label": label,
-        "dataset": "pima",
-        "data_sha256": "d",
-        "n_samples": 768,
-        "problem": "np",
-        "problem_params": '{"rho":0.1}',
-        "protocol_params": PROTOCOL,
-        "seed": 0,
-        "repeat": repeat,
-        "split_sha256": f"s{repeat}",
-        "p_fa": 0.1,
-        "p_fa_low": 0.06,
-        "p_fa_high": 0.15,
-        "p_nd": 0.2,
-        "np_score": 0.2,
-        "auc": 0.9,
-    } | columns
-
-
-def frame(records):
-    return pl.DataFrame(records, infer_schema_length=None)
+    rates = {"p_fa": 0.1, "p_fa_low": 0.06, "p_fa_high": 0.15, "p_nd": 0.2, "np_score": 0.2, "auc": 0.9}
+    about = {"label": label, "n_samples": 768, "repeat": repeat, "split_sha256": f"s{repeat}"}
+    return sample_records.record(**about, **rates) | columns
 
 
 def section(records):
@@ -54,7 +35,7 @@ def section(records):
 def sheet(records, title):
     """Return the rows by header of the sheet whose title begins so."""
     (found,) = (sheet for sheet in section(records).sheets if sheet.title.startswith(title))
-    return [dict(zip(found.columns, row, strict=True)) for row in found.texts]
+    return cells(found)
 
 
 def by_label(figures, **columns):
@@ -341,11 +322,3 @@ def test_problems_and_bounds_are_separate(figures):
 def test_no_section_without_known_records():
     assert statistics.sections(frame([record(problem="later")])) == []
     assert statistics.sections(pl.DataFrame(schema={**SCHEMA, "label": pl.String})) == []
-
-
-def test_many_settings_stay_readable():
-    random = np.random.default_rng(0)
-    labels = [f"a C={n}" for n in range(60)]
-    found = section(by_label({label: random.random(6).tolist() for label in labels}))
-    (pairs,) = (sheet for sheet in found.sheets if sheet.title == TITLE)
-    assert len(pairs.texts) == 59

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sample_records
 from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
@@ -20,29 +21,11 @@ NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
 
 def record(solver="gen", dataset="pima", repeat=0, rho=0.1, problem="np", params="{}", **columns):
     given = {"fpr_range": [0, rho]} if problem == "pauc" else {NUMBERS[problem]: rho}
-    return {
-        "key": f"{solver} {params} {dataset} {problem} {rho} {repeat}",
-        "status": "ok",
-        "solver": solver,
-        "params": params,
-        "search": "{}",
-        "dataset": dataset,
-        "dataset_params": "{}",
-        "problem": problem,
-        "problem_params": json.dumps(given, separators=(",", ":")),
-        "protocol_params": "{}",
-        "preprocess": "none",
-        "missing": "refuse",
-        "categories": "one_hot",
-        "chosen_params": "{}",
-        "seed": 0,
-        "repeat": repeat,
-        "seconds": 0.5,
-        "roc": None,
-        "trace": None,
-        **({} if problem == "pauc" else {NUMBERS[problem]: rho}),
-        **columns,
-    }
+    about = {"solver": solver, "params": params, "dataset": dataset, "problem": problem, "repeat": repeat}
+    about["problem_params"] = json.dumps(given, separators=(",", ":"))
+    about["key"] = " ".join(map(str, about.values()))
+    measured = {"chosen_params": "{}", "seconds": 0.5, "roc": None, "trace": None}
+    return sample_records.record(**about, **measured) | ({} if problem == "pauc" else given) | columns
 
 
 def frame(records):

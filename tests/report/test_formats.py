@@ -10,12 +10,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+import sample_records
 from npbench.records.reading import conformed
 from npbench.report import files
 from npbench.report.assemble import lead
@@ -23,43 +23,18 @@ from npbench.report.render import latex, markdown, terminal
 from npbench.report.section import Section
 from npbench.report.sections import failures, origins, overview
 from npbench.report.select.collect import Collection
-from npbench.report.sheet import Cell, Sheet, count
-
-METRICS = ("p_fa", "p_nd", "np_score", "auc")
+from npbench.report.sheet import Cell, Sheet
 
 
 def record(solver="gen", repeat=0, *, dataset="pima", rho=0.1, problem="np", **columns):
-    return {
-        "key": f"{solver} {dataset} {rho} {repeat}",
-        "status": "ok",
-        "stored_at": f"2026-01-0{1 + repeat % 9}T10:20:30Z",
-        "solver": solver,
-        "label": solver,
-        "params": "{}",
-        "search": "{}",
-        "dataset": dataset,
-        "dataset_params": "{}",
-        "data_sha256": "d" * 64,
-        "problem": problem,
-        "problem_params": json.dumps({"rho": rho}),
-        "protocol": "cv",
-        "protocol_params": '{"name":"cv"}',
-        "preprocess": "none",
-        "seed": 0,
-        "repeat": repeat,
-        "select_seconds": 1.0,
-        "fit_seconds": 0.5,
-        "schema_version": 4,
-        "code": '{"npbench":"a"}',
-        "versions": '{"numpy":"2"}',
-        "run_id": "run",
-        "cpu": "one",
-        "n_jobs": 1,
-    } | columns
+    about = {"solver": solver, "label": solver, "dataset": dataset, "problem": problem, "repeat": repeat}
+    about |= {"problem_params": json.dumps({"rho": rho}), "stored_at": f"2026-01-0{1 + repeat % 9}T10:20:30Z"}
+    origin = {"schema_version": 4, "code": '{"npbench":"a"}', "versions": '{"numpy":"2"}', "run_id": "run"}
+    return sample_records.record(key=f"{solver} {dataset} {rho} {repeat}", **about, **origin) | columns
 
 
 def frame(records):
-    return conformed(pl.DataFrame(records, infer_schema_length=None))
+    return conformed(sample_records.frame(records))
 
 
 def column(sheet, name):
@@ -83,10 +58,7 @@ def test_means_deviations_and_counts(rows):
     records = frame([record(s, i, rho=rho, status=ok, p_fa=p) for i, (s, rho, ok, p) in enumerate(rows)])
     (section,) = overview.sections(records)
     (sheet,) = section.sheets
-    found = {}
-    for row in sheet.texts:
-        cells = dict(zip(sheet.columns, row, strict=True))
-        found[cells["solver"], float(cells["rho"])] = cells
+    found = {(cells["solver"], float(cells["rho"])): cells for cells in sample_records.cells(sheet)}
     assert set(found) == {(solver, rho) for solver, rho, *_ in rows}
     for (solver, rho), cells in found.items():
         same = [(ok, p) for s, r, ok, p in rows if (s, r) == (solver, rho)]
@@ -136,26 +108,34 @@ def test_failures_are_grouped_by_kind():
     assert failures.sections(frame([record()])) == []
 
 
-def test_mixtures_are_noted():
-    def notes(*changes):
-        (section,) = origins.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
-        return " ".join(section.notes)
+def origin_notes(*changes):
+    (section,) = origins.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
+    return " ".join(section.notes)
 
-    same = notes({}, {})
-    assert "2 jobs of 1 run, stored from 2026-01-01 10:20 to 2026-01-02 10:20 UTC" in same
-    assert "latest record of a job counts" in same
-    assert "2 records have a schema older" in same
-    assert "differ" not in same
-    assert "compare" not in same
-    assert "Source code of npbench differs among the jobs on pima (np)" in notes({}, {"code": '{"npbench":"b"}'})
-    # Another solver has sources of its own, which is no mixture.
-    assert "differ" not in notes({}, {"code": '{"npbench":"a","gen":"c"}'})
-    assert "version of numpy differs" in notes({}, {"versions": '{"numpy":"3"}'})
-    assert "differ" not in notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
-    assert "The data of pima changed" in notes({}, {"data_sha256": "e" * 64})
-    assert "timed on different machines" in notes({}, {"cpu": "two"})
-    assert "different numbers of parallel jobs" in notes({}, {"n_jobs": 4})
-    assert "1 jobs ran code with uncommitted changes" in notes({}, {"git_dirty": True})
+
+def test_equal_origins_are_counted():
+    same = origin_notes({}, {})
+    for expected in ("2 jobs of 1 run", "2026-01-01 10:20 to 2026-01-02 10:20 UTC", "2 records have a schema older"):
+        assert expected in same
+    # Another solver or another data set has sources or versions of its own, which is no mixture.
+    other_solver = origin_notes({}, {"code": '{"npbench":"a","gen":"c"}'})
+    other_data = origin_notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
+    assert all("differ" not in notes for notes in (same, other_solver, other_data))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"code": '{"npbench":"b"}'}, "Source code of npbench differs"),
+        ({"versions": '{"numpy":"3"}'}, "version of numpy differs"),
+        ({"data_sha256": "e" * 64}, "data of pima changed"),
+        ({"cpu": "two"}, "different machines"),
+        ({"n_jobs": 4}, "parallel jobs"),
+        ({"git_dirty": True}, "uncommitted"),
+    ],
+)
+def test_mixtures_are_noted(change, expected):
+    assert expected in origin_notes({}, change)
 
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)
@@ -256,22 +236,12 @@ def test_terminal_shortens_long_tables():
     assert "Empty" not in text
 
 
-def test_flagged_cells_are_red():
-    console = Console(width=80, record=True, force_terminal=True, color_system="standard")
-    rows = [[Cell("0.2±0.1", 0.2, "above"), count(3, 4)], [Cell("0.1±0.1", 0.1), count(4, 4)]]
-    terminal.show_sheet(Sheet("Rates", ["p_fa", "ok"], rows), console)
-    red = re.findall(r'<span style="[^"]*800000[^"]*">(.*?)</span>', console.export_html(inline_styles=True))
-    assert red == ["0.2±0.1*", "3/4"]
-
-
 def test_lead_counts_and_lists_faults():
     records = frame([record(), record("uzawa", 1, cpu="two"), record(problem="pauc", dataset="breast")])
-    notes = lead(Collection(records, faults=["A file is broken."], n_older=2)).notes
-    assert notes == [
-        "3 jobs, 3 of them good: 2 settings of 2 solvers on 2 data sets.",
-        "Each of the 2 problems has its own sections: np, pauc.",
-        "2 older records of the same jobs were left out; the latest counts.",
-        "Some results were not produced under the same conditions: see the notes in 'How it was run'.",
-        "A file is broken.",
-    ]
+    jobs, problems, older, mixed, fault = lead(Collection(records, faults=["A file is broken."], n_older=2)).notes
+    assert jobs == "3 jobs, 3 of them good: 2 settings of 2 solvers on 2 data sets."
+    assert "np, pauc" in problems
+    assert older.startswith("2 older records")
+    assert "How it was run" in mixed
+    assert fault == "A file is broken."
     assert lead(Collection(frame([record()]))).notes == ["1 job, 1 of them good: 1 setting of 1 solver on 1 data set."]

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from npbench.report.render.palette import COLOURS, DASHES, MARKERS, Palette
+from npbench.report.render.palette import Palette
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "two_nu_svm strategy=cd", "two_nu_svm strategy=grid", "scorer"]
 
@@ -31,16 +31,6 @@ def test_labels_of_one_colour_differ_in_marker_or_dash():
     assert len({(palette.colour(label), palette.marker(label) % 8, palette.dash(label)) for label in labels}) == 80
 
 
-def _luminance(colour):
-    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def test_colours_contrast_with_white():
-    assert all(1.05 / (_luminance(colour) + 0.05) > 2 for colour in COLOURS)
-
-
 def test_an_unknown_label_is_named():
     with pytest.raises(KeyError, match=r"'knn'.*np_svm C=1"):
         Palette(["np_svm C=1"]).colour("knn")
@@ -50,9 +40,3 @@ def test_lists_are_shortened_unless_labels_become_equal():
     grid, other = "gen search.C=[0.1,1,10,100]", "gen search.C=[0.1,2,20,100]"
     assert Palette([grid, "gen"]).name(grid) == "gen search.C=[0.1…100]"
     assert Palette([grid, other]).name(grid) == grid
-
-
-def test_markers_and_dashes_are_distinct_in_both_libraries():
-    for names in zip(*MARKERS, strict=True):
-        assert len(set(names)) == len(MARKERS)
-    assert len(set(DASHES)) == len(DASHES)

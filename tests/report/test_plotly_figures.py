@@ -59,17 +59,17 @@ def test_legend_has_each_label_once():
     assert groups == {entry.label for entry in legend}
 
 
-def test_log_axes_omit_what_is_not_positive():
-    series = Series("gen", [0.0, 0.1, 0.2], [1.0, 0.0, 3.0])
-    (both,) = drawn_panel(Panel("", "x", "y", [series], x_log=True, y_log=True)).data
-    assert (list(both.x), list(both.y)) == ([0.2], [3.0])
-    assert len(drawn_panel(Panel("", "x", "y", [series])).data[0].x) == 3
-
-
-def test_missing_values_are_omitted():
-    series = Series("gen", [0.1, 0.2, 0.3], [1.0, float("nan"), float("inf")])
-    (line,) = drawn_panel(Panel("", "x", "y", [series])).data
-    assert (list(line.x), list(line.y)) == ([0.1], [1.0])
+@pytest.mark.parametrize(
+    ("x", "y", "log", "shown"),
+    [
+        ([0.0, 0.1, 0.2], [1.0, 0.0, 3.0], True, ([0.2], [3.0])),  # without a logarithm
+        ([0.0, 0.1, 0.2], [1.0, 0.0, 3.0], False, ([0.0, 0.1, 0.2], [1.0, 0.0, 3.0])),
+        ([0.1, 0.2, 0.3], [1.0, float("nan"), float("inf")], False, ([0.1], [1.0])),
+    ],
+)
+def test_points_off_the_axes_are_omitted(x, y, log, shown):
+    (line,) = drawn_panel(Panel("", "x", "y", [Series("gen", x, y)], x_log=log, y_log=log)).data
+    assert (list(line.x), list(line.y)) == shown
 
 
 @pytest.mark.parametrize("n", [2, MAX_MARKED_POINTS, MAX_MARKED_POINTS + 1])

@@ -98,7 +98,7 @@ def test_log_axes_omit_what_is_not_positive_and_have_plain_numbers():
     assert axes.get_xlim()[0] > 0
 
 
-@pytest.mark.parametrize("ends", [(0.3, 0.9), (1.0, 3.0), (12.5, 30.0), (5.0, 40.0), (0.01, 1000.0), (2.0, 2.0)])
+@pytest.mark.parametrize("ends", [(0.3, 0.9), (12.5, 30.0), (0.01, 1000.0), (2.0, 2.0)])
 def test_log_axes_have_few_numbers(ends):
     panel = Panel("p", "x", "y", [Series("gen", [1, 2], ends)], y_log=True)
     figure = paper.draw(chart(panel), PALETTE)
@@ -196,13 +196,6 @@ def test_ticks_are_the_measured_values():
     figure = paper.draw(chart(Panel("p", "x", "y", measured)), PALETTE)
     figure.draw_without_rendering()
     assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["0.01", "0.05", "0.1", "0.2"]
-
-
-def test_equal_titles_of_a_row_stand_once():
-    panels = [Panel("pima", "x", name, [series("gen")]) for name in ("P_fa", "P_nd")]
-    figure = paper.draw(chart(*panels, columns=2), PALETTE)
-    titles = [axes.get_title(loc) for axes in figure.axes for loc in ("left", "center")]
-    assert sorted(titles) == ["", "", "", "pima"]
 
 
 def shown_texts(figure):

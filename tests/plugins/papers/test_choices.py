@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from npbench_papers.bach import choices, roc_curves
+from npbench_papers.bach import roc_curves
 from npbench_papers.bach.choices import KINDS, PAIRS, acceptance, compared, mismatch, table
+from sample_records import cells
 
 GAMMAS = np.array([0.2, 0.5, 0.8])
 
@@ -27,28 +28,14 @@ def fold(seed=0, shift=(0.0, 0.0, 0.0)):
 
 
 def records(traces, dataset="pima", **columns):
-    return pl.DataFrame(
-        [
-            {
-                "key": f"{dataset}{repeat}",
-                "dataset": dataset,
-                "seed": 0,
-                "repeat": repeat,
-                "status": "ok",
-                "n_samples": 100,
-                "n_positive": 40,
-                "n_features": 8,
-                "trace": None if trace is None else json.dumps(trace),
-            }
-            | columns
-            for repeat, trace in enumerate(traces)
-        ],
-        schema_overrides={"trace": pl.String},
-    )
-
-
-def cells(sheet, row):
-    return dict(zip(sheet.columns, sheet.texts[row], strict=True))
+    size = {"n_samples": 100, "n_positive": 40, "n_features": 8}
+    rows = [
+        {"key": f"{dataset}{repeat}", "dataset": dataset, "seed": 0, "repeat": repeat, "status": "ok", **size}
+        | {"trace": None if trace is None else json.dumps(trace)}
+        | columns
+        for repeat, trace in enumerate(traces)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"trace": pl.String})
 
 
 def test_costs_from_rates_and_shares():
@@ -85,18 +72,18 @@ def test_acceptance_matches_scipy():
 )
 def test_verdict_names_the_cheaper_kind(shift, expected):
     (sheet,) = table(records([fold(seed, shift) for seed in range(10)]), [])
-    row = cells(sheet, 0)
+    row = cells(sheet)[0]
     assert row["verdict"] == expected
     assert row["folds"] == "10/10"
     assert row["one>all"] == ("100.0" if expected == "all ahead" else "0.0")
-    assert cells(sheet, 1)["verdict"] == "-"
+    assert cells(sheet)[1]["verdict"] == "-"
 
 
 def test_paper_values_are_below():
     printed = [{"dataset": "pima", **dict.fromkeys(PAIRS, 0.0), "one>all": 9.2}]
     (sheet,) = table(records([fold()]), printed)
-    assert cells(sheet, 1)["one>all"] == "9.2"
-    assert cells(sheet, 1)["verdict"] == "all ahead"
+    assert cells(sheet)[1]["one>all"] == "9.2"
+    assert cells(sheet)[1]["verdict"] == "all ahead"
     assert sheet.notes[0] == "Verdicts agree with the paper's on 0 of 1 data sets."
 
 
@@ -104,10 +91,10 @@ def test_unusable_folds_are_left_out():
     traces = [fold(0), None, fold(2), {}]
     frame = pl.concat([records(traces), records([fold(4)], status="failed").with_columns(repeat=pl.lit(4, pl.Int64))])
     (sheet,) = table(frame, [])
-    assert cells(sheet, 0)["folds"] == "2/5"
+    assert cells(sheet)[0]["folds"] == "2/5"
     (nothing,) = table(records([None]), [])
-    assert cells(nothing, 0)["one>all"] == "-"
-    assert cells(mismatch(records([None]), [])[0], 0)["one"] == "-"
+    assert cells(nothing)[0]["one>all"] == "-"
+    assert cells(mismatch(records([None]), [])[0])[0]["one"] == "-"
 
 
 def test_asymmetry_is_chosen_on_first_fold():
@@ -115,7 +102,7 @@ def test_asymmetry_is_chosen_on_first_fold():
     traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
     (sheet,) = mismatch(records(traces), [])
     (one,) = compared(records(traces))
-    row = cells(sheet, 0)
+    row = cells(sheet)[0]
     assert row["asymmetry"] == "0.500"
     others = 200 * one.cost[1:, 0, 1]
     assert row["one"] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
@@ -157,7 +144,3 @@ def test_figure_of_any_records(traces):
     frame = records(traces) if traces else records([None]).clear()
     drawing = roc_curves.figure(frame, [])
     assert len(drawing.axes[0].lines) == (3 if traces and traces[0] else 0)
-
-
-def test_figures_and_tables_share_kinds():
-    assert set(roc_curves.KINDS.values()) == set(range(len(choices.KINDS)))

@@ -241,7 +241,6 @@ def test_a_thousand_asymmetries_at_once():
     ("gamma", "loss", "fault"),
     [
         ([0.0], "erf", r"values in \]0, 1\["),
-        ([1.0], "erf", r"values in \]0, 1\["),
         ([np.nan], "erf", r"values in \]0, 1\["),
         (0.5, "erf", r"shape \(n,\)"),
         ([1e-300], "erf", "less extreme"),

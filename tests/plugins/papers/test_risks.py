@@ -54,8 +54,11 @@ def test_verdict_names_the_risks_kept(error, risk, verdict):
 
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
 def test_records_without_stages_are_not_measured(trace):
-    (sheet,) = risks.table(frame(record(trace=trace)), ())
+    records = frame(record(trace=trace))
+    (sheet,) = risks.table(records, ())
     assert sheet.texts == [["training", "-"], ["test", "-"]]
+    (sheet,) = projections.table(records, (), gap=1e-12, steps=9)
+    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
 
 
 def test_one_row_of_panels_per_record():
@@ -86,12 +89,6 @@ def test_steps_until_the_gap_closes():
     trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
     assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
-
-
-@pytest.mark.parametrize("trace", [None, "{}"])
-def test_records_without_projections_have_none(trace):
-    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=9)
-    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
 
 
 def test_one_line_per_projection():

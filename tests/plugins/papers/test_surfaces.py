@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sample_records
 from npbench_papers.davenport.surfaces import charts, figure, surfaces
 
 NU = np.linspace(0.25, 1, 4)
@@ -29,27 +30,14 @@ LINES = [(0.5, q) for q in NU] + [(p, 0.5) for p in NU] + [(p, 1.0) for p in NU]
 
 
 def record(strategy, trace, **columns):
-    return {
-        "key": strategy,
-        "solver": "two",
-        "params": json.dumps({"strategy": strategy}),
-        "search": "{}",
-        "dataset_params": "{}",
-        "protocol_params": "{}",
-        "preprocess": "none",
-        "missing": "refuse",
-        "categories": "one_hot",
-        "chosen_params": '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}',
-        "dataset": "banana",
-        "rho": 0.1,
-        "seed": 0,
-        "repeat": 0,
-        "trace": trace,
-    } | columns
+    about = {"key": strategy, "solver": "two", "dataset": "banana", "rho": 0.1, "protocol_params": "{}"}
+    chosen = '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}'
+    asked = {"params": json.dumps({"strategy": strategy}), "chosen_params": chosen, "trace": trace}
+    return sample_records.record(**about, **asked) | columns
 
 
 def frame(*records):
-    return pl.DataFrame(list(records), infer_schema_length=None)
+    return sample_records.frame(records)
 
 
 def test_one_row_per_visited_point():
@@ -73,21 +61,12 @@ def test_fixed_parameter_counts_as_chosen():
     assert surfaces(frame(fixed)).select("chosen_gamma", "chosen_nu_pos", "chosen_nu_neg").row(0) == (2.0, 1.0, None)
 
 
-def test_gamma_given_by_name_is_null():
-    named = record("cd", visited(LINES), params='{"gamma":"scale"}', chosen_params="{}")
-    assert surfaces(frame(named))["chosen_gamma"].to_list() == [None] * 24
-
-
-def test_search_with_named_gamma_is_drawn():
+def test_gamma_given_by_name_is_null_and_drawn():
+    chosen = {"params": '{"gamma":"scale"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
+    assert surfaces(frame(record("cd", visited(LINES), **chosen)))["chosen_gamma"].to_list() == [None] * 24
     pytest.importorskip("matplotlib")
-    params = {"params": '{"gamma":"scale","strategy":"cd"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
-    drawn = figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **params)), ())
-    assert len(drawn.axes) == 3
-
-
-def test_records_without_traces_have_no_rows():
-    assert surfaces(frame(record("cd", None))).is_empty()
-    assert surfaces(frame(record("cd", None)).clear()).is_empty()
+    chosen["params"] = '{"gamma":"scale","strategy":"cd"}'
+    assert len(figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **chosen)), ()).axes) == 3
 
 
 def test_plane_at_the_chosen_gamma():
@@ -138,8 +117,9 @@ def test_smallest_searches_are_drawn(points):
     assert len(drawn.axes) == 3
 
 
-def test_figure_without_traces_gives_advice():
+def test_records_without_traces_give_advice():
     pytest.importorskip("matplotlib")
     for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
+        assert surfaces(records).is_empty()
         (text,) = figure(records, ()).texts
         assert "execution.trace=true" in text.get_text()

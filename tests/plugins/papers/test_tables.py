@@ -4,59 +4,25 @@ import itertools
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
+import sample_records
 from npbench.commands.experiment import print_experiment
 from npbench.config.experiment import Experiment
 from npbench.report.render.terminal import show_sheet
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, Sheet
-from npbench.report.stats.inference import wilcoxon
 from npbench_papers.gasso import accepted, rates, scatter, speedup
+from sample_records import cells, frame
 
 
 def record(solver="fast", repeat=0, *, rho=0.1, params=None, problem="np", **columns):
-    return {
-        "key": "k",
-        "status": "ok",
-        "solver": solver,
-        "params": json.dumps(params or {}),
-        "search": "{}",
-        "dataset": "pima",
-        "dataset_params": "{}",
-        "data_sha256": "d",
-        "problem": problem,
-        "problem_params": json.dumps({"rho": rho} if problem == "np" else {"q": columns.get("q")}),
-        "protocol_params": "{}",
-        "preprocess": "none",
-        "missing": "refuse",
-        "categories": "one_hot",
-        "seed": 0,
-        "repeat": repeat,
-        "rho": rho,
-        "select_seconds": 0.0,
-        "fit_seconds": 1.0,
-        "converged": True,
-        "cpu": "a",
-        "n_jobs": 1,
-        "n_threads": 1,
-        "trace": None,
-        "p_fa": 0.1,
-        "p_nd": 0.2,
-    } | columns
-
-
-def frame(records):
-    return pl.DataFrame(records, infer_schema_length=None)
-
-
-def cells(sheet):
-    """Return the rows of a sheet by header."""
-    return [dict(zip(sheet.columns, row, strict=True)) for row in sheet.texts]
+    asked = {"params": params or {}, "problem_params": {"rho": rho} if problem == "np" else {"q": columns.get("q")}}
+    about = {"solver": solver, "repeat": repeat, "rho": rho, "problem": problem, "protocol_params": "{}"}
+    measured = {"select_seconds": 0.0, "fit_seconds": 1.0, "converged": True, "trace": None, "p_fa": 0.1, "p_nd": 0.2}
+    texts = {name: json.dumps(value) for name, value in asked.items()}
+    return sample_records.record(**about, **texts, **measured) | columns
 
 
 def compared(records, printed=(), **options):
@@ -136,31 +102,6 @@ def test_differences_are_tested():
     assert (misses["p"], misses["verdict"]) == (f"{2 / 2**12:.2g}", "they differ")
 
 
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=9, unique=True), st.data())
-def test_wilcoxon_by_enumeration(sizes, data):
-    signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
-    ranks = [sorted(sizes).index(size) + 1 for size in sizes]
-    half = sum(ranks) / 2
-    seen = abs(sum(r for r, s in zip(ranks, signs, strict=True) if s > 0) - half)
-    patterns = itertools.product([0, 1], repeat=len(ranks))
-    extreme = [abs(sum(r * on for r, on in zip(ranks, pattern, strict=True)) - half) >= seen for pattern in patterns]
-    differences = [size * sign for size, sign in zip(sizes, signs, strict=True)]
-    assert wilcoxon([*differences, 0.0]) == pytest.approx(sum(extreme) / len(extreme))
-
-
-def test_wilcoxon_of_ties_and_single_pairs():
-    assert wilcoxon([0.25]) == 1.0
-    assert wilcoxon([0.1, 0.1, -0.1]) > 0.5
-    assert wilcoxon([0.0] * 5) is None
-
-
-def test_wilcoxon_ignores_rounding():
-    steps = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.8 - 0.7, 0.5 - 0.7]  # all 0.1 or 0.2, but for their last digits
-    assert len(set(map(abs, steps))) == 5
-    assert wilcoxon(steps) == wilcoxon([1.0, -1.0, 1.0, 1.0, -2.0])
-    assert wilcoxon([0.1 + 0.2 - 0.3]) is None
-
-
 def test_too_few_pairs_verdict():
     for n_pairs, verdict in ((10, "too few pairs"), (11, "they differ")):
         records = [record("slow", n) for n in range(n_pairs)]
@@ -196,11 +137,6 @@ def test_rate_verdict_allows_for_noise(p_fa, verdict):
     assert cells(sheet)[0]["verdict"] == verdict
 
 
-def test_settings_of_one_solver_have_labels():
-    (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
-    assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
-
-
 @pytest.mark.parametrize("name", ["search", "dataset_params", "protocol_params"])
 def test_other_grids_data_or_protocols_are_separate(name):
     starts = {"search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
@@ -214,23 +150,11 @@ def test_other_grids_data_or_protocols_are_separate(name):
     assert [row["solver"] for row in cells(sheet)] == labels[:2]
 
 
-def test_preprocessing_in_labels():
+def test_labels_name_what_differs():
     (sheet,) = rates.table(frame([record(preprocess=name) for name in ("none", "standardize")]), ())
     assert [row["solver"] for row in cells(sheet)] == ["fast preprocess=none", "fast preprocess=standardize"]
-
-
-def test_one_colour_per_solver():
-    pytest.importorskip("matplotlib")
-    records = [record("b", dataset="breast"), *(record(solver, dataset="pima") for solver in "abc")]
-    figure = rates.plot(frame(records), ())
-    colours = {}
-    for axes in figure.axes:
-        for drawn in axes.containers:
-            colours.setdefault(drawn.get_label(), set()).add(drawn.lines[0].get_color())
-    assert sorted(colours) == ["a", "b", "c"]
-    assert {len(found) for found in colours.values()} == {1}
-    assert len(set().union(*colours.values())) == 3
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == {*"abc", "ρ"}
+    (sheet,) = rates.table(frame([record(params={"kernel": k, "C": 1}) for k in ("rbf", "linear")]), ())
+    assert [row["solver"] for row in cells(sheet)] == ["fast kernel=linear", "fast kernel=rbf"]
 
 
 def test_figure_shows_means_and_bound():
@@ -325,24 +249,15 @@ def test_experiment_heading(monkeypatch):
         assert expected in text
 
 
-def test_tables_fit_eighty_columns():
+@pytest.mark.parametrize("width", [20, 80])
+def test_terminal_cuts_nothing(width):
     records = [record(s, n, p_nd=0.3 * n, fit_seconds=1 + n) for s in ("fast", "slow") for n in (0, 1)]
-    printed = [{"speedup": [16.45, 17.81], "p_fa": [-20.0e-5, 71.0e-5], "p_nd": [-3.6e-4, 31.5e-4]}]
-    console = Console(width=80, record=True)
-    for sheet in compared(records, printed):
+    console = Console(width=width, record=True)
+    for sheet in compared(records, [{"speedup": [16.45, 17.81], "p_fa": [-20.0e-5, 71.0e-5]}]):
         show_sheet(sheet, console)
     text = console.export_text()
     assert "…" not in text
     assert "not reached" in text
-
-
-def test_narrow_terminal_cuts_nothing():
-    console = Console(width=20, record=True)
-    show_sheet(Sheet("t", ["name", "a long header", "another one"], [["a" * 20, "1", "kept within noise"]]), console)
-    text = console.export_text()
-    assert "…" not in text
-    for expected in ("a" * 20, "a long header", "another one", "kept within noise"):
-        assert expected in text
 
 
 def test_columns_of_numbers_are_right_aligned():
