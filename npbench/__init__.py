@@ -43,7 +43,7 @@ def run(**settings: Any) -> pl.DataFrame:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as results:
     ...     records = run(solver="gen", dataset="breast", problem={"rho": [0.05, 0.1]}, repeats=1, results=results)
-    >>> records.select("solver", "dataset", "problem_params", "status").rows()
+    >>> records.sort("rho").select("solver", "dataset", "problem_params", "status").rows()
     [('gen', 'breast', '{"rho":0.05}', 'ok'), ('gen', 'breast', '{"rho":0.1}', 'ok')]
     """
     from npbench.commands.run import frame

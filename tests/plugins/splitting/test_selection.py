@@ -126,4 +126,4 @@ def test_tumour_counts_are_read_or_requested(tmp_path):
     assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
     absent = asked("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
     assert absent.returncode == 2
-    assert "dataset=tcga is read from files that you bring" in absent.stderr
+    assert "counts.tsv" in absent.stderr
