@@ -162,6 +162,7 @@ def test_data_are_checked_before_any_launch(answer):
     assert not Path("out").exists()
 
 
+@pytest.mark.slow  # 6 s of trials
 @needs("hydra_optuna_sweeper")
 def test_optuna_minimises_the_validation_loss(answer):
     words = ("-m", *BLOBS, "hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.sampler.seed=1")

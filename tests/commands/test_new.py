@@ -34,7 +34,10 @@ def installed(install):
     return write
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SLOW_KINDS = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("dataset", "metric")]  # 4 s each
+
+
+@pytest.mark.parametrize("kind", ["solver", *SLOW_KINDS])
 def test_new_package_passes_its_tests(kind, installed):
     folder = installed(kind, "new_thing")
     tested = subprocess.run(

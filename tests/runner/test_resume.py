@@ -215,6 +215,7 @@ def stopped_by_a_full_disk(run, results, reason):
     return len(RecordStore(results / "records").done())
 
 
+@pytest.mark.slow  # 10 s; the limit on file sizes below is the same fault without root
 def test_a_run_on_a_full_disk_ends_and_resumes_when_there_is_room(small_disk, fill):
     run = underway(small_disk)
     filler = fill()

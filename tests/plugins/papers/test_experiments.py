@@ -11,7 +11,12 @@ SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+# Hundreds of combinations each, which take seconds; a smaller experiment of the same paper is composed beside them.
+LARGE = {"gasso_figure4", "gasso_figure4_full", "gasso_figure5", "gasso_figure5_full", "narasimhan_figure4_like"}
+LARGE |= {"narasimhan_figure7", "narasimhan_figures8_9", "narasimhan_table4", "narasimhan_table4_full"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in SHIPPED])
 def test_experiment_composes(name):
     found = requested(parse([f"+experiment={name}"]))
     assert found.experiment.title
