@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-import npbench
+from npbench.records.provenance import version
 from npbench.report.render import plotly_figures, record_columns
 from npbench.report.render.palette import FOREGROUND, Palette
 from npbench.report.section import Section
@@ -99,7 +99,7 @@ def write(
         no_plotly="" if has_plotly else NO_PLOTLY,
         rows_open=MAX_OPEN_ROWS,
         foreground=FOREGROUND,
-        version=npbench.__version__,
+        version=version("npbench"),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path.write_text(text, encoding="utf-8", newline="\n")
