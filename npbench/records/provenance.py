@@ -103,12 +103,11 @@ def code(targets: Iterable[str]) -> dict[str, str]:
 def _code(modules: frozenset[str]) -> dict[str, str]:
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
     plugins = {package: _sources(package) for package in sorted(packages)}
+    using = {package for package, sources in plugins.items() if _uses_npbench(sources)}
     roots = {*_modules(ANSWERING), *(module for module in modules if module.startswith("npbench."))}
-    for sources in plugins.values():
-        if _uses_npbench(sources):
-            roots |= {module for path in sources.values() for module in _imported(path)}
+    roots |= {module for package in using for path in plugins[package].values() for module in _imported(path)}
     hashes = {"npbench": _sha256({module: _path(module) for module in _closure(roots)})}
-    return hashes | {package: _sha256(sources) for package, sources in plugins.items()}
+    return hashes | {package: _sha256(sources, is_library=package not in using) for package, sources in plugins.items()}
 
 
 def _uses_npbench(sources: Mapping[str, Path]) -> bool:
@@ -126,9 +125,8 @@ def _sources(package: str) -> dict[str, Path]:
     return {Path(spec.origin).name: Path(spec.origin)} if spec.origin and spec.has_location else {}
 
 
-def _sha256(sources: Mapping[str, Path]) -> str:
+def _sha256(sources: Mapping[str, Path], is_library: bool = False) -> str:
     """Return the hash of named files: of what they do in plugins, of their bytes in (large) libraries."""
-    is_library = not _uses_npbench(sources)
     digest = hashlib.sha256()
     for name, path in sorted(sources.items()):
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if is_library else source_sha256(path)

@@ -116,7 +116,7 @@ def regime(population: Population, loss: Literal["square", "erf"]) -> float:
     loss. The component with the largest variance along a decides the tail; the paper prints max instead of both min.
 
     - A < 0: training at gamma near 0 gives classifiers worse than chance; only less extreme gamma are useful.
-    - A > 0: the classifiers are good, but for a testing asymmetry far more extreme than gamma.
+    - A > 0: the classifiers suit a testing asymmetry far more extreme than gamma.
     - A = 0, as for two Gaussians with the same covariance: both are possible.
 
     Parameters

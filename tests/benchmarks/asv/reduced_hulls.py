@@ -35,7 +35,7 @@ class LeaveOneOut(Line):
     """Bound as a full solution is, some ten times: a refit for each sample that has weight."""
 
     params = ((50, 150, 450), BANDWIDTHS)
-    unit = "samples fitted anew"
+    unit = "refitted samples"
     nus = np.array([0.9, 0.5, 0.1])
 
     def task(self, problem):
