@@ -25,8 +25,10 @@ ROOT = Path(__file__).parents[1]
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 threadpool_limits(1)  # of what NumPy has loaded already
 
-# Kernels compile within the first example, and other work may run beside: times say nothing here.
-hypothesis.settings.register_profile("npbench", deadline=None)
+# Kernels compile within the first example, and other work may run beside: times say nothing here. A change is judged by
+# the same examples each time; the scheduled workflow draws new ones with --hypothesis-profile=explore.
+hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None)
 hypothesis.settings.load_profile("npbench")
 
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
