@@ -161,12 +161,12 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
 
 
 def _progress() -> Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
+    from npbench.console import STDERR
+
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+    return Progress(*columns, console=STDERR, disable=not STDERR.is_terminal)
 
 
 def _reason(error: Exception) -> str:
