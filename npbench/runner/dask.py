@@ -24,7 +24,7 @@ from npbench.records.schema import Primitive, Record
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.memory import machine_mb
 from npbench.runner.plan import targets
-from npbench.runner.pool import Isolated
+from npbench.runner.pool import Isolated, without_main
 from npbench.runner.worker import THREAD_VARIABLES, WORKER, Task, pin_threads, record_of, start_context
 
 if TYPE_CHECKING:
@@ -83,11 +83,9 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
         return
     workers = provenance.available_cores() if n_jobs == -1 else n_jobs
     # Daemonic processes cannot have children; memory is limited per job.
-    with (
-        dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with dask.config.set({"distributed.worker.daemon": False}), without_main():
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
+    with cluster, Client(cluster) as client:
         yield client
 
 

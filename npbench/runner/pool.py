@@ -25,7 +25,7 @@ import time
 import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -245,7 +245,7 @@ class _Worker:
         self._output = _Output()
         # Not daemonic: a solver may start child processes.
         self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        with _without_main():
+        with _interrupts_deferred(), without_main():
             self._process.start()
         theirs.close()
 
@@ -345,7 +345,18 @@ def _print_to(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _without_main() -> Iterator[None]:
+def _interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block; processes that start inside inherit that, and never see it."""
+    resource_tracker.ensure_running()  # it ends the waiting when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
     """Keep a process that starts from importing the script of the user: it may run jobs outside ``if __name__``."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -161,3 +164,36 @@ def eventually_gone(pid, within=5.0):
             return True
         time.sleep(0.01)
     return False
+
+
+def test_an_interrupt_while_the_first_worker_starts(tmp_path):
+    """Only the process of the pool sees Ctrl-C, which reaches the fork server and its workers too."""
+    (tmp_path / "slow_to_import.py").write_text(
+        "import pathlib, time\npathlib.Path('importing').touch()\ntime.sleep(0.5)\n"
+    )
+    script = (
+        "import multiprocessing, sys\n"
+        "import activities\n"
+        "from npbench.runner.pool import Pool, WorkerFunction\n"
+        "context = multiprocessing.get_context('forkserver')\n"
+        "context.set_forkserver_preload(['slow_to_import'])\n"
+        "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
+        "try:\n"
+        "    list(Pool(function, 2, activities.nothing, None, context).outcomes([(0, 'waits')]))\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit('interrupted')\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "importing").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == "interrupted\n"
