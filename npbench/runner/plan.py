@@ -56,7 +56,7 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
     requests : sequence of Request
         Checked requests.
     results : Path
-        Results folder; made if it does not exist.
+        Results folder.
     force : bool
         Whether to run jobs again that have a record of success.
     trace : bool
@@ -72,7 +72,7 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
         ordered = _grouped(requests)
         each([partial(check_split, request, data[_divided(request)]) for request in ordered])
         jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in ordered]))
-        store = RecordStore(results / RECORDS)  # last, because it makes the folder
+        store = RecordStore(results / RECORDS)
     with status("Looking for records"):
         todo = jobs if force else jobs.without(store.done(trace))
     return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)

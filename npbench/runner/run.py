@@ -13,7 +13,7 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.records.schema import Record
 from npbench.records.store import RecordStore
-from npbench.records.writing import whole
+from npbench.records.writing import Owner, dead_owners, whole
 from npbench.runner.context import Limits, RunContext
 
 RUNS = "runs"  # folder of a results folder, with the description of each run
@@ -79,7 +79,8 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     text = json.dumps(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with whole(folder / f"{description['run_id']}.json") as stream:
+        path = folder / f"{description['run_id']}.json"
+        with closing(Owner(folder)) as owner, dead_owners(folder), whole(path, owner.name) as stream:
             stream.write(text.encode())
     except OSError as error:
         raise RequestError(
