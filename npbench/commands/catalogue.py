@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.config.search_folders import config_dir, package_folders
+from npbench.config.search_folders import config_folders
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import RequestError
@@ -81,7 +81,7 @@ def _size(files: Iterable[DataFile]) -> int:
 def show(dataset: Dataset, console: Console | None = None) -> None:
     """Print the description of a data set, the place and state of each file, and the settings."""
     console = console or Console()
-    provider = registry.installed().provider("dataset", dataset.name)
+    provider = registry.installed().providers["dataset", dataset.name]
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
     console.print(_grid([*_described(dataset), ("plugin", str(provider))]))
     for file in dataset.files:
@@ -124,8 +124,7 @@ def _places(file: DataFile) -> list[tuple[str, str]]:
 
 def _settings(name: str) -> Iterator[Path]:
     """Yield the YAML files of a data set, which explain its parameters."""
-    packages = registry.installed().config_packages
-    for folder in (config_dir(), *(folder for package in packages for folder in package_folders(package))):
+    for folder in config_folders():
         path = folder / "dataset" / f"{name}.yaml"
         if path.is_file():
             yield path

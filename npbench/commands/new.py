@@ -114,7 +114,7 @@ def _require_free(kind: str, name: str) -> None:
         )
     found = registry.installed()
     if name in getattr(found, f"{kind}s"):
-        raise RequestError(f"{kind} {name!r} exists already, from {found.provider(kind, name)}: choose another name")
+        raise RequestError(f"{kind} {name!r} exists already, from {found.providers[kind, name]}: choose another name")
     if importlib.util.find_spec(f"npbench_{name}"):
         raise RequestError(f"package npbench_{name} exists already: choose another name")
 

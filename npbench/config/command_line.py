@@ -19,6 +19,7 @@ from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.fill import check_all
 from npbench.config.hydra_launch import HydraLaunch, is_hydra_word
 from npbench.config.run_settings import RunSettings
+from npbench.config.search_folders import config_dir
 from npbench.console import status
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
@@ -101,7 +102,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
 
 def compose_all(options: Namespace) -> Combinations:
     """Compose every combination of settings, and find out whether Hydra is to launch them."""
-    folder = str(Path(options.config_path).absolute()) if options.config_path else str(search_path.config_dir())
+    folder = str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
     name, words = split_off(options.overrides)
     with search_path.initialized(folder) as hydra:
         composing = _Composing(options, folder, hydra.config_loader)

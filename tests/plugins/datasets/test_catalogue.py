@@ -20,6 +20,7 @@ from sklearn.datasets import load_breast_cancer
 import npbench_datasets
 from npbench import load_dataset
 from npbench.config import search_path as configs
+from npbench.config.search_folders import config_dir
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench.signature import signature
@@ -82,7 +83,7 @@ def test_benign_is_positive():
 @functools.cache
 def composed(*overrides):
     configs.register()
-    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
         return OmegaConf.to_container(compose("config", list(overrides)))
 
 

@@ -21,6 +21,7 @@ from npbench import registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
 from npbench.config.compose import as_plain
+from npbench.config.search_folders import config_dir
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
@@ -300,7 +301,7 @@ def test_constant_features_accept_nothing(estimator, rho):
 def configured(*settings):
     """Return the configuration of some settings, as the command line composes it."""
     configs.register()
-    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
         return as_plain(compose("config", overrides=list(settings)))
 
 
