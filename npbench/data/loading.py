@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npbench.contracts import DataFile, Dataset, resolve
+from npbench.contracts import Dataset, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
-from npbench.errors import RequestError, unknown_name
+from npbench.errors import RequestError, each, unknown_name
 from npbench.signature import signature
 
 
@@ -31,10 +32,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or contradicts
         the description; with all faults of one stage.
     """
-    faults = parameter_faults(dataset, params)
-    target, files = _found(dataset, faults)
-    if faults:
-        raise RequestError(*faults)
+    _, (target, files) = each([partial(_require_known, dataset, params), partial(_found, dataset)])
     key = cache.key(target, list(files.values()), params)
     cached = cache.recall(key, dataset.name)
     data = cached or _call(dataset.name, target, list(files), params)
@@ -55,8 +53,12 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     """
     _loader(dataset.name, dataset.load)  # reports a plugin that cannot be imported
     own = signature(dataset.load, len(dataset.files))
-    unknown = [] if own.is_open else [name for name in params if name not in own.defaults]
-    return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in unknown]
+    return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in own.unknown(params)]
+
+
+def _require_known(dataset: Dataset, params: Mapping[str, Any]) -> None:
+    if faults := parameter_faults(dataset, params):
+        raise RequestError(*faults)
 
 
 def _loader(name: str, target: str) -> Callable[..., Any]:
@@ -70,26 +72,17 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _found(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
+def _found(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     """Return the loader, and the hash of each file by path: of the original if data folders hold all of it."""
+    target, files = dataset.load, dataset.files
+    paths: list[Path | None] = []
     if dataset.original:
-        held = _paths(sources.find, dataset.original.files, faults)
-        if len(held) == len(dataset.original.files):
-            return dataset.original.load, held
-    return dataset.load, _paths(sources.locate, dataset.files, faults)
-
-
-def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> dict[Path, str]:
-    return {path: file.sha256 for file in files if (path := _attempt(find, file, faults))}
-
-
-def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: list[str]) -> Path | None:
-    try:
-        return find(file)
-    except RequestError as error:
-        # Files of one data set often share a fault, such as a wrong NPBENCH_DATA.
-        faults.extend(fault for fault in error.faults if fault not in faults)
-        return None
+        paths = each([partial(sources.find, file) for file in dataset.original.files])
+    if dataset.original and all(paths):
+        target, files = dataset.original.load, dataset.original.files
+    else:
+        paths = each([partial(sources.locate, file) for file in files])
+    return target, {path: file.sha256 for path, file in zip(paths, files, strict=True) if path}
 
 
 def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:

@@ -326,8 +326,3 @@ def _share_faults(**shares: Any) -> list[str]:
         for name, value in shares.items()
         if not (isinstance(value, float) and 0 < value < 1)
     ]
-
-
-def describe(protocol: CrossValidation | Holdout | Nested | Official | Permutations) -> dict[str, Any]:
-    """Return the protocol's name and parameters as a flat mapping."""
-    return {"name": protocol.name, **asdict(protocol)}

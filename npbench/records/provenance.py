@@ -223,8 +223,8 @@ def facts() -> dict[str, Primitive]:
         "run_started": _now().isoformat(),
         "cpu": _cpu_model(),
         "cores": available_cores(),
-        "ram_gb": _ram_gb(),
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "ram_gb": round(physical_memory() / 2**30, 1),
+        "load_average": os.getloadavg()[0],
         "os": platform.platform(),
         "python": platform.python_version(),
         **{f"{name.replace('-', '_')}_version": version(name) for name in (*NUMERICAL, "polars", "npbench")},
@@ -253,11 +253,9 @@ def _cpu_model() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _ram_gb() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):  # not on this system
-        return None
+def physical_memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _blas() -> dict[str, Primitive]:

@@ -156,8 +156,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[st
     if fault:
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
-    machine = machine_mb()
-    memory_mb = limits.memory_mb or (None if machine is None else machine / n_threads)
+    memory_mb = limits.memory_mb or machine_mb() / n_threads
     task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb)
     record = record_of(job, _process(limits.seconds).run(task))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}

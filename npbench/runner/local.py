@@ -34,15 +34,10 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterato
     n_threads = max(1, available_cores() // workers)
     facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(data) for sha256, data in context.data.items()}
-    memory_mb = limits.memory_mb or _share_mb(workers)
+    memory_mb = limits.memory_mb or machine_mb() / workers
     tasks = (Task(job, shared[job.data.data_sha256], n_threads, context.trace, memory_mb) for job in jobs)
     with single_threaded():
         pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds, start_context())
         with contextlib.closing(pool.outcomes(tasks)) as outcomes:
             for task, outcome in outcomes:
                 yield Record({**facts, **record_of(task.job, outcome)})
-
-
-def _share_mb(workers: int) -> float | None:
-    machine = machine_mb()
-    return None if machine is None else machine / workers

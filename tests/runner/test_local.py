@@ -156,7 +156,7 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     monkeypatch.setattr(SharedData, "open", lambda shared: opened.append(shared) or really(shared))
     task._opened.cache_clear()
     for job in jobs(data, {}, {}, {}):
-        sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=None))
+        sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=100))
         assert task.work(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
     assert len(opened) == 1
 
