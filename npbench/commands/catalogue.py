@@ -22,9 +22,9 @@ COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
 SHOWN_APART = ("name", "title", "files", "original")  # fields of a description that are not rows of its table
 
 
-def show_list(console: Console | None = None) -> None:
+def show_list() -> None:
     """Print each data set with its size and whether its files are here; files are not read."""
-    console = console or Console()
+    console = Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
     console.print(_with_files([dataset for dataset in datasets if dataset.files]))
@@ -78,9 +78,9 @@ def _size(files: Iterable[DataFile]) -> int:
     return sum(file.size for file in files)
 
 
-def show(dataset: Dataset, console: Console | None = None) -> None:
+def show(dataset: Dataset) -> None:
     """Print the description of a data set, the place and state of each file, and the settings."""
-    console = console or Console()
+    console = Console()
     provider = registry.installed().providers["dataset", dataset.name]
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
     console.print(_grid([*_described(dataset), ("plugin", str(provider))]))

@@ -17,15 +17,7 @@ from npbench.report.sections import overview
 
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
-    """Return the tables of an experiment as a section, or the ordinary tables if it defines none.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        An experiment.
-    records : DataFrame
-        Latest record of each of its jobs.
-    """
+    """Return the tables of an experiment as a section, or the ordinary tables if it defines none."""
     notes = list(filter(None, (experiment.paper, experiment.note)))
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
@@ -38,19 +30,7 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
 def print_experiment(
     experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
 ) -> None:
-    """Print the tables of an experiment and draw its figure.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        An experiment with a table.
-    records : DataFrame
-        Latest record of each of its jobs.
-    results : Path
-        Results folder; the figure is written to ``figures/<name>.png`` in it.
-    console : Console, optional
-        Output; the standard output by default.
-    """
+    """Print the tables of an experiment, and draw its figure to ``figures/<name>.png`` in the results folder."""
     console = console or Console()
     terminal.show(sections(experiment, records), console)
     if experiment.figure:

@@ -29,17 +29,10 @@ if TYPE_CHECKING:
 def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    words : sequence of str
-        Further settings.
-
     Raises
     ------
     RequestError
-        If a setting is wrong, or there is no record of the experiment.
+        If a setting in ``words`` is wrong, or there is no record of the experiment.
     """
     asked = requested(parse([*words, f"+experiment={name}"]))
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results

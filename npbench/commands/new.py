@@ -69,15 +69,6 @@ def run(words: Sequence[str]) -> Exit:
 def write(kind: str, name: str, into: Path) -> Path:
     """Write the package of a plugin that provides one solver, data set or metric; return its folder.
 
-    Parameters
-    ----------
-    kind : {"solver", "dataset", "metric"}
-        Kind of what it provides.
-    name : str
-        Name of what it provides.
-    into : Path
-        Parent of the new folder ``npbench-<name>``; made if it does not exist.
-
     Raises
     ------
     RequestError

@@ -72,13 +72,13 @@ def carry_out(
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
     observers = Observers(registry.installed().observers)
-    observers.run_started({**description, "jobs": len(plan.todo)})
+    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:
 
         def on_record(record: Record) -> None:
             if bar is not None:
                 bar.record(record)
-            observers.job_finished(record)
+            observers.notify("npbench_job_finished", record=record)
 
         limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
         context = RunContext(plan.data, facts, settings.trace)

@@ -30,18 +30,10 @@ BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*"
 
 @dataclass(frozen=True)
 class Requested:
-    """Checked command line.
+    """Checked command line: a request for each combination, how they are run, and their composed configurations.
 
     Parameters
     ----------
-    requests : sequence of Request
-        One for each combination of settings.
-    settings : RunSettings
-        How they are run.
-    configs : sequence of mapping
-        The composed configurations, for the description of the run.
-    words : sequence of str
-        The command line.
     experiment : Experiment, optional
         The experiment of the combinations.
     hydra : HydraLaunch, optional

@@ -26,16 +26,6 @@ DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in 
 def check(config: Mapping[str, Any]) -> Request:
     """Resolve every name of a composed configuration and check every value.
 
-    Parameters
-    ----------
-    config : mapping
-        With the sections ``solver``, ``dataset``, ``problem`` and ``protocol`` and the plain settings of
-        ``conf/config.yaml``.
-
-    Returns
-    -------
-    Request
-
     Raises
     ------
     RequestError

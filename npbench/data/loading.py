@@ -19,13 +19,6 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
     Arrays that were read from the same files before are opened from the cache, as memory maps.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Description of the data set.
-    **params
-        Settings of the data set.
-
     Raises
     ------
     RequestError

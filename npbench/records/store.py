@@ -44,12 +44,7 @@ class RecordStore:
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
     def append(self, record: Record) -> None:
-        """Write one record to a file of its own.
-
-        Parameters
-        ----------
-        record : Record
-            Columns beyond the schema are kept.
+        """Write one record to a file of its own; columns beyond the schema are kept.
 
         Raises
         ------

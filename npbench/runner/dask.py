@@ -41,13 +41,12 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext, *, address
     """Run jobs on a cluster and yield the record of each as it ends.
 
     A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
-    that worker.
+    that worker. Facts of the machine are those of each worker.
 
     Parameters
     ----------
     jobs, limits, context
-        As in :func:`npbench.runner.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here;
-        facts of the machine are replaced by those of each worker.
+        As in :func:`npbench.runner.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here.
     address : str or None
         Scheduler address, ``tcp://host:port``; None starts a cluster on this machine.
 

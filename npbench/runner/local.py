@@ -17,18 +17,10 @@ from npbench.runner.worker import WORKER, Task, pin_threads, record_of, single_t
 
 
 def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:
-    """Run jobs and yield the record of each as it ends, whatever happens to its worker.
+    """Run jobs, at least one, and yield the record of each as it ends, whatever happens to its worker.
 
     The cores are divided among the workers: each has ``max(1, cores // workers)`` threads for BLAS, OpenMP and Numba.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        At least one job; memory does not grow with their number.
-    limits : Limits
-        Workers and limits of each job.
-    context : RunContext
-        Data and facts of the run; workers share one memory-mapped copy of the data.
+    Workers share one memory-mapped copy of the data.
     """
     workers = limits.workers(len(jobs))
     n_threads = max(1, available_cores() // workers)

@@ -28,16 +28,14 @@ MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different
 
 @dataclass(frozen=True)
 class Plan:
-    """The jobs of a run.
+    """The jobs of a run, each once.
 
     Parameters
     ----------
     data : mapping of str to BinaryData
         Data by content hash.
-    jobs : Jobs
-        All jobs, each once.
-    todo : Jobs
-        Jobs without a record of success, or all of them when forced.
+    jobs, todo : Jobs
+        All jobs, and those without a record of success (all of them when forced).
     store : RecordStore
         The records.
     """
@@ -57,10 +55,8 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
         Checked requests.
     results : Path
         Results folder.
-    force : bool
-        Whether to run jobs again that have a record of success.
-    trace : bool
-        Whether a record of success must have a trace.
+    force, trace : bool
+        Whether to rerun jobs with a record of success; whether such a record must have a trace.
 
     Raises
     ------
@@ -106,14 +102,7 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
 
 
 def jobs_of(request: Request, data: BinaryData) -> Jobs:
-    """Return the jobs of a request, one for each repeat.
-
-    Parameters
-    ----------
-    request : Request
-        Checked, with every name resolved.
-    data : BinaryData
-        The data set that it names.
+    """Return the jobs of a request on its data, one for each repeat.
 
     Raises
     ------

@@ -147,13 +147,7 @@ class Pool:
 
 
 class Isolated:
-    """One worker process for a caller with one task at a time.
-
-    Parameters
-    ----------
-    function, initialize, time_limit, context
-        As in :class:`Pool`.
-    """
+    """One worker process for a caller with one task at a time; the arguments are those of :class:`Pool`."""
 
     def __init__(
         self, function: WorkerFunction, initialize: Callable[[], None], time_limit: float | None, context: Any

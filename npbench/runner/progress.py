@@ -33,18 +33,9 @@ def of_jobs(jobs: Sequence[Job]) -> JobProgress:
 
 
 class JobProgress:
-    """Progress of ``total`` jobs; call :meth:`record` when one ends.
+    """Progress of ``total`` jobs, called ``first`` until one ends; call :meth:`record` when one does.
 
-    Parameters
-    ----------
-    total : int
-        Number of jobs.
-    first : str
-        Description of the first job, shown until a job ends.
-    console : Console, optional
-        Console to print to; stderr by default.
-    clock : callable, optional
-        Clock in seconds, for the lines printed without a terminal.
+    Without a terminal or notebook, lines are printed by ``clock``, in seconds.
     """
 
     def __init__(

@@ -29,27 +29,9 @@ def run_jobs(
     context: RunContext,
     on_record: Callable[[Record], None] = lambda record: None,
 ) -> Counter[str]:
-    """Run jobs and store one record for each as it ends.
+    """Run jobs, store one record for each as it ends, and return the number of jobs by status.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Jobs to run; memory does not grow with their number.
-    store : RecordStore
-        Where the records go.
-    executor : callable
-        Where the jobs run: :func:`npbench.runner.local.records` or :func:`npbench.runner.dask.records`.
-    limits : Limits
-        Workers and limits of each job.
-    context : RunContext
-        Data and facts of the run.
-    on_record : callable
-        Called with each record after it is stored.
-
-    Returns
-    -------
-    Counter
-        Number of jobs by status.
+    Memory does not grow with the number of jobs. ``on_record`` is called with each record after it is stored.
 
     Raises
     ------

@@ -32,14 +32,8 @@ class Task:
 
     Parameters
     ----------
-    job : Job
-        Job to run.
-    data : SharedData
-        Its memory-mapped data.
-    n_threads : int
-        Number of threads for the solver.
-    trace : bool
-        Whether the record keeps a trace.
+    job, data, n_threads, trace
+        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace.
     memory_limit : float
         Memory that the job may allocate, in MB of 10^6 bytes.
     """
