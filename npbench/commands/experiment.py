@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
@@ -14,6 +15,9 @@ from npbench.contracts import resolve
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
@@ -41,8 +45,14 @@ def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
     """Write the figure, and return where it is or how to get it."""
     if not importlib.util.find_spec("matplotlib"):
         return "The figure needs matplotlib: pip install matplotlib, then repeat the command."
-    assert experiment.figure is not None
     path = folder / f"{experiment.name}.png"
     folder.mkdir(parents=True, exist_ok=True)
-    resolve(experiment.figure)(records, experiment.printed, **experiment.options).savefig(path, dpi=150)
+    figure(experiment, records).savefig(path, dpi=150)
     return f"Figure: {path}"
+
+
+def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
+    """Return the figure of an experiment that has one."""
+    assert experiment.figure is not None
+    drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
+    return drawn

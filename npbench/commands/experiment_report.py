@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.commands.experiment import sections
+from npbench.commands.experiment import figure, sections
 from npbench.config.command_line import parse, requested
-from npbench.config.experiment import Experiment
-from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
 from npbench.records.reading import latest, parts
@@ -51,7 +50,10 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     records = measured(frame)
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
-    return made, collection, _drawings(experiment, records), results / "report" / name
+    drawings: dict[str, Callable[[], Figure]] = (
+        {name: partial(figure, experiment, records)} if experiment.figure else {}
+    )
+    return made, collection, drawings, results / "report" / name
 
 
 def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
@@ -72,11 +74,3 @@ def planned_jobs(requests: Sequence[Request]) -> pl.DataFrame:
     """Return the settings of the jobs of ``requests``, without duplicates."""
     rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
     return pl.DataFrame(rows).select(ASKED).unique()
-
-
-def _drawings(experiment: Experiment, records: pl.DataFrame) -> dict[str, Callable[[], Figure]]:
-    """Return the function that draws the figure of an experiment, by its name."""
-    if not experiment.figure:
-        return {}
-    figure = resolve(experiment.figure)
-    return {experiment.name: lambda: figure(records, experiment.printed, **experiment.options)}
