@@ -1,4 +1,4 @@
-"""Folders of configuration, found without importing Hydra or the code of plugins."""
+"""Folders of configuration, found without importing Hydra."""
 
 from __future__ import annotations
 
