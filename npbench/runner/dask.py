@@ -82,10 +82,11 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
         return
     workers = provenance.available_cores() if n_jobs == -1 else n_jobs
     # Daemonic processes cannot have children; memory is limited per job.
-    with dask.config.set({"distributed.worker.daemon": False}), without_main():
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
-    with cluster, Client(cluster) as client:
-        yield client
+    with dask.config.set({"distributed.worker.daemon": False}):
+        with without_main():
+            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
+        with cluster, Client(cluster) as client:
+            yield client
 
 
 def _records(

@@ -239,7 +239,7 @@ class _Worker:
         self._output = _Output()
         # Not daemonic: a solver may start child processes.
         self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        with _interrupts_deferred(), without_main():
+        with _uninterrupted(), without_main():
             self._process.start()
         theirs.close()
 
@@ -339,9 +339,9 @@ def _print_to(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _interrupts_deferred() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block; processes that start inside inherit that, and never see it."""
-    resource_tracker.ensure_running()  # it ends the waiting when it starts
+def _uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C, which reaches all processes of a terminal, from those that start inside: the pool handles it."""
+    resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -367,7 +367,10 @@ def _flush() -> None:
 
 def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, initialize: Callable[[], None]) -> None:
     """Run tasks until there are no more: the worker's side."""
-    _print_to(path)
+    try:
+        _print_to(path)
+    except FileNotFoundError:  # the pool was interrupted while it started this process
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool handles interrupts
     os.setsid()  # its own process group, so that the solver's children can be killed with it
     threading.Thread(target=_end_with_parent, daemon=True).start()

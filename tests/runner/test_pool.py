@@ -172,12 +172,13 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
         "import pathlib, time\npathlib.Path('importing').touch()\ntime.sleep(0.5)\n"
     )
     script = (
-        "import multiprocessing, sys\n"
+        "import multiprocessing, sys, threading, time\n"
         "import activities\n"
         "from npbench.runner.pool import Pool, WorkerFunction\n"
         "context = multiprocessing.get_context('forkserver')\n"
         "context.set_forkserver_preload(['slow_to_import'])\n"
         "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
         "    list(Pool(function, 2, activities.nothing, None, context).outcomes([(0, 'waits')]))\n"
         "except KeyboardInterrupt:\n"
