@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ MAX_TICK_LENGTH = 6  # characters
 # of ten, and 1, 2, 5 of each decade between them.
 NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 CURVE_POINTS = 61
-ROW_LABEL_WIDTH = 30  # characters
 
 
 class Points(NamedTuple):
@@ -262,60 +260,6 @@ class Chart:
         series = {one.label: one for panel in named for one in panel.series}
         yield from sorted(series.items(), key=lambda item: order.index(item[0]))
         yield from {line.label: line for panel in named for line in panel.reference_lines}.items()
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks of solvers over data sets with a critical difference (Demsar 2006).
-
-    Parameters
-    ----------
-    name, title, notes
-        As in :class:`Chart`.
-    ranks : sequence of (str, float)
-        Labels with their average ranks, the best first.
-    difference : float
-        Critical difference: smaller differences of ranks are not significant.
-    groups : sequence of (float, float)
-        First and last rank of each largest set of solvers without a significant difference.
-    """
-
-    name: str
-    title: str
-    ranks: Sequence[tuple[str, float]]
-    difference: float
-    groups: Sequence[tuple[float, float]]
-    notes: Sequence[str] = ()
-
-    @property
-    def chart(self) -> Chart:
-        """One row for each solver, the best on top, with a box around each group."""
-        rows = list(enumerate(reversed(self.ranks)))
-        short = short_names(label for label, _ in self.ranks)
-        series = [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows]
-        names = [f"{short[label]}  {rank:.2f}" for _, (label, rank) in rows]
-        wrapped = ["\n".join(textwrap.wrap(name, ROW_LABEL_WIDTH)) for name in names]
-        boxes = []
-        for first, last in self.groups:
-            inside = [row for row, (_, rank) in rows if first <= rank <= last]
-            if inside:
-                boxes.append((first - 0.05, last + 0.05, min(inside) - 0.35, max(inside) + 0.35))
-        scale = Line("critical difference", [1, 1 + self.difference], [len(rows)] * 2)
-        panel = Panel(
-            "",
-            "average rank (1 is best)",
-            "",
-            series,
-            y_labels=[*wrapped, f"{scale.label} {self.difference:.2f}"],
-            boxes=boxes,
-            lines=[scale],
-        )
-        return Chart(self.name, self.title, [[panel]], self.notes)
-
-
-def as_chart(chart: Chart | Ranking) -> Chart:
-    """Return the panels of a figure of either kind."""
-    return chart.chart if isinstance(chart, Ranking) else chart
 
 
 def row_title(panels: Sequence[Panel]) -> str | None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from npbench.errors import RequestError
-from npbench.report.chart import Chart, Ranking
+from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
@@ -131,7 +131,7 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def _drawn(charts: Iterable[Chart | Ranking], palette: Palette) -> dict[str, Callable[[], Figure]]:
+def _drawn(charts: Iterable[Chart], palette: Palette) -> dict[str, Callable[[], Figure]]:
     from npbench.report.render import print_figures
 
     return {chart.name: partial(print_figures.draw, chart, palette) for chart in charts}

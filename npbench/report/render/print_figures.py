@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from npbench.report.chart import Chart, Panel, Ranking, as_chart, row_title, shortened
+from npbench.report.chart import Chart, Panel, row_title, shortened
 from npbench.report.render import print_axes
 from npbench.report.render.palette import Palette
 from npbench.report.render.print_axes import typeset
@@ -40,12 +40,12 @@ STYLE: Any = {
 }
 
 
-def save(chart: Chart | Ranking, palette: Palette, folder: Path) -> list[Path]:
+def save(chart: Chart, palette: Palette, folder: Path) -> list[Path]:
     """Write a chart as PDF, SVG and PNG, and return the paths.
 
     Parameters
     ----------
-    chart : Chart or Ranking
+    chart : Chart
         Its name is the name of the files.
     palette : Palette
         Palette of all records of the report.
@@ -69,14 +69,14 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
     return paths
 
 
-def draw(chart: Chart | Ranking, palette: Palette) -> Figure:
+def draw(chart: Chart, palette: Palette) -> Figure:
     """Draw a chart in the width of a paper's column, or of two if panels stand side by side.
 
     Title and notes are not drawn; they belong into the caption.
 
     Parameters
     ----------
-    chart : Chart or Ranking
+    chart : Chart
         Description of the figure.
     palette : Palette
         Palette of all records of the report, so that a label looks the same in every figure.
@@ -89,7 +89,7 @@ def draw(chart: Chart | Ranking, palette: Palette) -> Figure:
     from matplotlib import rc_context
 
     with rc_context(STYLE):
-        return _draw(as_chart(chart), palette)
+        return _draw(chart, palette)
 
 
 def notice(sentence: str) -> Figure:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from npbench.numerics.signed_rank import DIGITS, distribution
 from npbench.report.stats.inference import SIGNIFICANCE
@@ -108,8 +108,7 @@ def rank_biserial(differences: Sequence[float] | np.ndarray) -> float | None:
     nonzero = rounded[rounded != 0]
     if not len(nonzero):
         return None
-    sizes = np.abs(nonzero)
-    ranks = _below_and_equal(sizes, sizes) + 0.5
+    ranks = stats.rankdata(np.abs(nonzero))
     return float(np.sum(ranks * np.sign(nonzero)) / np.sum(ranks))
 
 
@@ -133,11 +132,6 @@ def superiority(first: Sequence[float] | np.ndarray, second: Sequence[float] | n
     >>> superiority([3.0, 4.0], [1.0, 3.0])
     0.875
     """
-    return float(np.mean(_below_and_equal(np.round(first, DIGITS), np.round(second, DIGITS)))) / len(second)
-
-
-def _below_and_equal(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each value the number of others below it, plus half of the number of equal ones."""
-    ascending = np.sort(others)
-    below, not_above = (np.searchsorted(ascending, values, side) for side in ("left", "right"))
-    return np.asarray((below + not_above) / 2)
+    n, m = len(first), len(second)
+    ranks = stats.rankdata(np.round([*first, *second], DIGITS))
+    return float(np.sum(ranks[:n]) - n * (n + 1) / 2) / (n * m)  # Mann and Whitney's U over its largest value
