@@ -25,12 +25,3 @@ def tidy(axes: Axes, grid: Literal["both", "x", "y"] = "both") -> None:
     axes.grid(axis=grid, color="0.9")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def notice(text: str, width: float, height: float) -> Figure:
-    """Return a figure that holds a sentence only."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(width, height), layout="constrained")
-    drawing.text(0.5, 0.5, text, size=SMALL, ha="center")
-    return drawing

@@ -51,7 +51,7 @@ def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
                 str(dataset),
                 number.title,
                 axis_title(name),
-                _series(group, name, number.name),
+                series(group, name, number.name),
                 y_log=name == SECONDS,
                 identity=number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None,
             )
@@ -103,7 +103,8 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(titles[:-1]), titles[-1]) if part)
 
 
-def _series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
+def series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
+    """Return the mean of a column for each label against a number, with bars."""
     return [
         Series(label, points[number].to_list(), points["mean"].to_list(), *_limits(points))
         for label, points in _by_label(means(records, name, number))
@@ -115,7 +116,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
     labels = records["label"].unique().sort().to_list()
     apart = min(DODGE, 0.8 / len(labels))
     offsets = {label: apart * (place - (len(labels) - 1) / 2) for place, label in enumerate(labels)}
-    series = [
+    drawn = [
         Series(
             label,
             [datasets.index(dataset) + offsets[label] for dataset in points["dataset"]],
@@ -126,7 +127,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
         for label, points in _by_label(means(records, name, "dataset"))
     ]
     level = bound_level(problem, name, records)
-    return Panel(title, "", axis_title(name), series, y_log=name == SECONDS, level=level, x_labels=datasets)
+    return Panel(title, "", axis_title(name), drawn, y_log=name == SECONDS, level=level, x_labels=datasets)
 
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:

@@ -59,12 +59,7 @@ class Compared:
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 1: at which share of the asymmetries one kind costs significantly more than another.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``dataset``: per cent for each of ``PAIRS``.
+    Printed, by ``dataset``: per cent for each of ``PAIRS``.
     """
     rows: list[Row] = []
     known = []
@@ -101,12 +96,8 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 2: costs at the asymmetry with the largest gain on the first fold, measured on the others.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard deviation].
+    Printed, by ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard
+    deviation].
     """
     rows: list[Row] = []
     for one in compared(records):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
+from npbench.report.render.print_figures import notice
 from npbench.report.select.traces import traces
 from npbench.report.sheet import Cell, Row, Sheet, number
-from npbench_papers.axes import SMALL, notice, panels, tidy
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
@@ -28,44 +29,21 @@ FIRST, OTHERS = VERMILION, BLUE
 
 
 def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> list[Sheet]:
-    """Return for each record the number of steps until its projections were within ``gap``.
+    """Return for each record the number of steps until its projections exceeded the constraint by ``gap`` at most.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np, with traces of projections.
-    printed : sequence of mapping
-        Unused.
-    gap : float
-        Largest accepted excess over the constraint.
-    steps : int
-        Number of steps that suffices in the paper.
+    Records are of the problem np; in the paper ``steps`` suffice.
     """
-    header = [
-        "data",
-        "rho",
-        "projections",
-        f"within {steps} steps",
-        "steps: median",
-        "most",
-        "first projection",
-        "verdict",
-    ]
+    within = f"within {steps} steps"
+    header = ["data", "rho", "projections", within, "steps: median", "most", "first projection", "verdict"]
     rows = [_row(record, lengths(course, gap), steps) for record, course in _courses(records)]
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
-    """Draw the gap of every projection after each step in a panel for each record; the first projection is thick.
-
-    Parameters
-    ----------
-    records, printed, gap, steps
-        As for :func:`table`; records without such a trace are left out.
-    """
+    """Draw the gap of every projection after each step, a panel for each record with a trace; the first is thick."""
     found = [(record, course) for record, course in _courses(records) if len(course)]
     if not found:
-        return notice("No record has projections: run with execution.trace=true", WIDTH, HEIGHT)
+        return notice("No record has projections: run with execution.trace=true")
     drawing, rows = panels(len(found), 1, (WIDTH, HEIGHT * len(found)))
     for (record, course), (axes,) in zip(found, rows, strict=True):
         _panel(axes, course, gap, steps)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
+from npbench.report.render.print_figures import notice
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_papers.axes import SMALL, notice, panels, tidy
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
@@ -38,31 +39,15 @@ WIDTH, HEIGHT = 9.0, 3.1  # inches of a row
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each record its errors, risks and accuracies after the last iteration, on both parts.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np, with traces of stages.
-    printed : sequence of mapping
-        Unused: the paper draws its curves.
-    """
+    """Return for each record of the problem np its errors, risks and accuracies after the last iteration."""
     return [_sheet(record, course) for record, course in courses(records)]
 
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the risks on the training part, those on the test part, and both accuracies, in a row for each record.
-
-    Parameters
-    ----------
-    records : DataFrame
-        As for :func:`table`; records without a trace are left out.
-    printed : sequence of mapping
-        Unused.
-    """
+    """Draw the risks on the training and on the test part, and both accuracies: a row for each record with a trace."""
     found = [(record, course) for record, course in courses(records) if len(course)]
     if not found:
-        return notice("No record has stages: run with execution.trace=true", WIDTH, HEIGHT)
+        return notice("No record has stages: run with execution.trace=true")
     drawing, rows = panels(len(found), 3, (WIDTH, HEIGHT * len(found)))
     for (record, course), row in zip(found, rows, strict=True):
         for part, axes in zip(PARTS, row, strict=False):

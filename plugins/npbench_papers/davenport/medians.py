@@ -26,17 +26,17 @@ def table(
     *,
     baselines: Sequence[str],
     others: Sequence[str],
-    ratios: Sequence[tuple[str, str]] = (),
-    line: Mapping[str, int] | None = None,
-    test_part: Mapping[str, Mapping[str, str]] | None = None,
+    ratios: Sequence[tuple[str, str]],
+    line: Mapping[str, int],
+    test_part: Mapping[str, Mapping[str, str]],
 ) -> list[Sheet]:
     """Return rates and median scores for each data set, then speed-ups, then whether ``others`` are ahead.
 
     Parameters
     ----------
-    records : DataFrame
+    records
         Records of the problem np, with the metric ``np_score``.
-    printed : sequence of mapping
+    printed
         By ``dataset`` and ``strategy``: any of ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and
         ``n_candidates``.
     baselines, others : sequence of str
@@ -50,8 +50,8 @@ def table(
         Notes on the data by data set, for each value of the records' column ``test_part`` (drawn, fixed, published).
     """
     found = list(settings(records, printed))
-    sheets = [_scores(setting, [*baselines, *others], test_part or {}) for setting in found]
-    return [*sheets, _speed(found, ratios, line or {}), _order(found, baselines, others)]
+    sheets = [_scores(setting, [*baselines, *others], test_part) for setting in found]
+    return [*sheets, _speed(found, ratios, line), _order(found, baselines, others)]
 
 
 def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str, Mapping[str, str]]) -> Sheet:

@@ -25,12 +25,8 @@ FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np.
-    printed : sequence of mapping
-        By ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``.
+    Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
+    ``np_score`` and ``seconds``.
     """
     ordered = labelled(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
@@ -41,7 +37,6 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho.
 
     Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
-    Parameters are those of :func:`table`.
     """
     good = labelled(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
     if good.is_empty():

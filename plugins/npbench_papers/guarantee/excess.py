@@ -32,12 +32,7 @@ COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and bound the share of repeats with P_fa > rho, for each n and threshold rule.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
+    Printed, by ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
@@ -61,13 +56,7 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
 
 
 def chart(records: pl.DataFrame) -> Chart:
-    """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    """
+    """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set."""
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
     rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
     return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])
