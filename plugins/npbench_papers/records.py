@@ -66,6 +66,19 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
     return number(here - there, f"+z{form}")
 
 
+def beside(here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[list[Cell], list[Cell]]:
+    """Return the paper's values by name, in their formats, and how far ours in the same order are from them.
+
+    Examples
+    --------
+    >>> theirs, apart = beside([number(0.5), MISSING], {"p_fa": 0.25}, {"p_fa": ".3f", "p_nd": ".2f"})
+    >>> [str(cell) for cell in (*theirs, *apart)]
+    ['0.250', '-', '+0.250', '-']
+    """
+    theirs = [number(paper.get(name), form) for name, form in forms.items()]
+    return theirs, [difference(*three) for three in zip(here, theirs, forms.values(), strict=True)]
+
+
 def timing_notes(records: pl.DataFrame) -> list[str]:
     """Return a sentence for each machine and load under which records were timed."""
     places = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())

@@ -259,3 +259,24 @@ def test_files_are_reproducible_and_embed_fonts(tmp_path):
     width, height = (int.from_bytes(first[2].read_bytes()[start : start + 4], "big") for start in (16, 20))
     assert width == pytest.approx(3.3 * 200, abs=1)
     assert height > 200
+
+
+def test_decades_beside_each_other_have_room():
+    wide = Series("gen", [3e-4, 0.1, 5], [0.1, 0.2, 0.3])
+    figure = paper.draw(chart(*[Panel("", "seconds", "P_fa", [wide], x_log=True)] * 4, columns=4), PALETTE)
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_xlim()
+    ticks = [tick.label1 for tick in figure.axes[0].xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    spans = [text.get_window_extent() for text in ticks if text.get_text()]
+    assert len(spans) >= 2
+    assert all(left.x1 + 5 < right.x0 for left, right in itertools.pairwise(spans))
+
+
+def test_bars_of_many_series_stay_inside_the_axes():
+    many = [Series(one, [0.05, 0.1], [1, 2], [0, 1], [2, 3]) for one in LONG]
+    figure = paper.draw(chart(*[Panel("", "x", "y", many)] * 3, columns=3), Palette(LONG))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    inside = axes.get_window_extent()
+    for points in lines(axes).values():
+        assert all(inside.x0 + 1 < x < inside.x1 - 1 for x, _ in points.get_transform().transform(points.get_xydata()))

@@ -19,17 +19,7 @@ SHADE: Any = {"type": "rect", "fillcolor": "#888888", "opacity": 0.2, "line": {"
 
 
 class PanelFigure(NamedTuple):
-    """One panel.
-
-    Parameters
-    ----------
-    title, y_title : str
-        Plain text.
-    data : list of dict
-        Plotly's traces. The ``legendgroup`` of a trace is its label in the legend.
-    layout : dict
-        Plotly's layout.
-    """
+    """One panel: plain titles, Plotly's traces and layout. The ``legendgroup`` of a trace is its label."""
 
     title: str
     y_title: str
@@ -61,15 +51,7 @@ class ChartFigure(NamedTuple):
 
 
 def figure(chart: Chart, palette: Palette) -> ChartFigure:
-    """Return a chart as Plotly figures.
-
-    Parameters
-    ----------
-    chart : Chart
-        Description of the figure. Markup in its texts, such as ``<b>``, has no effect.
-    palette : Palette
-        Palette of all records, so that a label looks the same in every chart.
-    """
+    """Return a chart as Plotly figures. Markup in its texts, such as ``<b>``, has no effect."""
     legend = [
         LegendEntry(label, palette.name(label), palette.look(drawn)) for label, drawn in chart.legend(palette.labels)
     ]

@@ -22,8 +22,8 @@ BAR_DISTANCE = 1.6  # points between error bars at the same x
 MAX_NAMES_LENGTH = 40  # characters side by side below one axis
 
 
-def draw_panel(axes: Axes, panel: Panel, palette: Palette) -> None:
-    """Draw the lines of a panel, and label its axes."""
+def draw_panel(axes: Axes, panel: Panel, palette: Palette, n_columns: int) -> None:
+    """Draw the lines of a panel, one of ``n_columns`` side by side, and label its axes."""
     axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
     for number, series in enumerate(panel.series):
         _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
@@ -35,7 +35,7 @@ def draw_panel(axes: Axes, panel: Panel, palette: Palette) -> None:
     if panel.surface is None:
         axes.grid()
         axes.spines[["top", "right"]].set_visible(False)
-    _set_ticks(axes, panel)
+    _set_ticks(axes, panel, n_columns)
 
 
 def style(look: Look) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def _cell_edges(centres: Sequence[float], log: bool) -> np.ndarray:
     return np.exp(edges) if log else edges
 
 
-def _set_ticks(axes: Axes, panel: Panel) -> None:
-    _set_number_ticks(axes.xaxis, panel.x_log, axes.get_gridspec().ncols)
-    _set_number_ticks(axes.yaxis, panel.y_log, 1)
+def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
+    _set_number_ticks(axes.xaxis, panel.x_log, n_columns)
+    _set_number_ticks(axes.yaxis, panel.y_log, n_columns=1)
     if ticks := panel.measured_ticks:
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()

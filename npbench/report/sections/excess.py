@@ -60,15 +60,7 @@ class Count(NamedTuple):
 
 
 def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
-    """Yield a table for each metric that the problem bounds: a row for each setting with several repeats.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem : str
-        Name of the problem.
-    """
+    """Yield a table for each metric that the problem bounds: a row for each setting with several repeats."""
     columns = [*setting_columns(problem), *COLUMNS]
     for metric, bound in PROBLEMS[problem].bounds.items():
         counts = _counts(records, metric, bound, ["dataset", "problem_params", "label"])

@@ -52,12 +52,7 @@ class Ranked:
 def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Chart | None]]:
     """Return table and chart of the ranks for each setting of the problem with three data sets or more.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem, metric : str
-        Names of the problem and the metric; a metric without a better direction is not ranked.
+    A metric without a better direction is not ranked.
     """
     direction = better(problem, metric)
     if direction == "none":

@@ -19,12 +19,7 @@ DODGE = 0.14  # between dots of one data set; data sets are 1 apart
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
     """Return the charts of one problem: lines for data sets with several values of its number, dots for the others.
 
-    Parameters
-    ----------
-    problem : str
-        Name of the problem.
-    records : DataFrame
-        Its successful records, with ``label`` and ``seconds``.
+    Records are the problem's successful ones, here and in all functions for charts.
     """
     several = _several(problem, records)
     return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]

@@ -14,7 +14,7 @@ from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench.report.stats.inference import median_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
-from npbench_papers.records import Printed, difference, timing_notes, values
+from npbench_papers.records import Printed, beside, timing_notes, values
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
 SIGNIFICANCE = 0.05
@@ -85,9 +85,8 @@ def _compared_rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) 
     words = ("better than the paper", NO_DIFFERENCE, "worse than the paper")
     ok = count(len(good), len(same))
     yield [strategy, "here", *here, ok, _compared(scores, paper.get("np_score"), words)]
-    theirs = [number(paper.get(name), form) for name, form in FORMS.items()]
+    theirs, apart = beside(here, paper, FORMS)
     yield ["", "paper", *theirs, "", ""]
-    apart = [difference(one, other, form) for one, other, form in zip(here, theirs, FORMS.values(), strict=True)]
     if set(apart) != {MISSING}:
         yield ["", "here - paper", *apart, "", ""]
 
