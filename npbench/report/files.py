@@ -37,20 +37,8 @@ def write(
 ) -> list[str]:
     """Write a report in every format, and return a line about each file.
 
-    Tables and figures of an earlier report in the same folder are replaced.
-
-    Parameters
-    ----------
-    folder : Path
-        Output folder, created if needed.
-    sections : sequence of Section
-        Assembled sections.
-    collection : Collection
-        Records, which are written too.
-    on_progress : callable
-        Called with the current step, since drawing takes a while.
-    drawings : mapping of str to callable
-        Functions that draw additional figures, by name.
+    Tables and figures of an earlier report in the same folder are replaced. ``on_progress`` is called with each step,
+    since drawing takes a while. ``drawings`` are functions that draw additional figures, by name.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.select.labels import labels
+from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, number
 
 Printed = Sequence[Mapping[str, Any]]
@@ -29,6 +30,15 @@ def values(records: pl.DataFrame, name: str) -> list[float]:
     ([0.25], [])
     """
     return records[name].drop_nulls().to_list() if name in records.columns else []
+
+
+def courses(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """Return each record of the problem np with the rows of its trace that have these columns, if any."""
+    found = traces(records)
+    if not set(columns) <= set(found.columns):
+        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns)
+    ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
+    return [(record, found.filter(key=record["key"]).drop_nulls(columns)) for record in ordered]
 
 
 def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:

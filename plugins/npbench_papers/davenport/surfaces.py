@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Surface
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import file_name, paged
 from npbench.report.select.labels import labels
 from npbench.report.select.traces import traces
+from npbench_papers.axes import drawn
 from npbench_papers.davenport.strategies import with_strategy
 from npbench_papers.records import Printed
 
@@ -73,9 +72,8 @@ def charts(records: pl.DataFrame) -> list[Chart]:
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the first page of the maps of :func:`charts`, of records of one data set and rho."""
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
-    for chart in charts(named):
-        return print_figures.draw(chart, Palette(named["label"]))
-    return print_figures.notice("No record has a trace: run with execution.trace=true")
+    first = next(iter(charts(named)), Chart("surfaces", "", []))
+    return drawn(first, "No record has a trace: run with execution.trace=true")
 
 
 def _searches(records: pl.DataFrame) -> pl.DataFrame:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.report.chart import Chart
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
+from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, difference, labelled, printed_for, values
 
 if TYPE_CHECKING:
@@ -39,10 +38,9 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
     """
     good = labelled(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
-    if good.is_empty():
-        return print_figures.notice("No record is ok")
-    chart = Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good))
-    return print_figures.draw(chart, Palette(good["label"]))
+    return drawn(
+        Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good)), "No record is ok"
+    )
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:

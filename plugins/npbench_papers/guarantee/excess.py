@@ -16,9 +16,9 @@ import polars as pl
 
 from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.render.palette import Palette
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench.report.stats.intervals import rate_limits
+from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, printed_for
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the chart of :func:`chart`."""
-    from npbench.report.render.print_figures import draw
-
-    drawn = chart(records)
-    return draw(drawn, Palette(series.label for row in drawn.rows for panel in row for series in panel.series))
+    return drawn(chart(records), "No record is ok")
 
 
 def chart(records: pl.DataFrame) -> Chart:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sheet import Row, Sheet, number
+from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import fpr_range
 from npbench_papers.records import Printed
 
@@ -39,11 +38,8 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
     panels = [_panel(group, line) for group, line in _groups(records)]
-    if not panels:
-        return print_figures.notice("No record fixes C")
     rows = [panels[start : start + COLUMNS] for start in range(0, len(panels), COLUMNS)]
-    palette = Palette(one.label for panel in panels for one in panel.series)
-    return print_figures.draw(Chart("iterations", "Iterations of cutting planes", rows), palette)
+    return drawn(Chart("iterations", "Iterations of cutting planes", rows), "No record fixes C")
 
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:

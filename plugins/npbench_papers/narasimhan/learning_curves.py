@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.report.chart import Chart, Panel
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
+from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import ranged
 from npbench_papers.records import Printed, values
 
@@ -35,11 +34,8 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the curves of :func:`table`, a panel for each data set and range; bars are one standard deviation."""
-    good = records.filter(status="ok")
-    if good.is_empty():
-        return print_figures.notice("No record is ok")
-    panels = [_panel(group) for group in _groups(good)]
-    return print_figures.draw(Chart("learning_curves", "Learning curves", [panels]), Palette(good["solver"]))
+    panels = [_panel(group) for group in _groups(records.filter(status="ok"))]
+    return drawn(Chart("learning_curves", "Learning curves", [panels]), "No record is ok")
 
 
 def _panel(group: pl.DataFrame) -> Panel:
