@@ -18,7 +18,7 @@ MAX_MEASURED_TICKS = 8
 MIN_TICK_DISTANCE = 0.12  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
 # Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
-# of ten, and 1, 2, 5 of each decade between them.
+# of ten if there are two, and otherwise 1, 2, 5 of each decade.
 NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 CURVE_POINTS = 61
 
@@ -297,12 +297,13 @@ def log_digits(low: float, high: float) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(12.5, 30)
-    ((1,), (1, 2, 5), ())
+    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(0.13, 4.2), log_digits(12.5, 30)
+    ((1,), (1, 2, 5), (1, 2, 5), ())
     """
     if high < NARROW_LOG_AXIS * low:
         return ()
-    return (1, 2, 5) if high < WIDE_LOG_AXIS * low else (1,)
+    has_two_powers = math.floor(math.log10(high)) > math.ceil(math.log10(low))
+    return (1,) if has_two_powers and high >= WIDE_LOG_AXIS * low else (1, 2, 5)
 
 
 def _between(low: float, high: float, geometric: bool) -> list[float]:
