@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import time
 from collections import Counter
 from contextlib import closing
@@ -11,6 +10,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from misbehaving_jobs import ended
 
 from npbench.runner.pool import Died, Pool, Returned, TimedOut, WorkerFunction
 
@@ -149,15 +149,4 @@ def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
                 pids |= {outcome.value[3] for _, outcome in outcomes}
         assert len(pids) >= 2
         for pid in pids:
-            assert eventually_gone(pid)
-
-
-def eventually_gone(pid, within=5.0):
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
+            assert ended(pid)
