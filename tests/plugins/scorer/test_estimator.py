@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import npbench
+from class_samples import gaussians
 from npbench import registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
@@ -32,13 +34,8 @@ from npbench_scorer.estimator import Scorer
 FOREST, BAYES = "sklearn.ensemble.RandomForestClassifier", "sklearn.naive_bayes.GaussianNB"
 
 
-def sample(n=400, share=0.4, shift=1.5, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+sample = partial(gaussians, shift=1.5)
+X, Y = sample(400)
 
 
 class Recorder(LogisticRegression):
@@ -121,7 +118,7 @@ def test_solver_receives_the_problem_parameters():
 @pytest.mark.parametrize("estimator", ["sklearn.linear_model.LogisticRegression", "gen"])
 def test_several_splits_decide_by_majority(n_splits, estimator):
     model = Scorer(estimator=estimator, n_splits=n_splits, random_state=0).fit(X, Y)
-    new, _ = sample(seed=5)
+    new, _ = sample(400, seed=5)
     f = np.array(
         [c.decision_function(new) - t for c, t in zip(model.estimators_, model.thresholds_, strict=True)]
     )  # one row for each split
@@ -201,9 +198,9 @@ def test_umbrella_guarantee_holds_on_new_samples(levels):
 @pytest.mark.parametrize("seed", range(3))
 def test_unanimous_votes_are_tied_and_finite(seed):
     model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=seed).fit(X, Y)
-    f = model.decision_function(sample(seed=9)[0])
+    f = model.decision_function(sample(400, seed=9)[0])
     assert np.all(np.isfinite(f))
-    votes = model.estimators_[0].predict_proba(sample(seed=9)[0])[:, 1]
+    votes = model.estimators_[0].predict_proba(sample(400, seed=9)[0])[:, 1]
     assert len(np.unique(f)) == len(np.unique(votes)) <= 4
     np.testing.assert_array_equal(
         np.argsort(np.unique(votes)), np.argsort([f[votes == v][0] for v in np.unique(votes)])
