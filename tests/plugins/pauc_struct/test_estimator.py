@@ -14,7 +14,6 @@ from sklearn.kernel_approximation import Nystroem
 
 from class_samples import shuffled
 from npbench.data import BinaryData
-from npbench.estimators import warm_start_selection
 from npbench.estimators.warm_start_selection import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.selection import grid_search
@@ -223,18 +222,6 @@ def precise(**params):
     return PAUCStruct(**{"fpr_range": (0.0, 0.2), "tol": 1e-9, **params})
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_shared_planes_give_the_losses_of_independent_fits(storage, monkeypatch):
-    folds = CrossValidation(folds=3).split(BinaryData(X, Y, "toy"), 0, 0).folds
-    search = {"C": [10.0, 0.1, 1.0], "surrogate": ["tight", "naive"]}
-    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
-    monkeypatch.delattr(warm_start_selection, "grid_search")
-    one = select(precise, storage(X), Y, folds, PROBLEM, search)
-    np.testing.assert_allclose(one.losses, other.losses, rtol=0, atol=1e-12)
-    assert one == other
-    assert len(set(one.losses)) > 3
-
-
 def test_planes_are_shared_along_the_costs(monkeypatch):
     Z, y = shuffled(200, 1800, d=20, shift=3.0, seed=2)
     folds = CrossValidation(folds=2).split(BinaryData(Z, y, "toy"), 0, 0).folds
@@ -267,14 +254,3 @@ def test_planes_of_another_kernel_map_are_not_reused(random_state):
     assert large.objective_ == pytest.approx(reached, rel=1e-9)
     cold = minimise(Z, StructuralRisk(Y, 0, 32), 100.0, tol=1e-6)
     assert large.objective_ - large.duality_gap_ <= cold.objective * (1 + 1e-9)
-
-
-def test_unconverged_fits_are_counted_and_one_cost_falls_back():
-    folds = CrossValidation(folds=2).split(BinaryData(X, Y, "toy"), 0, 0).folds
-
-    def hasty(**params):
-        return precise(max_iter=1, **params)
-
-    assert select(hasty, X, Y, folds, PROBLEM, {"C": [1.0, 100.0]}).n_unconverged == 4
-    search = {"C": [1.0], "surrogate": ["tight", "naive"]}
-    assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)

@@ -1,7 +1,5 @@
 """Any classifier with a threshold: what sets it, what it promises, what it refuses, and how it is configured."""
 
-import subprocess
-import sys
 import warnings
 from functools import partial
 
@@ -18,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import npbench
+import solver_variants
 from class_samples import gaussians
-from npbench import registry
+from npbench import cli, registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
 from npbench.config.compose import as_plain
@@ -96,7 +95,8 @@ SOLVERS = sorted(name for name in registry.installed().solvers if name != "score
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SOLVERS)
 def test_any_solver_can_be_thresholded(name):
-    model = Scorer(estimator=name, threshold="umbrella", rho=0.1, random_state=0).fit(X, Y)
+    options = {"params": solver_variants.VARIANTS[name][0], "threshold": "umbrella", "rho": 0.1, "random_state": 0}
+    model = Scorer(estimator=name, **options).fit(X, Y)
     (classifier,) = model.estimators_
     assert type(classifier) is resolve(registry.installed().solver(name).estimator)
     assert getattr(classifier, "rho", 0.1) == 0.1
@@ -359,13 +359,8 @@ def test_code_of_the_inner_solver_identifies_a_job():
     assert "npbench_np_svm" not in job.code.keys() & plain.code.keys()
 
 
-def run(*arguments):
-    line = [sys.executable, "-m", "npbench", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_command_line_compares_variants():
-    done = run(
+def test_command_line_compares_variants(capfd):
+    asked = (
         "-m",
         "solver=linear_svm,scorer",
         "solver.delta=0.1",  # np_svm, chosen by default, has none
@@ -374,6 +369,9 @@ def test_command_line_compares_variants():
         "repeats=1",
         "execution.n_jobs=1",
     )
-    assert done.returncode == 0, done.stderr
+    with pytest.raises(SystemExit) as end:
+        cli.main([*asked])
+    printed = capfd.readouterr()
+    assert end.value.code == 0, printed.err
     for expected in ("LinearSVC", "LogisticRegression", "chosen C", "1/1"):
-        assert expected in done.stdout
+        assert expected in printed.out

@@ -222,12 +222,10 @@ def test_meeting_hulls_warn_and_score_zero():
     ids=["constant", "duplicates", "wide", "unscaled"],
 )
 def test_extreme_samples_give_finite_scores(strategy, rho, data):
-    nu = dict.fromkeys(("nu_pos", "nu_neg"), [0.2, 0.6, 1.0])
+    nu = [0.2, 0.6, 1.0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = TwoNuSVM(
-            rho=rho, strategy=strategy, nu_pos=[0.2, 0.6, 1.0], nu_neg=[0.2, 0.6, 1.0], gamma=["scale", 1e-9, 1e9]
-        ).fit(*data)
+        model = TwoNuSVM(rho=rho, strategy=strategy, nu_pos=nu, nu_neg=nu, gamma=["scale", 1e-9, 1e9]).fit(*data)
     assert model.converged_ == (not caught)
     f = scores(model, data[0])
     assert np.isfinite(f).all()
