@@ -97,17 +97,17 @@ def test_coordinate_descent_visits_points_of_libsvm(kind, slow):
 
 @pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
 def test_bias_shifting_chooses_the_nu_of_libsvm(kind):
-    values = [0.1, 0.3, 0.5, 0.9]
+    values = [0.2, 0.3, 0.5, 0.7, 0.9]  # LIBSVM takes seconds below 0.2
     found = chosen("bs", FOLDS[kind], nu_pos=values)
     table = {}
     for gamma in SEARCH["gamma"]:
-        for nu in values[:3]:  # 0.9 is infeasible with 14 positives of 36
+        for nu in values[:4]:  # 0.9 is infeasible with 14 positives of 36
             plain = partial(lambda y, nu: (NuSVC(nu=nu, kernel="precomputed", tol=1e-8), None), nu=nu)
             p_fa, p_nd = counted(rbf_kernel(X, gamma=gamma), FOLDS[kind], plain)
             table[gamma, nu] = (round(14 * p_nd + 22 * p_fa), p_fa, gamma, -nu)
     gamma, nu = min(table, key=table.get)
     assert found.params == pytest.approx({"gamma": gamma, "nu_pos": nu * 36 / 28, "nu_neg": nu * 36 / 44})
-    assert found.n_candidates == 6
+    assert found.n_candidates == 8
 
 
 @pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
