@@ -25,7 +25,7 @@ from npbench_papers.davenport import surfaces
 from npbench_papers.gasso import rates
 from npbench_papers.gasso.speedup import SITUATION
 from npbench_papers.guarantee import excess
-from npbench_papers.guarantee.np_roc import NPROC, np_roc
+from npbench.numerics.np_roc import NPROC, np_roc
 from npbench_papers.guarantee.np_roc_chart import chart
 from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
 

@@ -126,13 +126,17 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
+        return X, self._signs(y)
+
+    def _signs(self, y: np.ndarray) -> np.ndarray:
+        """Learn the labels of a training set; return y in {-1, +1}."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
         if len(self.classes_) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {self.classes_[0]!r}.")
-        return X, 2.0 * codes - 1.0
+        return 2.0 * codes - 1.0
 
     def _samples(self, X: Any) -> Any:
         """Check samples to be scored; return X as float64, an array or CSR."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
 from npbench.estimators.docstrings import inherit_docs
 from npbench.numerics import thresholds
+from npbench.thresholding.classifier import NPThresholdClassifier
 from npbench_scorer import inner
 
 
@@ -142,13 +145,22 @@ class Scorer(BinaryClassifier):
         splits = [self._held_out(signs, random) for _ in range(self.n_splits)]
         self.n_calibration_ = len(splits[0])
         self.status_ = self._rule(int(np.sum(signs[splits[0]] < 0)))
-        parts = [self._part(X, signs, held_out, random) for held_out in splits]
-        self.estimators_ = [classifier for classifier, _, _ in parts]
-        self.thresholds_ = np.array([threshold for _, threshold, _ in parts])
-        self._warnings = [warning for _, _, warning in parts if warning is not None]
+        fits = [self._part(X, signs, held_out, random) for held_out in splits]
+        self._parts = [part for part, _ in fits]
+        self.estimators_ = [part.estimator_ for part in self._parts]
+        self.thresholds_ = np.array([part.threshold_ for part in self._parts])
+        self._warnings = [warning for _, warning in fits if warning is not None]
         self.converged_ = not self._warnings
         if hasattr(self.estimators_[0], "n_iter_"):
             self.n_iter_ = max(int(np.max(classifier.n_iter_)) for classifier in self.estimators_)
+
+    def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Leave X to the classifier: a frame may have words and missing values."""
+        X, y = validate_data(self, *indexable(X, column_or_1d(y, warn=True)), skip_check_array=True)
+        return X, self._signs(y)
+
+    def _samples(self, X: Any) -> Any:
+        return validate_data(self, X, skip_check_array=True, reset=False)
 
     def _explanation(self) -> str:
         return f"{len(self._warnings)} of {self.n_splits} fits did not converge. {self._warnings[0]}"
@@ -189,14 +201,14 @@ class Scorer(BinaryClassifier):
 
     def _part(
         self, X: Any, signs: np.ndarray, held_out: np.ndarray, random: np.random.RandomState
-    ) -> tuple[Any, float, str | None]:
-        """Return the classifier fitted to the other samples, its threshold on those held out, and its warning."""
+    ) -> tuple[NPThresholdClassifier, str | None]:
+        """Return a classifier fitted to the other samples, with a threshold set on those held out, and its warning."""
         classifier = self._build()
         inner.seed(classifier, random)
         rest = np.setdiff1d(np.arange(len(signs)), held_out)
-        warning = inner.fit(classifier, X[rest], (signs[rest] > 0).astype(int))
-        scores = inner.scores(classifier, X[held_out]) if len(held_out) else np.empty(0)
-        return classifier, self._threshold(signs[held_out], scores), warning
+        rule = partial(_threshold, self.status_, rho=self.rho, delta=self.delta, q=self.q)
+        part = NPThresholdClassifier(classifier, rho=self.rho, cv=[(rest, held_out)], threshold=rule)
+        return part, inner.fit(part, X, (signs > 0).astype(int))
 
     def _rule(self, n_negatives: int) -> str:
         """Return the rule that sets the threshold, given the number of held-out negatives."""
@@ -221,22 +233,8 @@ class Scorer(BinaryClassifier):
         warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
         return "empirical"
 
-    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        negatives = scores[signs < 0]
-        match self.status_:
-            case "umbrella":
-                return thresholds.umbrella(negatives, self.rho, self.delta)
-            case "empirical":
-                return thresholds.empirical(negatives, self.rho)
-            case "q_value":
-                return thresholds.q_value(signs, scores, float(self.q))  # type: ignore[arg-type]
-        return 0.0
-
     def _scores(self, X: Any) -> np.ndarray:
-        f = [
-            inner.scores(classifier, X) - threshold
-            for classifier, threshold in zip(self.estimators_, self.thresholds_, strict=True)
-        ]
+        f = [part.decision_function(X) for part in self._parts]
         # More than half of them are positive where the lower median is.
         lower = (len(f) - 1) // 2
         return np.partition(f, lower, axis=0)[lower]
@@ -248,3 +246,15 @@ class Scorer(BinaryClassifier):
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags
+
+
+def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, delta: float, q: float | None) -> float:
+    negatives = scores[signs < 0]
+    match rule:
+        case "umbrella":
+            return thresholds.umbrella(negatives, rho, delta)
+        case "empirical":
+            return thresholds.empirical(negatives, rho)
+        case "q_value":
+            return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
+    return 0.0

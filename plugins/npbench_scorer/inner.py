@@ -1,4 +1,4 @@
-"""Build, seed, fit and score with the classifier inside a Scorer."""
+"""Build, seed and fit the classifier inside a Scorer."""
 
 from __future__ import annotations
 
@@ -114,27 +114,3 @@ def fit(model: Any, X: Any, y: np.ndarray) -> str | None:
         if warning not in unconverged:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return str(unconverged[0].message) if unconverged else None
-
-
-def scores(model: Any, X: Any) -> np.ndarray:
-    """Return the decision function, or the log-odds of the positive class where there is none.
-
-    Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
-    a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
-    """
-    if hasattr(model, "decision_function"):
-        given = np.asarray(model.decision_function(X), dtype=np.float64)
-    else:
-        chance = np.maximum(np.asarray(model.predict_proba(X), dtype=np.float64), np.finfo(np.float64).tiny)
-        given = np.log(chance[:, 1]) - np.log(chance[:, 0])
-    if wrong := int(np.sum(~np.isfinite(given))):
-        raise ValueError(
-            f"{type(model).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "
-            "features, or change its parameters."
-        )
-    return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npbench.report.chart import Chart, Panel, Series
-from npbench_papers.guarantee.np_roc import NPROC
+from npbench.numerics.np_roc import NPROC
 
 
 def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:
@@ -16,14 +16,14 @@ def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:
     Parameters
     ----------
     curves : mapping of str to NPROC
-        Curves of :func:`npbench_papers.guarantee.np_roc.np_roc`, by label.
+        Curves of :func:`npbench.numerics.np_roc.np_roc`, by label.
     most : float
         Largest bound shown, in ]0, 1].
 
     Examples
     --------
     >>> import numpy as np
-    >>> from npbench_papers.guarantee.np_roc import np_roc
+    >>> from npbench.numerics.np_roc import np_roc
     >>> random = np.random.default_rng(0)
     >>> panel = chart({"gen": np_roc(random.normal(size=59), random.normal(2, size=59), delta=0.05)}).rows[0][0]
     >>> round(panel.series[0].x[0], 4)

@@ -1,0 +1,1 @@
+"""Bounds on false alarms for a model, or a column of scores, that already exists."""

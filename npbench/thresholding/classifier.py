@@ -1,0 +1,377 @@
+"""A classifier with a threshold that bounds its false-alarm rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_method_params, check_is_fitted
+
+from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
+from npbench.thresholding.rules import GroupThresholds, Rule, Threshold, calibrate, groups, positives, require_negatives
+
+Splits = list[tuple[np.ndarray, np.ndarray]]
+
+
+def _gives_probabilities(self: Any) -> bool:
+    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
+
+
+class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Any classifier, with a threshold that bounds its false-alarm rate.
+
+    The classifier, with all its preprocessing, is fitted on one part of the samples. Its scores of held-out negatives
+    give the threshold. X goes to the classifier as it is: a frame with words and missing values, an array, a list.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier or pipeline. Its score is ``decision_function``, or else the log-odds of ``predict_proba``.
+    rho : float, default=0.05
+        Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[.
+    delta : float, default=0.05
+        Probability with which "umbrella" may exceed rho, in ]0, 1[.
+    pos_label : int, float, bool or str, optional
+        Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+    cv : "prefit", int, splitter or iterable of (train, test), optional
+        By default, a random part of the negatives is held out. One split of an iterable is used in its place.
+        "prefit" expects a fitted classifier, and negatives in ``fit`` that it has not seen; so does a
+        FrozenEstimator. An int or a splitter with several folds cross-fits: see Notes.
+    calibration_size : float or int, default=0.5
+        Share, or number, of the negatives to hold out by default. Positives set no threshold: all are used for fitting.
+    threshold : {"umbrella", "empirical"} or callable, default="umbrella"
+        Rule, as in :func:`npbench.threshold`.
+    random_state : int, RandomState or None, default=None
+        Seed of the held-out samples or folds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted classifier.
+    threshold_ : float or dict
+        Threshold of the score of ``pos_label_``; one for each group with ``by``.
+    result_ : Threshold or GroupThresholds
+        The threshold with its promise, counts and ``to_json``.
+    pos_label_ : label
+        Label of the positives.
+    classes_ : array of shape (2,)
+        Labels, in the order of the classifier.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if the positive class is unclear, or there are too few held-out negatives for the promise.
+
+    Warns
+    -----
+    UserWarning
+        If ties at the largest score leave no threshold that accepts anything.
+
+    Notes
+    -----
+    With a single part held out, or "prefit", ``P(P_fa > rho) <= delta`` for any classifier and any distribution.
+    It takes ``log(delta) / log(1 - rho)`` negatives: 59 for 5 % and 299 for 1 %, at delta = 5 %.
+
+    With several folds, each sample is scored by a classifier that has not seen it, and the classifier in use is fitted
+    to all samples. No negative is lost, but the scores are those of other classifiers: the promise is only typical.
+
+    The promise is about new negatives of the same population. Sample weights reach the classifier, not the threshold.
+
+    References
+    ----------
+    X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
+    characteristics, Science Advances 4(2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = NPThresholdClassifier(RandomForestClassifier(random_state=0), random_state=0).fit(X, y)
+    >>> print(model.result_.promise)
+    With probability 0.95 or more, the false-alarm rate of new samples from the same population is at most 0.05.
+    >>> model.result_.n_negatives, model.result_.n_needed
+    (106, 59)
+    """
+
+    # Sample weights are the inner classifier's.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
+        "rho": [FRACTION],
+        "delta": [FRACTION],
+        "pos_label": [str, int, float, "boolean", None],
+        "cv": ["cv_object", StrOptions({"prefit"}), None],
+        "calibration_size": [FRACTION, COUNT],
+        "threshold": [StrOptions({"umbrella", "empirical"}), callable],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        rho: float = 0.05,
+        delta: float = 0.05,
+        pos_label: Any = None,
+        cv: Any = None,
+        calibration_size: float = 0.5,
+        threshold: Rule = "umbrella",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rho = rho
+        self.delta = delta
+        self.pos_label = pos_label
+        self.cv = cv
+        self.calibration_size = calibration_size
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, by: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the classifier and set its threshold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Samples, as the classifier takes them.
+        y : array of shape (n_samples,)
+            Labels of two classes. With "prefit", the negatives suffice.
+        by : array of shape (n_samples,), optional
+            Group of each sample, for a threshold in each group: all groups keep rho at once with probability
+            1 - delta. ``predict`` then needs the groups, too.
+        sample_weight : array of shape (n_samples,), optional
+            Weights for the fit of the classifier.
+        **params
+            Other parameters of the classifier's ``fit``, or routed metadata.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        y = column_or_1d(y, warn=True)
+        X, y, by, sample_weight = indexable(X, y, by, sample_weight)
+        positive, self.pos_label_ = self._positives(y)
+        if self._is_fitted_before():
+            self.estimator_ = self.estimator
+            rows = np.arange(len(y))
+            scores, cross_fitted = self._scores(self.estimator_, X), False
+        else:
+            options = self._options(sample_weight, params)
+            splits = self._splits(X, y, positive, by)
+            cross_fitted = len(splits) > 1
+            rows, scores = self._held_out_scores(X, y, splits, options)
+            if cross_fitted:
+                self.estimator_ = self._fitted(X, y, np.arange(len(y)), options)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self._calibrate(scores, positive[rows], None if by is None else np.asarray(by)[rows], cross_fitted)
+        return self
+
+    def refit_threshold(self, X: Any, *, by: Any = None) -> Self:
+        """Set the threshold again on new negatives, without fitting the classifier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Negatives that the classifier has not seen.
+        by : array of shape (n_samples,), optional
+            Group of each sample.
+
+        Returns
+        -------
+        self
+            The classifier with its new threshold.
+        """
+        check_is_fitted(self)
+        scores = self._scores(self.estimator_, X)
+        self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False)
+        return self
+
+    def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
+        """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Samples.
+        by : array of shape (n_samples,), optional
+            Group of each sample, if ``fit`` had groups.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        margin = self._margin(X, by)
+        return margin if self.classes_[1] == self.pos_label_ else -margin
+
+    def predict(self, X: Any, *, by: Any = None) -> np.ndarray:
+        """Return ``pos_label_`` where the score is above the threshold, and the other label elsewhere.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Samples.
+        by : array of shape (n_samples,), optional
+            Group of each sample, if ``fit`` had groups.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        accepted = self._margin(X, by) > 0
+        return self.classes_[np.where(self.classes_[1] == self.pos_label_, accepted, ~accepted).astype(int)]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classifier, which the threshold does not change."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing of metadata: ``by`` is used here, everything else goes to the classifier's ``fit``."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def _is_fitted_before(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
+
+    def _positives(self, y: np.ndarray) -> tuple[np.ndarray, Any]:
+        check_classification_targets(y)
+        if type_of_target(y) != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+        if self._is_fitted_before():
+            check_is_fitted(self.estimator)
+            _, pos_label = positives(self.estimator.classes_, self.pos_label)
+            if unknown := set(y.tolist()) - set(self.estimator.classes_.tolist()):
+                raise ValueError(f"The fitted classifier has no label {unknown.pop()!r}: {self.estimator.classes_}.")
+            return np.asarray(y == pos_label), pos_label
+        if len(labels := np.unique(y)) < 2:
+            raise ValueError(f"Classifier can't train when only one class is present: {labels}.")
+        return positives(y, self.pos_label)
+
+    def _splits(self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any) -> Splits:
+        """Return pairs of rows to fit and rows to score, and check their negatives before any fit."""
+        random = check_random_state(self.random_state)
+        if self.cv is None:
+            splits = [self._hold_out(positive, by, random)]
+        else:
+            folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
+            splits = list(check_cv(folds, y, classifier=True).split(X, y))
+        scored = np.concatenate([test for _, test in splits])
+        members = groups(by, len(y))
+        counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
+        require_negatives(counts, self.rho, self.delta / len(members), self.threshold)
+        return splits
+
+    def _hold_out(self, positive: np.ndarray, by: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+        n_negatives = int(np.sum(~positive))
+        share = self.calibration_size
+        if _is_int(share):
+            if share >= n_negatives:
+                raise ValueError(f"calibration_size={share} leaves none of the {n_negatives} negatives for the fit.")
+            share /= n_negatives
+        drawn = []
+        for members in groups(by, len(positive)).values():
+            rows = members[~positive[members]]
+            count = min(math.ceil(share * len(rows) - 1e-9), len(rows) - 1)
+            drawn.append(random.permutation(rows)[:count])
+        held_out = np.sort(np.concatenate(drawn))
+        return np.setdiff1d(np.arange(len(positive)), held_out), held_out
+
+    def _held_out_scores(
+        self, X: Any, y: np.ndarray, splits: Splits, options: Mapping[str, Any]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows scored by classifiers not fitted to them, and the scores."""
+        scores = []
+        for train, test in splits:
+            self.estimator_ = self._fitted(X, y, train, options)
+            part = self._scores(self.estimator_, _safe_indexing(X, test)) if len(test) else np.empty(0)
+            scores.append(part)
+        return np.concatenate([test for _, test in splits]), np.concatenate(scores)
+
+    def _fitted(self, X: Any, y: np.ndarray, rows: np.ndarray, options: Mapping[str, Any]) -> Any:
+        options = _check_method_params(X, options, rows)
+        return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **options)
+
+    def _options(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Return what the classifier's ``fit`` receives besides samples and labels."""
+        if sample_weight is not None:
+            params = {"sample_weight": sample_weight, **params}
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **params).estimator.fit)
+        return params
+
+    def _scores(self, classifier: Any, X: Any) -> np.ndarray:
+        return scores_of(classifier, X, self.pos_label_)
+
+    def _calibrate(self, scores: np.ndarray, positive: np.ndarray, by: Any, cross_fitted: bool) -> None:
+        options = {"rho": self.rho, "delta": self.delta, "rule": self.threshold, "cross_fitted": cross_fitted}
+        self.result_ = calibrate(scores, positive, by, **options)
+        if isinstance(self.result_, GroupThresholds):
+            self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
+        else:
+            self.threshold_ = self.result_.value
+
+    def _margin(self, X: Any, by: Any) -> np.ndarray:
+        """Return the score of ``pos_label_`` minus its threshold."""
+        check_is_fitted(self)
+        if isinstance(self.result_, Threshold):
+            if by is not None:
+                raise ValueError("by is set, but fit had no groups: fit with by, or leave it out.")
+            return self._scores(self.estimator_, X) - self.threshold_
+        if by is None:
+            raise ValueError(f"by is missing: fit had the groups {list(self.threshold_)}.")
+        return self._scores(self.estimator_, X) - self.result_.values(by)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+
+def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
+    """Return the scores of a label: the decision function, or the log-odds where there is none.
+
+    Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
+    a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    last = bool(classifier.classes_[1] == pos_label)
+    if hasattr(classifier, "decision_function"):
+        given = np.asarray(classifier.decision_function(X), dtype=np.float64)
+        given = given if last else -given
+    else:
+        chance = np.maximum(np.asarray(classifier.predict_proba(X), dtype=np.float64), np.finfo(np.float64).tiny)
+        given = np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
+    if wrong := int(np.sum(~np.isfinite(given))):
+        raise ValueError(
+            f"{type(classifier).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "
+            "features, or change its parameters."
+        )
+    return given
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer)
