@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from npbench.hookspecs import hookimpl
@@ -9,10 +10,39 @@ from npbench.hookspecs import hookimpl
 if TYPE_CHECKING:
     import polars as pl
 
+    from npbench import metrics
     from npbench.data import BinaryData
+    from npbench.thresholding.classifier import NPThresholdClassifier
+    from npbench.thresholding.display import NPRocDisplay
+    from npbench.thresholding.rules import threshold
 
 __version__ = "0.2.0"
-__all__ = ["__version__", "hookimpl", "load_dataset", "run", "solver"]
+__all__ = [
+    "NPRocDisplay",
+    "NPThresholdClassifier",
+    "__version__",
+    "hookimpl",
+    "load_dataset",
+    "metrics",
+    "run",
+    "solver",
+    "threshold",
+]
+
+# Imported at first use: listing and completion need no scikit-learn.
+_LAZY = {
+    "NPRocDisplay": "npbench.thresholding.display",
+    "NPThresholdClassifier": "npbench.thresholding.classifier",
+    "threshold": "npbench.thresholding.rules",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return importlib.import_module("npbench.metrics")
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'npbench' has no attribute {name!r}")
 
 
 def run(**settings: Any) -> pl.DataFrame:

@@ -68,6 +68,7 @@ ARROWS = {
     "config": {"evaluation", "data"},
     "runner": {"evaluation", "records", "data"},
     "report": {"records", "numerics"},
+    "metrics": {"thresholding"},
     "thresholding": {"estimators", "numerics"},
     "estimators": {"evaluation", "numerics"},
     "evaluation": {"data", "records", "numerics"},
@@ -82,6 +83,8 @@ LAZY = {
     ("npbench", "data"),
     ("npbench", "config"),
     ("npbench", "commands"),
+    ("npbench", "thresholding"),
+    ("npbench", "metrics"),
 }  # inside the functions of npbench/__init__.py
 
 
@@ -134,7 +137,7 @@ def test_core_imports_no_plugin():
 
 
 def test_plugins_import_no_other_plugin_and_no_room_above_them():
-    open_to_plugins = KERNEL | {"data", "estimators", "evaluation", "numerics"}
+    open_to_plugins = KERNEL | {"data", "estimators", "evaluation", "numerics", "thresholding"}
     modules = modules_of_npbench()
     for plugin in PLUGINS:
         allowed = open_to_plugins | ({"report", "records"} if plugin.name in REPORTING else set())

@@ -206,16 +206,27 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
     >>> interpolated(y, scores, 0.0, 0.375).value, round(fractional(y, scores, 0.0, 0.375).value, 4)
     (0.5416666666666666, 0.5833)
     """
-    tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
+    _, tpr, fpr = acceptance(y, ranked(y, scores))
+    area = fractional(y, scores, lo, hi)
+    return Area(mean_height(tpr, fpr, lo, hi), area.error, area.n_disjoint)
+
+
+def mean_height(tpr: np.ndarray, fpr: np.ndarray, lo: float, hi: float) -> float:
+    """Return the mean height over a range of the ROC curve that joins (0, 0) and points by straight lines.
+
+    Examples
+    --------
+    >>> mean_height(np.array([0.5, 1.0]), np.array([0.0, 1.0]), 0.0, 1.0)
+    0.75
+    """
+    tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)
     width = np.diff(fpr)
     begin, end = np.maximum(fpr[:-1], lo), np.minimum(fpr[1:], hi)
     inside = end > begin
     middle = (begin + end)[inside] / 2.0
     slope = np.diff(tpr)[inside] / width[inside]
     heights = tpr[:-1][inside] + slope * (middle - fpr[:-1][inside])
-    area = fractional(y, scores, lo, hi)
-    value = float((end - begin)[inside] @ heights) / (hi - lo)
-    return Area(min(value, 1.0), area.error, area.n_disjoint)
+    return min(float((end - begin)[inside] @ heights) / (hi - lo), 1.0)
 
 
 def mcclish(mean: float, lo: float, hi: float) -> float:

@@ -76,8 +76,12 @@ def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     return float(np.max(share_pos, where=within_q(share_pos, share_neg, q), initial=0.0))
 
 
-def acceptance(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def acceptance(
+    y: np.ndarray, scores: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct scores, descending, and the shares of positives and of negatives at or above each.
+
+    With weights, one for each sample, the shares are of weight.
 
     Examples
     --------
@@ -88,8 +92,9 @@ def acceptance(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     order = np.argsort(-scores, kind="stable")
     levels = scores[order]
     last_of_tie = np.append(levels[1:] != levels[:-1], True)
-    share_pos = np.cumsum(y[order] > 0)[last_of_tie] / np.sum(y > 0)
-    share_neg = np.cumsum(y[order] < 0)[last_of_tie] / np.sum(y < 0)
+    y = y[order]
+    of_classes = (y > 0, y < 0) if weight is None else (weight[order] * (y > 0), weight[order] * (y < 0))
+    share_pos, share_neg = ((summed := np.cumsum(part))[last_of_tie] / summed[-1] for part in of_classes)
     return levels[last_of_tie], share_pos, share_neg
 
 

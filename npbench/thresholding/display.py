@@ -1,0 +1,152 @@
+"""NP-ROC bands as a picture, in the style of scikit-learn's displays."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from npbench.numerics.np_roc import NPROC, np_roc
+from npbench.thresholding.classifier import scores_of
+from npbench.thresholding.rules import as_scores, positives, same_length
+
+
+class NPRocDisplay:
+    """The share of positives that the umbrella rule detects, by its bound on false alarms, with confidence limits.
+
+    Make it with :meth:`from_estimator` or :meth:`from_scores`.
+
+    Parameters
+    ----------
+    curve : NPROC
+        NP-ROC bands.
+    name : str, optional
+        Label of the curve.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the plot.
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    line_ : matplotlib Line2D
+        The curve.
+    band_ : matplotlib PolyCollection
+        Its limits.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> scores, y = np.r_[random.normal(size=500), random.normal(2, size=100)], np.repeat([0, 1], [500, 100])
+    >>> display = NPRocDisplay.from_scores(scores, y, rho=0.05, name="detector")
+    >>> display.ax_.get_xscale()
+    'log'
+    """
+
+    def __init__(self, *, curve: NPROC, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        rho: float | None = None,
+        delta: float = 0.05,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the bands of a fitted classifier on samples that it has not seen.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted classifier.
+        X : array, sparse matrix or frame of length n_samples
+            Held-out samples.
+        y : array of shape (n_samples,)
+            Labels of both classes.
+        rho : float, optional
+            Bound to mark by a line.
+        delta : float, default=0.05
+            Probability that a limit fails, in ]0, 1[.
+        pos_label : int, float, bool or str, optional
+            Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+        name : str, optional
+            Label of the curve; the name of the class by default.
+        ax : matplotlib Axes, optional
+            Axes to draw on; new ones by default.
+        """
+        _, label = positives(y, pos_label)
+        scores = scores_of(estimator, X, label)
+        named = type(estimator).__name__ if name is None else name
+        return cls.from_scores(scores, y, rho=rho, delta=delta, pos_label=label, name=named, ax=ax)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Any,
+        y: Any,
+        *,
+        rho: float | None = None,
+        delta: float = 0.05,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot the bands of scores of samples that the model has not seen.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples,)
+            Scores, larger for more positive samples.
+        y : array of shape (n_samples,)
+            Labels of both classes.
+        rho, delta, pos_label, name, ax
+            As in :meth:`from_estimator`; no name by default.
+        """
+        scores = as_scores(scores)
+        positive, _ = positives(y, pos_label)
+        same_length(len(scores), y=positive)
+        return cls(curve=np_roc(scores[~positive], scores[positive], delta), name=name).plot(ax, rho=rho)
+
+    def plot(self, ax: Any = None, *, rho: float | None = None, name: str | None = None, **line: Any) -> Self:
+        """Plot the bands.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; new ones by default.
+        rho : float, optional
+            Bound to mark by a line.
+        name : str, optional
+            Label of the curve.
+        **line
+            Properties of the curve, for ``Axes.plot``.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots()
+        bands = self.curve.bands()
+        style = {"label": self.name if name is None else name, "drawstyle": "steps-post", **line}
+        (self.line_,) = ax.plot(bands.p_fa_high, 1 - bands.p_nd, **style)
+        low, high = 1 - bands.p_nd_high, 1 - bands.p_nd_low
+        colour = self.line_.get_color()
+        self.band_ = ax.fill_between(bands.p_fa_high, low, high, step="post", alpha=0.2, color=colour)
+        if rho is not None:
+            ax.axvline(rho, color="grey", linestyle="--", linewidth=1)
+        ax.set(
+            xscale="log",
+            ylim=(0, 1.01),
+            xlabel=f"bound on false alarms ρ, kept with probability {1 - self.curve.delta:g}",
+            ylabel="share of positives detected",
+        )
+        if style["label"]:
+            ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
