@@ -14,6 +14,7 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import print_figures
@@ -25,7 +26,6 @@ from npbench_papers.davenport import surfaces
 from npbench_papers.gasso import rates
 from npbench_papers.gasso.speedup import SITUATION
 from npbench_papers.guarantee import excess
-from npbench.numerics.np_roc import NPROC, np_roc
 from npbench_papers.guarantee.np_roc_chart import chart
 from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
 

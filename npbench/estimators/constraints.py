@@ -1,6 +1,6 @@
 """Ranges of hyperparameters, for ``_parameter_constraints``.
 
-The only module that imports the private names of scikit-learn.
+The only module that imports scikit-learn's private names for them.
 """
 
 from __future__ import annotations

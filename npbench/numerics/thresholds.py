@@ -7,6 +7,7 @@ counts as an error, and place t just above that score. Scores are finite. A boun
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from typing import Any
 
@@ -84,6 +85,7 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))
 
 
+@functools.lru_cache(maxsize=1 << 10)  # groups, repeats and simulations ask for the same few
 def umbrella_rank(n: int, rho: float, delta: float) -> int:
     """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
 

@@ -321,8 +321,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return scores_of(classifier, X, self.pos_label_)
 
     def _calibrate(self, scores: np.ndarray, positive: np.ndarray, by: Any, cross_fitted: bool) -> None:
-        options = {"rho": self.rho, "delta": self.delta, "rule": self.threshold, "cross_fitted": cross_fitted}
-        self.result_ = calibrate(scores, positive, by, **options)
+        self.threshold_: float | dict[Any, float]
+        self.result_ = calibrate(
+            scores, positive, by, rho=self.rho, delta=self.delta, rule=self.threshold, cross_fitted=cross_fitted
+        )
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
         else:
@@ -334,9 +336,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.result_, Threshold):
             if by is not None:
                 raise ValueError("by is set, but fit had no groups: fit with by, or leave it out.")
-            return self._scores(self.estimator_, X) - self.threshold_
+            return self._scores(self.estimator_, X) - self.result_.value
         if by is None:
-            raise ValueError(f"by is missing: fit had the groups {list(self.threshold_)}.")
+            raise ValueError(f"by is missing: fit had the groups {list(self.result_.groups)}.")
         return self._scores(self.estimator_, X) - self.result_.values(by)
 
     def __sklearn_tags__(self) -> Tags:

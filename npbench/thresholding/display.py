@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.thresholding.classifier import scores_of
 from npbench.thresholding.rules import as_scores, positives, same_length
@@ -36,6 +34,7 @@ class NPRocDisplay:
 
     Examples
     --------
+    >>> import numpy as np
     >>> random = np.random.default_rng(0)
     >>> scores, y = np.r_[random.normal(size=500), random.normal(2, size=100)], np.repeat([0, 1], [500, 100])
     >>> display = NPRocDisplay.from_scores(scores, y, rho=0.05, name="detector")

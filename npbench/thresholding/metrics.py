@@ -210,7 +210,11 @@ def scorer(metric: str, **options: Any) -> Any:
     >>> round(scorer("tpr_at_fpr", fpr=0.05)(GaussianNB().fit(X, y), X, y), 2)
     0.94
     """
-    of_scores = {"tpr_at_fpr": (tpr_at_fpr, True), "fpr_at_tpr": (fpr_at_tpr, False), "partial_auc": (partial_auc, True)}
+    of_scores = {
+        "tpr_at_fpr": (tpr_at_fpr, True),
+        "fpr_at_tpr": (fpr_at_tpr, False),
+        "partial_auc": (partial_auc, True),
+    }
     if metric == "np_score":
         return make_scorer(np_score, greater_is_better=False, **options)
     if metric not in of_scores:
@@ -241,7 +245,9 @@ def _weights(weight: Any, positive: np.ndarray) -> np.ndarray:
     return weight
 
 
-def _with_limits(value: float, confidence: float | None, weight: Any, limits: Callable[..., tuple[float, float]]) -> Any:
+def _with_limits(
+    value: float, confidence: float | None, weight: Any, limits: Callable[..., tuple[float, float]]
+) -> Any:
     if confidence is None:
         return value
     if weight is not None:

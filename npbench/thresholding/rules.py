@@ -270,15 +270,16 @@ def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, r
         value = thresholds.umbrella(negatives, rho, delta)
     else:
         raise ValueError(f"The rule is {rule!r}, expected 'umbrella', 'empirical' or a callable.")
-    _warn_if_saturated(negatives, value)
+    if value > np.max(scores):
+        _warn_if_saturated(negatives)
     return value
 
 
-def _warn_if_saturated(negatives: np.ndarray, value: float) -> None:
-    """Warn if the threshold lies above all negatives because several share the largest score."""
+def _warn_if_saturated(negatives: np.ndarray) -> None:
+    """Warn if several negatives share the largest score, which then lies below the threshold with all others."""
     largest = np.max(negatives)
     tied = int(np.sum(negatives == largest))
-    if value > largest and tied > 1:
+    if tied > 1:
         warnings.warn(
             f"{tied / len(negatives):.2g} of the {len(negatives)} negatives share the largest score, {largest:g}, and "
             "the threshold lies above it: no sample with that score or less is accepted. If probabilities are rounded "
@@ -341,7 +342,7 @@ def labels_of(column: Any, name: str) -> np.ndarray:
     """Return labels as an array; raise a ValueError if some are missing."""
     labels = column_or_1d(column)
     unequal = labels != labels  # noqa: PLR0124, NaN alone differs from itself
-    if missing := int(np.sum(unequal | np.equal(labels, None) if labels.dtype == object else unequal)):
+    if missing := int(np.sum(unequal | [label is None for label in labels] if labels.dtype == object else unequal)):
         raise ValueError(f"{name} has {missing} missing values of {len(labels)}: label them, or leave them out.")
     return labels
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import BinaryClassifier
@@ -156,11 +156,12 @@ class Scorer(BinaryClassifier):
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Leave X to the classifier: a frame may have words and missing values."""
-        X, y = validate_data(self, *indexable(X, column_or_1d(y, warn=True)), skip_check_array=True)
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        X, y = indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True))
         return X, self._signs(y)
 
     def _samples(self, X: Any) -> Any:
-        return validate_data(self, X, skip_check_array=True, reset=False)
+        return X
 
     def _explanation(self) -> str:
         return f"{len(self._warnings)} of {self.n_splits} fits did not converge. {self._warnings[0]}"

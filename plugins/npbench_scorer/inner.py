@@ -106,11 +106,13 @@ def seed(model: Any, random: np.random.RandomState) -> None:
 
 def fit(model: Any, X: Any, y: np.ndarray) -> str | None:
     """Fit the classifier, pass on its warnings except about convergence, and return the first of those."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, y)
-    unconverged = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    for warning in caught:
-        if warning not in unconverged:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, y)
+    finally:
+        unconverged = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+        for warning in caught:
+            if warning not in unconverged:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return str(unconverged[0].message) if unconverged else None

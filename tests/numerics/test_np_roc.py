@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from npbench.numerics.thresholds import above_each, fewest_negatives, just_above, umbrella, umbrella_rank
 from npbench.numerics.np_roc import np_roc, rate_above, rate_below
+from npbench.numerics.thresholds import above_each, fewest_negatives, just_above, umbrella, umbrella_rank
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
 sample = st.lists(st.integers(-3, 3) | st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)

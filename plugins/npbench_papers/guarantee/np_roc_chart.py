@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npbench.report.chart import Chart, Panel, Series
 from npbench.numerics.np_roc import NPROC
+from npbench.report.chart import Chart, Panel, Series
 
 
 def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:

@@ -11,10 +11,10 @@ from scipy.stats import beta, norm
 
 import npbench
 from npbench.config.command_line import parse, requested
+from npbench.numerics.np_roc import np_roc
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
-from npbench.numerics.np_roc import np_roc
 from sample_records import cells
 
 RHO = 0.05

@@ -1,0 +1,307 @@
+"""A classifier with a threshold: what it is fitted to, what it promises, and what scikit-learn expects of it."""
+
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn
+from scipy.stats import binomtest, norm
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import check_estimator
+
+from class_samples import gaussians
+from npbench import NPThresholdClassifier
+
+X, SIGNS = gaussians(600, shift=1.5)
+ORDER = np.random.default_rng(0).permutation(600)
+X, Y = X[ORDER], (SIGNS[ORDER] > 0).astype(int)
+WORDS = np.where(Y == 1, "fraud", "ok")
+
+
+class Recorder(LogisticRegression):
+    """Keeps what it was fitted to."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_, self.weight_ = X, sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+class Reader(ClassifierMixin, BaseEstimator):
+    """Scores a sample by its first feature."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+def table(kind, n=600):
+    """Return payments with words and missing values as a frame, and labels."""
+    rng = np.random.default_rng(0)
+    fraud = rng.random(n) < 0.3
+    amount = np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(1.0 + 2.0 * fraud))
+    country = np.where(fraud, rng.choice(["FR", "US"], n, p=[0.8, 0.2]), rng.choice(["FR", "US"], n, p=[0.3, 0.7]))
+    columns = {"amount": amount, "country": country}
+    frame = pl.DataFrame(columns) if kind == "polars" else pytest.importorskip("pandas").DataFrame(columns)
+    return frame, np.where(fraud, "fraud", "ok")
+
+
+def preprocessing():
+    steps = [("word", OneHotEncoder(), ["country"]), ("number", SimpleImputer(), ["amount"])]
+    return ColumnTransformer(steps)
+
+
+def of_words(classifier):
+    return make_pipeline(preprocessing(), classifier)
+
+
+# Reasons for the checks of scikit-learn that cannot hold.
+UNCLEAR = "labels 1 and 2, or words, need pos_label"
+EXPECTED = {
+    "check_classifiers_train": "predict follows the threshold, not the larger probability",
+    "check_classifiers_classes": UNCLEAR,
+    "check_estimators_dtypes": UNCLEAR,
+    "check_sample_weights_not_an_array": UNCLEAR,
+    "check_sample_weights_shape": UNCLEAR,
+    "check_sample_weights_not_overwritten": UNCLEAR,
+    "check_classifier_data_not_an_array": UNCLEAR,
+    "check_fit2d_1feature": UNCLEAR,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cv", [None, 2])
+def test_scikit_learn_checks_pass(cv):
+    model = NPThresholdClassifier(LogisticRegression(), threshold="empirical", cv=cv)
+    results = check_estimator(model, expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)
+    assert [result["check_name"] for result in results if result["status"] == "failed"] == []
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("pos_label", ["fraud", "ok"])
+@pytest.mark.parametrize("classifier", [LogisticRegression(), GaussianNB()])
+def test_the_bound_is_on_the_other_class(pos_label, classifier):
+    model = NPThresholdClassifier(classifier, rho=0.1, pos_label=pos_label, random_state=1).fit(X, WORDS)
+    new, signs = gaussians(20_000, shift=1.5, seed=7)
+    words = np.where(signs > 0, "fraud", "ok")
+    predicted = model.predict(new) == pos_label
+    assert np.mean(predicted[words != pos_label]) < 0.1
+    assert np.mean(predicted[words == pos_label]) > 0.3
+    f = model.decision_function(new)
+    np.testing.assert_array_equal(model.predict(new) == "ok", f > 0)
+    assert roc_auc_score(words == "ok", f) > 0.5  # positive for classes_[1], as scikit-learn expects
+    np.testing.assert_array_equal(model.predict_proba(new), model.estimator_.predict_proba(new))
+
+
+@pytest.mark.parametrize("labels", [WORDS, Y + 1])
+def test_unclear_labels_are_refused_with_both_choices(labels):
+    one, two = np.unique(labels).tolist()
+    with pytest.raises(ValueError, match=f"pos_label={one!r} or pos_label={two!r}"):
+        NPThresholdClassifier(LogisticRegression()).fit(X, labels)
+
+
+@pytest.mark.parametrize(("size", "count"), [(0.3, None), (100, 100)])
+def test_only_negatives_are_held_out(size, count):
+    model = NPThresholdClassifier(Recorder(), calibration_size=size, random_state=0).fit(X, Y)
+    seen = {tuple(row) for row in model.estimator_.seen_}
+    held_out = np.array([tuple(row) not in seen for row in X])
+    assert np.all(Y[held_out] == 0)
+    assert np.sum(held_out) == model.result_.n_negatives == (count or np.ceil(0.3 * np.sum(Y == 0)))
+    assert np.sum(model.predict(X[held_out])) == model.result_.false_alarms
+    assert model.result_.guaranteed
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+@pytest.mark.parametrize("cv", [None, 3])
+def test_frames_with_words_and_gaps_reach_the_pipeline(kind, cv):
+    frame, y = table(kind)
+    model = NPThresholdClassifier(of_words(RandomForestClassifier(20)), rho=0.1, pos_label="fraud", cv=cv).fit(frame, y)
+    assert set(model.predict(frame)) == {"fraud", "ok"}
+    assert list(model.feature_names_in_) == ["amount", "country"]
+    search = GridSearchCV(
+        NPThresholdClassifier(of_words(LogisticRegression()), pos_label="fraud", rho=0.1, random_state=0),
+        {"estimator__logisticregression__C": [0.1, 1.0]},
+        scoring="balanced_accuracy",
+        cv=2,
+    )
+    assert search.fit(frame, y).best_score_ > 0.6
+
+
+def test_models_that_take_gaps_receive_them():
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    model = NPThresholdClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(gaps, Y)
+    assert np.mean(model.predict(gaps)[Y == 1]) > 0.1
+    assert model.__sklearn_tags__().input_tags.allow_nan
+
+
+def test_texts_are_samples():
+    texts = ["free money now" if label else "lunch on monday" for label in Y]
+    model = NPThresholdClassifier(make_pipeline(CountVectorizer(), LogisticRegression()))
+    with pytest.warns(UserWarning, match="share the largest score"):
+        model.fit(texts, Y)
+    assert model.predict(["free money", "lunch on monday"]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_fitted_classifiers_are_only_thresholded(frozen):
+    inner = LogisticRegression().fit(X[:300], WORDS[:300])
+    coefficients = inner.coef_.copy()
+    wrapped = FrozenEstimator(inner) if frozen else inner
+    model = NPThresholdClassifier(wrapped, cv=None if frozen else "prefit", pos_label="fraud").fit(X[300:], WORDS[300:])
+    np.testing.assert_array_equal(inner.coef_, coefficients)
+    assert model.result_.n_negatives == np.sum(Y[300:] == 0)
+    assert model.result_.n_positives == np.sum(Y[300:] == 1)
+    assert model.result_.misses == np.sum(model.predict(X[300:])[Y[300:] == 1] == "ok")
+    negatives = X[300:][Y[300:] == 0]
+    alone = NPThresholdClassifier(inner, cv="prefit", pos_label="fraud").fit(negatives, np.full(len(negatives), "ok"))
+    assert alone.threshold_ == model.threshold_
+    with pytest.raises(ValueError, match="no label 'bad'"):
+        NPThresholdClassifier(inner, cv="prefit", pos_label="fraud").fit(X[300:], np.where(Y[300:], "bad", "ok"))
+    with pytest.raises(NotFittedError):
+        NPThresholdClassifier(clone(inner), cv="prefit").fit(X, Y)
+
+
+@pytest.mark.parametrize("cv", [3, StratifiedKFold(3)])
+def test_several_folds_score_all_negatives_and_promise_nothing(cv):
+    model = NPThresholdClassifier(Recorder(), cv=cv, random_state=0).fit(X, Y)
+    assert (model.result_.n_negatives, model.result_.n_positives) == (np.sum(Y == 0), np.sum(Y == 1))
+    assert len(model.estimator_.seen_) == len(X)
+    assert not model.result_.guaranteed
+    assert "cross-fitted" in model.result_.promise
+    splits = list((StratifiedKFold(3, shuffle=True, random_state=0) if cv == 3 else cv).split(X, Y))
+    scores = np.concatenate(
+        [LogisticRegression().fit(X[a], Y[a]).decision_function(X[b][Y[b] == 0]) for a, b in splits]
+    )
+    assert np.sum(scores > model.threshold_) == model.result_.false_alarms > 0
+
+
+def test_one_given_split_keeps_the_promise():
+    rows = np.arange(600)
+    model = NPThresholdClassifier(Recorder(), cv=[(rows[:300], rows[300:])]).fit(X, Y)
+    np.testing.assert_array_equal(model.estimator_.seen_, X[:300])
+    assert model.result_.guaranteed
+    assert model.result_.n_positives == np.sum(Y[300:])
+
+
+def test_new_negatives_move_the_threshold_only():
+    model = NPThresholdClassifier(Reader(), rho=0.1).fit(X, Y)
+    first, new = model.estimator_, np.random.default_rng(0).normal(5, 1, size=(200, 3))
+    assert model.refit_threshold(new) is model
+    assert model.estimator_ is first
+    assert model.result_.n_negatives == 200
+    assert 0 < np.mean(model.predict(new)) <= 0.1
+    with pytest.raises(ValueError, match="20 negatives"):
+        model.refit_threshold(new[:20])
+
+
+def test_groups_have_their_own_thresholds():
+    by = np.where(np.arange(600) % 2, "US", "FR")
+    shifted = X + 3.0 * (by == "US")[:, None]
+    model = NPThresholdClassifier(Reader(), rho=0.1, random_state=0).fit(shifted, Y, by=by)
+    assert model.threshold_["US"] - model.threshold_["FR"] == pytest.approx(3.0, abs=1.2)
+    assert {one.delta for one in model.result_.groups.values()} == {0.025}
+    margin = shifted[:, 0] - np.where(by == "US", model.threshold_["US"], model.threshold_["FR"])
+    np.testing.assert_allclose(model.decision_function(shifted, by=by), margin)
+    np.testing.assert_array_equal(model.predict(shifted, by=by), margin > 0)
+    negatives = Y == 0
+    before = model.threshold_
+    assert model.refit_threshold(shifted[negatives] + 1, by=by[negatives]).threshold_["US"] > before["US"]
+    with pytest.raises(ValueError, match="by is missing"):
+        model.predict(shifted)
+    with pytest.raises(ValueError, match="'DE'"):
+        model.predict(shifted[:1], by=["DE"])
+    with pytest.raises(ValueError, match="by is set"):
+        NPThresholdClassifier(Reader()).fit(X, Y).predict(X, by=by)
+    rare = np.where(np.arange(600) < 20, "DE", by)
+    with pytest.raises(ValueError, match="in group 'DE'"):
+        NPThresholdClassifier(Reader()).fit(X, Y, by=rare)
+
+
+def test_weights_go_to_the_classifier_in_step_with_its_rows():
+    weight = np.random.default_rng(0).random(600)
+    of_row = {tuple(row): value for row, value in zip(X, weight, strict=True)}
+    model = NPThresholdClassifier(Recorder(), random_state=0).fit(X, Y, sample_weight=weight)
+    assert [of_row[tuple(row)] for row in model.estimator_.seen_] == model.estimator_.weight_.tolist()
+    pipeline = NPThresholdClassifier(make_pipeline(Recorder()), random_state=0)
+    inside = pipeline.fit(X, Y, recorder__sample_weight=weight).estimator_[-1]
+    np.testing.assert_array_equal(inside.weight_, model.estimator_.weight_)
+
+
+def test_metadata_are_routed():
+    weight, by = np.linspace(1, 2, 600), np.arange(600) % 2
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = Recorder().set_fit_request(sample_weight=True)
+        plain = NPThresholdClassifier(inner, random_state=0)
+        assert len(plain.fit(X, Y, sample_weight=weight).estimator_.weight_) < 600
+        grouped = plain.set_fit_request(by=True).set_predict_request(by=True)
+        search = GridSearchCV(grouped, {"rho": [0.2]}, cv=2, scoring=lambda model, X, y: 0.0)
+        assert set(search.fit(X, Y, by=by, sample_weight=weight).best_estimator_.threshold_) == {0, 1}
+        with pytest.raises(ValueError, match="sample_weight"):
+            NPThresholdClassifier(Recorder()).fit(X, Y, sample_weight=weight)
+
+
+def test_it_is_cloned_pickled_and_cross_validated():
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0)
+    fitted = clone(model).fit(X, Y)
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(restored.decision_function(X), fitted.decision_function(X))
+    assert restored.result_ == fitted.result_
+    assert np.mean(cross_val_score(model, X, Y, cv=3)) > 0.6
+    assert not hasattr(NPThresholdClassifier(Recorder()), "threshold_")
+    assert not hasattr(NPThresholdClassifier(Reader()), "predict_proba")
+
+
+class Saturated(Reader):
+    """Gives every tenth sample the score 1."""
+
+    def decision_function(self, X):
+        return np.where(np.arange(len(X)) % 10 == 0, 1.0, 1 / (2 + np.arange(len(X))))
+
+
+def test_saturated_scores_are_explained():
+    with pytest.warns(UserWarning, match=r"0\.1 of the 180 negatives .*logits"):
+        NPThresholdClassifier(Saturated(), random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rho": 0.01}, "180 negatives.*299"),
+        ({"calibration_size": 360}, "calibration_size=360"),
+        ({"rho": 1}, "rho"),
+        ({"pos_label": "bad"}, "'bad'"),
+        ({"threshold": "median"}, "threshold"),
+        ({"cv": 5, "rho": 0.001}, "360 negatives"),
+    ],
+)
+def test_impossible_requests_are_refused_before_any_fit(options, words):
+    class Never(Reader):
+        def fit(self, X, y):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=words):
+        NPThresholdClassifier(Never(), **options).fit(X, Y)
+
+
+def test_promise_holds_for_fitted_classifiers():
+    rng, n = np.random.default_rng(5), 60
+    model = NPThresholdClassifier(FrozenEstimator(Reader().fit(X, Y)), rho=0.1, delta=0.1).fit(X, Y)
+    found = [model.refit_threshold(rng.normal(size=(n, 1))).threshold_ for _ in range(2000)]
+    violations = int(np.sum(norm.sf(found) > 0.1))
+    assert binomtest(violations, 2000, 0.1, alternative="greater").pvalue > 0.001
+    assert violations > 50

@@ -1,0 +1,143 @@
+"""Metrics at low false-positive rates: against brute force, scikit-learn, and repeated samples."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, norm
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from npbench import metrics
+from npbench.numerics import pauc_metrics
+
+scored = st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(1, 4)), min_size=2, max_size=30).filter(
+    lambda rows: len({positive for positive, _, _ in rows}) == 2
+)
+rate = st.integers(0, 20).map(lambda number: number / 20)
+
+
+def brute_force(y, scores, weight):
+    """Yield (FPR, TPR) of every threshold."""
+    for level in [np.inf, *np.unique(scores)]:
+        accepted = weight * (scores >= level)
+        yield accepted[y == 0].sum() / weight[y == 0].sum(), accepted[y == 1].sum() / weight[y == 1].sum()
+
+
+@given(scored, rate)
+def test_rates_are_those_of_the_best_threshold(rows, bound):
+    y, scores, weight = np.array(rows, dtype=float).T
+    for w in (np.ones(len(y)), weight):
+        points = list(brute_force(y, scores, w))
+        given_weight = {} if np.all(w == 1) else {"sample_weight": w}
+        best = max(tpr for fpr, tpr in points if fpr <= bound + 1e-9)
+        assert metrics.tpr_at_fpr(y, scores, fpr=bound, **given_weight) == pytest.approx(best)
+        least = min(fpr for fpr, tpr in points if tpr >= bound - 1e-9)
+        assert metrics.fpr_at_tpr(y, scores, tpr=bound, **given_weight) == pytest.approx(least)
+    assert metrics.tpr_at_fpr(y, scores, fpr=bound) == pauc_metrics.tpr_at(np.where(y > 0, 1, -1), scores, bound)
+
+
+@given(scored, st.integers(1, 20).map(lambda number: number / 20))
+def test_standardised_area_is_that_of_scikit_learn(rows, most):
+    y, scores, weight = np.array(rows, dtype=float).T
+    for w in (None, weight):
+        expected = roc_auc_score(y, scores, max_fpr=most, sample_weight=w)
+        if most == 1:  # scikit-learn standardises only below 1; over the whole range it is the same
+            assert metrics.partial_auc(y, scores, fpr_range=(0, 1), sample_weight=w) == pytest.approx(expected)
+        else:
+            found = metrics.partial_auc(y, scores, fpr_range=(0, most), standardize=True, sample_weight=w)
+            assert found == pytest.approx(expected)
+
+
+@given(scored)
+def test_integer_weights_are_repetitions(rows):
+    y, scores, weight = np.array(rows, dtype=float).T
+    times = weight.astype(int)
+    repeated = np.repeat(y, times), np.repeat(scores, times)
+    for metric in (metrics.tpr_at_fpr, metrics.fpr_at_tpr, metrics.partial_auc):
+        assert metric(y, scores, sample_weight=weight) == pytest.approx(metric(*repeated))
+    decided = [np.repeat(scores > 0, times)]
+    assert metrics.np_score(y, scores > 0, sample_weight=weight) == pytest.approx(
+        metrics.np_score(repeated[0], *decided)
+    )
+
+
+def test_np_score_follows_from_the_confusion_matrix():
+    rng = np.random.default_rng(0)
+    y, predicted = rng.choice(["ok", "bad"], size=(2, 500))
+    (tn, fp), (fn, tp) = confusion_matrix(y, predicted, labels=["ok", "bad"])
+    expected = fn / (fn + tp) + max(0, fp / (fp + tn) - 0.1) / 0.1
+    assert metrics.np_score(y, predicted, rho=0.1, pos_label="bad") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "truth"),
+    [
+        (metrics.tpr_at_fpr, {"fpr": 0.1}, norm.sf(norm.isf(0.1) - 1.5)),
+        (metrics.fpr_at_tpr, {"tpr": 0.8}, norm.sf(1.5 + norm.isf(0.8))),
+        (metrics.partial_auc, {"fpr_range": (0.0, 1.0)}, norm.cdf(1.5 / np.sqrt(2))),
+    ],
+)
+def test_limits_cover_the_population(metric, options, truth):
+    rng, y = np.random.default_rng(3), np.repeat([0, 1], [200, 100])
+    covered = 0
+    for _ in range(300):
+        found = metric(y, rng.normal(1.5 * y), confidence=0.9, **options)
+        assert found.low <= found.value <= found.high
+        covered += found.low <= truth <= found.high
+    assert binomtest(covered, 300, 0.9).pvalue > 0.001
+
+
+def test_limits_of_np_score_cover_the_population():
+    rng, y = np.random.default_rng(4), np.repeat([0, 1], [300, 100])
+    truth, covered = norm.cdf(-0.5) + (norm.sf(1.0) - 0.1) / 0.1, 0
+    for _ in range(300):
+        found = metrics.np_score(y, rng.normal(1.5 * y) > 1, rho=0.1, confidence=0.9)
+        covered += found.low <= truth <= found.high
+    assert binomtest(covered, 300, 0.9, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.parametrize("name", ["tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score"])
+def test_scorers_choose_models(name):
+    X, y = load_breast_cancer(return_X_y=True)
+    words = np.where(y == 1, "benign", "malignant")
+    scoring = metrics.scorer(name, pos_label="malignant")
+    search = GridSearchCV(LogisticRegression(solver="liblinear"), {"C": [1e-6, 1]}, scoring=scoring, cv=3)
+    assert search.fit(X, words).best_params_ == {"C": 1}
+    model = search.best_estimator_
+    decided = model.predict(X) if name == "np_score" else -model.decision_function(X)  # malignant is classes_[1]
+    decided = decided if name == "np_score" else -decided
+    sign = -1 if name in ("fpr_at_tpr", "np_score") else 1
+    assert scoring(model, X, words) == pytest.approx(
+        sign * getattr(metrics, name)(words, decided, pos_label="malignant")
+    )
+
+
+def test_scorers_turn_round_for_the_other_class():
+    X, y = load_breast_cancer(return_X_y=True)
+    words = np.where(y == 1, "benign", "malignant")
+    model = LogisticRegression(solver="liblinear").fit(X, words)
+    found = metrics.scorer("tpr_at_fpr", fpr=0.02, pos_label="benign")(model, X, words)
+    assert found == metrics.tpr_at_fpr(y, -model.decision_function(X), fpr=0.02) > 0.9
+    assert np.all(cross_val_score(model, X, words, scoring=metrics.scorer("partial_auc", pos_label="benign")) > 0.5)
+
+
+@pytest.mark.parametrize(
+    ("metric", "args", "options", "words"),
+    [
+        (metrics.tpr_at_fpr, ([0, 1], [0.0, np.nan]), {}, "NaN"),
+        (metrics.tpr_at_fpr, ([1, 1], [0.0, 1.0]), {}, "both classes"),
+        (metrics.np_score, ([0, 0], [0, 1]), {}, "both classes"),
+        (metrics.fpr_at_tpr, (["a", "b"], [0.0, 1.0]), {}, "pos_label='a'"),
+        (metrics.partial_auc, ([0, 1], [0.0, 1.0]), {"fpr_range": (0.2, 0.1)}, "fpr_range"),
+        (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, -1]}, "sample_weight"),
+        (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 0]}, "sample_weight"),
+        (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 1], "confidence": 0.9}, "sample_weight"),
+        (metrics.scorer, ("auc",), {}, "'auc'"),
+    ],
+)
+def test_unusable_input_is_refused(metric, args, options, words):
+    with pytest.raises(ValueError, match=words):
+        metric(*args, **options)

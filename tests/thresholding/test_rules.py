@@ -1,0 +1,147 @@
+"""Thresholds for scores: the promise in simulations, counts and limits against SciPy, and what is refused."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binomtest, norm
+
+import npbench
+from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
+from npbench.thresholding.rules import clopper_pearson
+
+DRAWS = 2000
+
+
+def not_rejected(violations, delta):
+    """Whether an exact test at level 0.001 accepts that the probability of a violation is at most delta."""
+    return binomtest(int(violations), DRAWS, delta, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.parametrize(("rho", "delta", "n"), [(0.1, 0.1, 40), (0.05, 0.05, 150)])
+def test_promise_holds_and_is_not_wasted(rho, delta, n):
+    rng = np.random.default_rng(0)
+    negatives = rng.normal(size=(DRAWS, n))
+    y = np.zeros(n, dtype=int)
+    found = [npbench.threshold(scores, y, rho=rho, delta=delta).value for scores in negatives]
+    violations = np.sum(norm.sf(found) > rho)
+    assert not_rejected(violations, delta)
+    exact = violation(n, umbrella_rank(n, rho, delta), rho)
+    assert delta / 3 < exact <= delta
+    assert binomtest(int(violations), DRAWS, exact).pvalue > 0.001
+    empirical = [npbench.threshold(scores, y, rho=rho, rule="empirical").value for scores in negatives]
+    assert not not_rejected(np.sum(norm.sf(empirical) > rho), delta)
+
+
+def test_all_groups_keep_their_bound_at_once():
+    rng, rho, delta, sizes = np.random.default_rng(1), 0.1, 0.2, (40, 60)
+    spread, by = np.array([1.0, 3.0]), np.repeat([7, 8], sizes)
+    scores, y = rng.normal(size=(DRAWS, sum(sizes))) * np.repeat(spread, sizes), np.zeros(sum(sizes))
+    found = [npbench.threshold(row, y, rho=rho, delta=delta, by=by) for row in scores]
+    values = np.array([[one.value for one in each.groups.values()] for each in found])
+    exceeded = norm.sf(values / spread) > rho
+    assert not_rejected(np.sum(np.any(exceeded, axis=1)), delta)
+    assert all(not_rejected(number, delta / 2) for number in np.sum(exceeded, axis=0))
+    for_all = np.array([umbrella(row, rho, delta) for row in scores])
+    assert not not_rejected(np.sum(norm.sf(for_all / 3.0) > rho), delta)  # which is why groups have their own
+    assert {one.delta for one in found[0].groups.values()} == {delta / 2}
+    assert "0.9" in found[0].promise
+
+
+def test_counts_and_limits_are_those_of_the_sample():
+    rng = np.random.default_rng(2)
+    scores, y = np.r_[rng.normal(size=300), rng.normal(3, size=50)], np.repeat([0, 1], [300, 50])
+    found = npbench.threshold(scores, y, rho=0.01)
+    assert found.value == umbrella(scores[:300], 0.01, 0.05)
+    assert (found.n_negatives, found.n_positives, found.n_needed) == (300, 50, fewest_negatives(0.01, 0.05))
+    assert found.misses == np.sum(~found.predict(scores[300:]))
+    assert found.false_alarms == np.sum(found.predict(scores[:300])) == 0
+    limits = binomtest(found.misses, 50).proportion_ci(method="exact")
+    assert (found.p_nd().low, found.p_nd().high) == pytest.approx((limits.low, limits.high))
+    assert npbench.threshold(scores[:300], y[:300], rho=0.01).p_nd() is None
+    with pytest.raises(AttributeError):
+        found.value = 0.0
+
+
+@pytest.mark.parametrize(("errors", "n"), [(0, 7), (3, 7), (7, 7), (0, 1)])
+def test_limits_of_a_rate_are_those_of_scipy(errors, n):
+    limits = binomtest(errors, n).proportion_ci(0.9, method="exact")
+    found = clopper_pearson(errors, n, 0.9)
+    assert (found.low, found.high) == pytest.approx((limits.low, limits.high))
+
+
+def test_json_has_what_a_deployment_needs():
+    scores, y, by = np.arange(400.0), np.repeat([0, 1], [300, 100]), np.tile(["x", "y"], 200)
+    kept = json.loads(npbench.threshold(scores, y, rho=0.05).to_json())
+    assert kept["value"] == npbench.threshold(scores, y, rho=0.05).value
+    assert (kept["guaranteed"], kept["n_needed"], kept["p_nd"]["value"]) == (True, 59, 0.0)
+    groups = json.loads(npbench.threshold(scores, y, by=by).to_json())["groups"]
+    assert [one["group"] for one in groups] == ["x", "y"]
+    assert [one["delta"] for one in groups] == [0.025, 0.025]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, "pandas"])
+def test_columns_of_frames_are_scores(frame):
+    frame = pytest.importorskip("pandas").DataFrame if frame == "pandas" else frame
+    scores = [place / 300 + place % 3 for place in range(300)]
+    columns = {"s": scores, "y": ["ok", "ok", "attack"] * 100, "g": ["a", "b", "b"] * 100}
+    table = frame(columns)
+    found = npbench.threshold(table["s"], table["y"], pos_label="attack")
+    assert found == npbench.threshold(columns["s"], columns["y"], pos_label="attack")
+    by = npbench.threshold(table["s"], table["y"], by=table["g"], pos_label="attack")
+    np.testing.assert_array_equal(by.predict(table["s"], table["g"]), table["y"].to_numpy() == "attack")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scores": [np.nan, *range(299)]}, "1 of 300 scores are NaN"),
+        ({"scores": pl.Series([None, *range(299)], dtype=pl.Float64)}, "1 of 300"),
+        ({"rho": 1}, "rho is 1"),
+        ({"rho": 0.0}, "rho is 0.0"),
+        ({"delta": 1.0}, "delta is 1.0"),
+        ({"rho": 0.01}, "200 negatives.* 299"),
+        ({"y": [1] * 300}, "0 negatives"),
+        ({"y": ["ok", "bad", "bad"] * 100}, "pos_label='bad' or pos_label='ok'"),
+        ({"y": [1, 2, 2] * 100}, "pos_label=1 or pos_label=2"),
+        ({"y": ["ok", "bad", None] * 100, "pos_label": "bad"}, "y has 100 missing"),
+        ({"y": [0.0, 1.0, np.nan] * 100}, "y has 100 missing"),
+        ({"y": [0, 1, 2] * 100}, "3 labels"),
+        ({"pos_label": "attack"}, "'attack' is not one of"),
+        ({"y": [0, 1]}, "y has 2 values"),
+        ({"by": ["a"]}, "by has 1 values"),
+        ({"by": ["a", "b", None] * 100}, "by has 100 missing"),
+        ({"by": ["a"] * 250 + ["b"] * 50}, "in group 'b'"),
+        ({"rule": "median"}, "'median'"),
+    ],
+)
+def test_unusable_samples_are_refused(change, words):
+    usual = {"scores": np.arange(300.0), "y": [0, 1, 0] * 100}
+    with pytest.raises(ValueError, match=words):
+        npbench.threshold(**{**usual, **change})
+
+
+def test_unknown_groups_have_no_threshold():
+    found = npbench.threshold(np.arange(300.0), [0, 0, 1] * 100, by=["a", "b"] * 150)
+    with pytest.raises(ValueError, match="'c'"):
+        found.predict([1.0, 2.0], ["a", "c"])
+
+
+def test_saturated_scores_are_explained():
+    scores = np.r_[np.linspace(0, 0.9, 440), np.ones(60)]
+    with pytest.warns(UserWarning, match=r"0\.12 of the 500 .* logits"):
+        found = npbench.threshold(scores, np.zeros(500), rho=0.05)
+    assert not np.any(found.predict(scores))
+    with_positives = np.r_[scores, 2.0], np.repeat([0, 1], [500, 1])
+    assert npbench.threshold(*with_positives, rho=0.05).misses == 0  # no warning: something is accepted
+    assert npbench.threshold(scores, np.zeros(500), rho=0.2).false_alarms > 0  # no warning: the ties are below rho
+    assert npbench.threshold(np.arange(59.0), np.zeros(59)).false_alarms == 0  # nor here: a single largest score
+
+
+def test_promise_names_what_is_promised():
+    scores, y = np.arange(300.0), np.zeros(300)
+    assert npbench.threshold(scores, y).guaranteed
+    assert not npbench.threshold(scores, y, rule="empirical").guaranteed
+    custom = npbench.threshold(scores, np.repeat([0, 1], 150), rule=lambda signs, s: s[signs > 0].min())
+    assert (custom.value, custom.rule, custom.guaranteed) == (150.0, "custom", False)
