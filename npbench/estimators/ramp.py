@@ -109,8 +109,7 @@ class RampClassifier(KernelClassifier):
         found = self.search(RampSVM(self._gram(X), signs, self.eta, self.tol))
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
-        self.n_iter_, self.trace_ = len(found.trace), found.trace
-        self.status_ = "imprecise" if found.status in REACHED and best.violation > self.tol else found.status
+        self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)

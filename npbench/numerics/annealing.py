@@ -20,12 +20,13 @@ import numpy as np
 
 from npbench.numerics.ramp_svm import RampSVM
 
-Status = Literal["converged", "inactive", "flat", "jump", "capped", "max_iter"]
+Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
 Update = Literal["secant", "gradient"]
 
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
     "inactive": "the constraint holds with the multiplier at its floor",
+    "imprecise": "recomputed values do not meet the constraint or tol",
     "flat": "every positive is missed by so much that its loss has slope 0",
     "jump": "the constrained surrogate rate jumps across its bound at this multiplier",
     "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
@@ -38,6 +39,8 @@ FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
 CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it counts as closed
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
 MAX_REOPENINGS = 2  # of a closed interval
+MAX_RESETS = 10  # of an interval by rates out of order
+MAX_DENIALS = 2  # of a result by its recomputed values
 FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
 NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
 LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
@@ -123,8 +126,12 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd."""
+    """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd.
 
+    It solves the convex problem of its multiplier and flat samples.
+    """
+
+    number: int
     x: np.ndarray
     b: float
     p_fa: float
@@ -135,12 +142,18 @@ class Iterate:
     objective: float
     duality_gap: float
     violation: float
+    flat: np.ndarray
 
     def better_than(self, other: Iterate, limit: float) -> bool:
         """Return whether this iterate is preferred: a lower objective if both are feasible, else a lower rate."""
         if self.rate <= limit and other.rate <= limit:
             return self.objective < other.objective
         return self.rate < other.rate
+
+    def traced(self, seconds: float) -> Trace:
+        """Return the entry of the trace."""
+        value = self.objective + self.multiplier * self.gradient
+        return Trace(seconds, value, self.p_fa, self.p_nd, self.multiplier)
 
 
 @dataclass(frozen=True)
@@ -161,6 +174,7 @@ class GradientMultiplier:
     """
 
     closed = False  # whether no multiplier seems to meet the constraint
+    resets = 0  # of the interval, by rates out of order
 
     def __init__(self, start: float, bound: float, nu: float) -> None:
         self.value, self._bound, self._nu = start, bound, nu
@@ -218,6 +232,7 @@ class SecantMultiplier(GradientMultiplier):
         """Update the multiplier after an iteration with this rate."""
         in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
         if not in_order:
+            self.resets += 1
             self._open()
         if rate > self._bound:
             self._low, self._rate_low = self.value, rate
@@ -308,25 +323,60 @@ def anneal(
         else with the best iterate and the reason.
     """
     search = Search(svm, C, constraint, epsilon)
-    multiplier = search.multiplier(update, nu)
-    flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, FAR_LOOSENESS
+    flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
+    status = _anneal(search, search.multiplier(update, nu), flat, max_iter)
+    if status in ("jump", "capped") and update == "secant" and search.is_feasible:
+        status = _descend(search, nu, max_iter)
+    return search.end(status)
+
+
+def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray, max_iter: int) -> Status:
+    """Update the flat samples and the multiplier after each step."""
+    svm, constraint, looseness = search.svm, search.constraint, FAR_LOOSENESS
     for iteration in range(max_iter):
         now = search.step(multiplier.value, flat, looseness)
         excess = now.rate - constraint.bound
         if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
             # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
             # an interval to the other at balanced costs.
-            multiplier.suspect(C / (1.0 - constraint.miss_weight))
+            multiplier.suspect(search.C / (1.0 - constraint.miss_weight))
         before, flat = flat, svm.flat()
-        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
+        ended = search.ended(now.rate, multiplier)
         if ended is None:
             multiplier.update(now.rate, now.gradient)
+            if multiplier.closed or multiplier.resets > MAX_RESETS:
+                return "jump"
+        elif looseness == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
+            return ended
+        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else FAR_LOOSENESS
+    return "max_iter"
+
+
+def _descend(search: Search, nu: float, max_iter: int) -> Status:
+    """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on.
+
+    The constrained problem may have a minimum that no multiplier makes a minimum of L: the flat samples, updated after
+    each step, lead away from it. With flat samples kept, the problem is convex, and so is its constraint if the upper
+    bounds of the rates replace them. Each solution is feasible for the next problem and no worse (the DC algorithm
+    under a DC constraint).
+    """
+    svm, constraint = search.svm, search.constraint
+    multiplier, flat = search.back_to_best(nu), svm.flat()
+    while search.n_iter < max_iter:
+        search.step(multiplier.value, flat)
+        p_nd, p_fa = svm.upper_rates()
+        rate, gradient = min(constraint.rate(p_fa, p_nd), 1.0), constraint.gradient(p_fa, p_nd)
+        ended = search.ended(rate, multiplier)
+        if ended is None:
+            multiplier.update(rate, gradient)
             if multiplier.closed:
-                return search.end("jump")
-        elif looseness == 1.0 and np.array_equal(flat, before):
-            return search.end(ended)
-        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * epsilon else FAR_LOOSENESS
-    return search.end("max_iter")
+                return "jump"
+            continue
+        before, flat = flat, svm.flat()
+        if np.array_equal(flat, before) and search.confirms(ended):
+            return ended
+        multiplier = search.multiplier("secant", nu, multiplier.value)
+    return "max_iter"
 
 
 class Search:
@@ -347,51 +397,102 @@ class Search:
     def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float) -> None:
         self.n_pos = int(svm.positive.sum())
         self.n_neg = len(svm.y) - self.n_pos
-        self._svm, self._C, self._constraint, self._limit = svm, C, constraint, constraint.bound + epsilon
+        self.svm, self.C, self.constraint, self.epsilon = svm, C, constraint, epsilon
         self._start = time.perf_counter()
         self._trace: list[Trace] = []
+        self._denials = 0
 
     @property
     def n_iter(self) -> int:
         """Number of convex steps."""
         return len(self._trace)
 
-    def multiplier(self, update: Update, nu: float) -> GradientMultiplier:
-        """Return the multiplier at the paper's start, which gives both classes the same cost per sample."""
-        return MULTIPLIERS[update](self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
+    @property
+    def is_feasible(self) -> bool:
+        """Whether an iterate met the constraint."""
+        return self._best.rate <= self._limit
+
+    @property
+    def _limit(self) -> float:
+        return self.constraint.bound + self.epsilon
+
+    def multiplier(self, update: Update, nu: float, value: float | None = None) -> GradientMultiplier:
+        """Return the multiplier, by default at the paper's start, which gives both classes the same cost per sample."""
+        multiplier = MULTIPLIERS[update](self.C * self.n_neg / self.n_pos, self.constraint.bound, nu)
+        multiplier.value = multiplier.value if value is None else value
+        return multiplier
 
     def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
         """Take and record a convex step."""
-        cost_positive = self._C + multiplier * self._constraint.miss_weight
-        self._svm.step(cost_positive / self.n_pos, multiplier / self.n_neg, flat, looseness)
-        now = self._last = self._iterate(multiplier)
+        self.svm.step(*self._costs(multiplier), flat, looseness)
+        now = self._last = self._iterate(multiplier, flat, self.n_iter)
         if not self._trace:
-            self._best, self._first = now, (now.x, self._svm.f_0)
+            self._best, self._first = now, (now.x, self.svm.f_0)
         elif now.better_than(self._best, self._limit):
             self._best = now
-        value = now.objective + multiplier * now.gradient
-        self._trace.append(Trace(time.perf_counter() - self._start, value, now.p_fa, now.p_nd, multiplier))
+        self._trace.append(now.traced(time.perf_counter() - self._start))
         return now
 
-    def end(self, status: Status) -> Found:
-        """Return the result: with the last iterate if it meets the constraint, else with the best."""
-        if status in REACHED and self._last.p_nd >= 1.0:
-            status = "flat"
-        return Found(self._last if status in REACHED else self._best, status, self._trace, self._first)
+    def ended(self, rate: float, multiplier: GradientMultiplier) -> Status | None:
+        """Return the status of a rate at the bound, or of a multiplier at its floor or cap, else None."""
+        excess = rate - self.constraint.bound
+        return "converged" if abs(excess) <= self.epsilon else multiplier.at_end(excess)
 
-    def _iterate(self, multiplier: float) -> Iterate:
-        svm = self._svm
+    def confirms(self, status: Status) -> bool:
+        """Return whether ``status`` is final: it holds for the recomputed last iterate, or was denied too often."""
+        if status in REACHED:
+            self._last = self._recomputed(self._last)
+            self._denials += not self._holds(status)
+        return status not in REACHED or self._holds(status) or self._denials > MAX_DENIALS
+
+    def back_to_best(self, nu: float) -> GradientMultiplier:
+        """Make the best iterate the current one; return its multiplier."""
+        self._best = self._recomputed(self._best)
+        return self.multiplier("secant", nu, self._best.multiplier)
+
+    def end(self, status: Status) -> Found:
+        """Return the result: with the last iterate if it meets the constraint, else with the best; both recomputed."""
+        if status in REACHED and not self._holds(status):
+            status = "imprecise"
+        elif status in REACHED and self._last.p_nd >= 1.0:
+            status = "flat"
+        kept = self._last
+        if status not in (*REACHED, "flat"):
+            best = self._recomputed(self._best)
+            kept = best if status != "imprecise" or best.better_than(kept, self._limit) else kept
+        return Found(kept, status, self._trace, self._first)
+
+    def _holds(self, status: Status) -> bool:
+        """Return whether the last iterate meets its constraint, and the optimality conditions within the tolerance."""
+        excess = self._last.rate - self.constraint.bound
+        met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
+        return met and self._last.violation <= self.svm.tol
+
+    def _recomputed(self, iterate: Iterate) -> Iterate:
+        """Move to the iterate, and measure it without the rounding errors that the steps have added up."""
+        self.svm.recompute(iterate.x, *self._costs(iterate.multiplier), iterate.flat)
+        again = self._iterate(iterate.multiplier, iterate.flat, iterate.number)
+        self._trace[iterate.number] = again.traced(self._trace[iterate.number].seconds)
+        return again
+
+    def _costs(self, multiplier: float) -> tuple[float, float]:
+        return (self.C + multiplier * self.constraint.miss_weight) / self.n_pos, multiplier / self.n_neg
+
+    def _iterate(self, multiplier: float, flat: np.ndarray, number: int) -> Iterate:
+        svm = self.svm
         return Iterate(
+            number=number,
             x=svm.x.copy(),
             b=svm.b,
             p_fa=svm.p_fa,
             p_nd=svm.p_nd,
-            rate=self._constraint.rate(svm.p_fa, svm.p_nd),
-            gradient=self._constraint.gradient(svm.p_fa, svm.p_nd),
+            rate=self.constraint.rate(svm.p_fa, svm.p_nd),
+            gradient=self.constraint.gradient(svm.p_fa, svm.p_nd),
             multiplier=multiplier,
-            objective=0.5 * svm.squared_norm + self._C * svm.p_nd,
+            objective=0.5 * svm.squared_norm + self.C * svm.p_nd,
             duality_gap=svm.duality_gap,
             violation=svm.violation,
+            flat=flat,
         )
 
 

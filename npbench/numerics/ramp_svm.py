@@ -20,7 +20,8 @@ import numpy as np
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.smo_kernels import ramp_box, ramp_measures, ramp_step
+from npbench.numerics.smo_kernels import ends, ramp_box, ramp_measures, ramp_step
+from npbench.numerics.threads import one_blas_thread
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 
@@ -62,7 +63,7 @@ class RampSVM:
         self.y = y.astype(float)
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
-        self._g = eta * self.y
+        self._g = eta * self.y  # updated by each SMO step, so that its rounding errors add up
         self._flat, self._slack = np.zeros(len(y), dtype=bool), tol
         self._diagonal = gram.diagonal()
         self.p_nd = self.p_fa = 0.5
@@ -108,6 +109,30 @@ class RampSVM:
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
         self._solved = [*self._solved[-1:], (costs, self.x.copy(), self._g.copy())]
 
+    def recompute(self, x: np.ndarray, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
+        """Move to ``x``, a result of the step with these arguments, and measure it by newly computed values of f."""
+        self.start(x, self._values(x))
+        self._flat, self._slack = flat, self.tol
+        lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
+        high, low = ends(self.x, self._g, lower, upper)
+        self.violation = high - low
+        measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
+        self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
+
+    @one_blas_thread()  # the last digit of the result must not depend on the number of threads
+    def _values(self, x: np.ndarray) -> np.ndarray:
+        """Return Kx, for the linear kernel by the weights of the features, as a classifier computes its scores."""
+        gram, support = self.gram, np.flatnonzero(x)
+        if gram.kernel.name == "linear":
+            return np.asarray(gram.X @ (x[support] @ gram.X[support]))
+        if gram.whole is not None:
+            return np.asarray(gram.whole @ x)
+        values = np.zeros(len(x))
+        for start in range(0, len(support), smo.BLOCK_SIZE):
+            some = support[start : start + smo.BLOCK_SIZE]
+            values += x[some] @ gram.rows(some)
+        return values
+
     def _predict(self, costs: tuple[float, float]) -> None:
         """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.
 
@@ -121,6 +146,14 @@ class RampSVM:
         share = (costs[1] - now[1]) / (now[1] - before[1])
         if abs(share) <= MAX_EXTRAPOLATION:
             self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
+
+    def upper_rates(self) -> tuple[float, float]:
+        """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.
+
+        The ramp is linear on the flat samples of the last step and the hinge on the others, as in that step.
+        """
+        loss = (np.maximum(self.eta - self.z, 0.0) + np.where(self._flat, self.eta + self.z, 0.0)) / (2.0 * self.eta)
+        return float(loss[self.positive].mean()), float(loss[~self.positive].mean())
 
     def flat(self) -> np.ndarray:
         """Return which samples have a margin below -eta.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Status, Update
+from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -27,13 +27,13 @@ def uzawa(
         reached = _minimise(search, svm, multiplier.value, max_iter)
         if reached is None:
             return search.end("max_iter")
-        excess = reached.rate - constraint.bound
-        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
-        if ended:
+        ended = search.ended(reached.rate, multiplier)
+        if ended is None:
+            multiplier.update(reached.rate, reached.gradient)
+            if multiplier.closed:
+                return search.end("jump")
+        elif search.confirms(ended):
             return search.end(ended)
-        multiplier.update(reached.rate, reached.gradient)
-        if multiplier.closed:
-            return search.end("jump")
 
 
 def _minimise(search: Search, svm: RampSVM, multiplier: float, max_iter: int) -> Iterate | None:
