@@ -40,7 +40,7 @@ CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it c
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
 MAX_REOPENINGS = 2  # of a closed interval
 MAX_RESETS = 10  # of an interval by rates out of order
-MAX_DENIALS = 2  # of a result by its recomputed values
+MAX_IMPRECISE = 10  # steps or results that miss tol
 FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
 NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
 LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
@@ -322,21 +322,21 @@ def anneal(
         With the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is inactive;
         else with the best iterate and the reason.
     """
-    search = Search(svm, C, constraint, epsilon)
+    search = Search(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
-    status = _anneal(search, search.multiplier(update, nu), flat, max_iter)
+    status = _anneal(search, search.multiplier(update, nu), flat)
     if status in ("jump", "capped") and update == "secant" and search.is_feasible:
-        status = _descend(search, nu, max_iter)
+        status = _descend(search, nu)
     return search.end(status)
 
 
-def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray, max_iter: int) -> Status:
+def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) -> Status:
     """Update the flat samples and the multiplier after each step."""
     svm, constraint, looseness = search.svm, search.constraint, FAR_LOOSENESS
-    for iteration in range(max_iter):
+    while (stopped := search.stopped) is None:
         now = search.step(multiplier.value, flat, looseness)
         excess = now.rate - constraint.bound
-        if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
+        if search.n_iter == 1 and np.ptp(svm.f_0) < 2.0 * svm.eta:
             # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
             # an interval to the other at balanced costs.
             multiplier.suspect(search.C / (1.0 - constraint.miss_weight))
@@ -349,10 +349,10 @@ def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray, ma
         elif looseness == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
             return ended
         looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else FAR_LOOSENESS
-    return "max_iter"
+    return stopped
 
 
-def _descend(search: Search, nu: float, max_iter: int) -> Status:
+def _descend(search: Search, nu: float) -> Status:
     """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on.
 
     The constrained problem may have a minimum that no multiplier makes a minimum of L: the flat samples, updated after
@@ -362,7 +362,7 @@ def _descend(search: Search, nu: float, max_iter: int) -> Status:
     """
     svm, constraint = search.svm, search.constraint
     multiplier, flat = search.back_to_best(nu), svm.flat()
-    while search.n_iter < max_iter:
+    while (stopped := search.stopped) is None:
         search.step(multiplier.value, flat)
         p_nd, p_fa = svm.upper_rates()
         rate, gradient = min(constraint.rate(p_fa, p_nd), 1.0), constraint.gradient(p_fa, p_nd)
@@ -376,7 +376,7 @@ def _descend(search: Search, nu: float, max_iter: int) -> Status:
         if np.array_equal(flat, before) and search.confirms(ended):
             return ended
         multiplier = search.multiplier("secant", nu, multiplier.value)
-    return "max_iter"
+    return stopped
 
 
 class Search:
@@ -392,20 +392,29 @@ class Search:
         Constraint on the surrogate rates.
     epsilon : float
         Tolerance on the constraint.
+    max_iter : int
+        Maximum number of convex steps.
     """
 
-    def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float) -> None:
+    def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float, max_iter: int) -> None:
         self.n_pos = int(svm.positive.sum())
         self.n_neg = len(svm.y) - self.n_pos
         self.svm, self.C, self.constraint, self.epsilon = svm, C, constraint, epsilon
         self._start = time.perf_counter()
         self._trace: list[Trace] = []
-        self._denials = 0
+        self._max_iter, self._imprecise = max_iter, 0
 
     @property
     def n_iter(self) -> int:
         """Number of convex steps."""
         return len(self._trace)
+
+    @property
+    def stopped(self) -> Status | None:
+        """Why no other step may be taken: "max_iter", or "imprecise" where rounding prevents tol again and again."""
+        if self._imprecise > MAX_IMPRECISE:
+            return "imprecise"
+        return "max_iter" if self.n_iter >= self._max_iter else None
 
     @property
     def is_feasible(self) -> bool:
@@ -426,6 +435,7 @@ class Search:
         """Take and record a convex step."""
         self.svm.step(*self._costs(multiplier), flat, looseness)
         now = self._last = self._iterate(multiplier, flat, self.n_iter)
+        self._imprecise += now.violation > looseness * self.svm.tol
         if not self._trace:
             self._best, self._first = now, (now.x, self.svm.f_0)
         elif now.better_than(self._best, self._limit):
@@ -439,11 +449,15 @@ class Search:
         return "converged" if abs(excess) <= self.epsilon else multiplier.at_end(excess)
 
     def confirms(self, status: Status) -> bool:
-        """Return whether ``status`` is final: it holds for the recomputed last iterate, or was denied too often."""
+        """Recompute the last iterate; return whether the status holds for it."""
         if status in REACHED:
             self._last = self._recomputed(self._last)
-            self._denials += not self._holds(status)
-        return status not in REACHED or self._holds(status) or self._denials > MAX_DENIALS
+            excess = self._last.rate - self.constraint.bound
+            met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
+            holds = met and self._last.violation <= self.svm.tol
+            self._imprecise += not holds
+            return holds
+        return True
 
     def back_to_best(self, nu: float) -> GradientMultiplier:
         """Make the best iterate the current one; return its multiplier."""
@@ -451,22 +465,13 @@ class Search:
         return self.multiplier("secant", nu, self._best.multiplier)
 
     def end(self, status: Status) -> Found:
-        """Return the result: with the last iterate if it meets the constraint, else with the best; both recomputed."""
-        if status in REACHED and not self._holds(status):
-            status = "imprecise"
-        elif status in REACHED and self._last.p_nd >= 1.0:
-            status = "flat"
-        kept = self._last
-        if status not in (*REACHED, "flat"):
-            best = self._recomputed(self._best)
-            kept = best if status != "imprecise" or best.better_than(kept, self._limit) else kept
+        """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
+        if status in REACHED:
+            status = "flat" if self._last.p_nd >= 1.0 else status
+            return Found(self._last, status, self._trace, self._first)
+        best, last = self._recomputed(self._best), self._recomputed(self._last)
+        kept = last if last.better_than(best, self._limit) else best
         return Found(kept, status, self._trace, self._first)
-
-    def _holds(self, status: Status) -> bool:
-        """Return whether the last iterate meets its constraint, and the optimality conditions within the tolerance."""
-        excess = self._last.rate - self.constraint.bound
-        met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
-        return met and self._last.violation <= self.svm.tol
 
     def _recomputed(self, iterate: Iterate) -> Iterate:
         """Move to the iterate, and measure it without the rounding errors that the steps have added up."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.smo_kernels import ends, ramp_box, ramp_measures, ramp_step
+from npbench.numerics.smo_kernels import ends, gradient, ramp_box, ramp_measures, ramp_step
 from npbench.numerics.threads import one_blas_thread
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
@@ -111,7 +111,8 @@ class RampSVM:
 
     def recompute(self, x: np.ndarray, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
         """Move to ``x``, a result of the step with these arguments, and measure it by newly computed values of f."""
-        self.start(x, self._values(x))
+        self.x, self._g = x.copy(), self._gradient(x)
+        self._solved.clear()
         self._flat, self._slack = flat, self.tol
         lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
         high, low = ends(self.x, self._g, lower, upper)
@@ -119,19 +120,18 @@ class RampSVM:
         measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
-    @one_blas_thread()  # the last digit of the result must not depend on the number of threads
-    def _values(self, x: np.ndarray) -> np.ndarray:
-        """Return Kx, for the linear kernel by the weights of the features, as a classifier computes its scores."""
-        gram, support = self.gram, np.flatnonzero(x)
+    def _gradient(self, x: np.ndarray) -> np.ndarray:
+        """Return eta y - Kx, for the linear kernel by the weights of the features, as a classifier computes scores."""
+        gram, p, support = self.gram, self.eta * self.y, np.flatnonzero(x)
         if gram.kernel.name == "linear":
-            return np.asarray(gram.X @ (x[support] @ gram.X[support]))
+            with one_blas_thread():  # the last digit must not depend on the number of threads
+                return np.asarray(p - gram.X @ (x[support] @ gram.X[support]))
         if gram.whole is not None:
-            return np.asarray(gram.whole @ x)
-        values = np.zeros(len(x))
+            return np.asarray(gradient(gram.whole, p, x))
         for start in range(0, len(support), smo.BLOCK_SIZE):
             some = support[start : start + smo.BLOCK_SIZE]
-            values += x[some] @ gram.rows(some)
-        return values
+            p -= x[some] @ gram.rows(some)
+        return p
 
     def _predict(self, costs: tuple[float, float]) -> None:
         """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.

@@ -194,6 +194,16 @@ def _subtract(g, row, step):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def gradient(K, p, x):
+    """Return p - Kx; reads only the rows with x_i != 0."""
+    g = p.copy()
+    for i in range(x.shape[0]):
+        if x[i] != 0.0:
+            _subtract(g, K[i], x[i])
+    return g
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
     """Take SMO steps, only on the unsettled samples once they are few; return (number of steps, violation)."""
     n = x.shape[0]
