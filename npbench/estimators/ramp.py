@@ -10,6 +10,7 @@ import numpy as np
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
+from npbench.numerics.centring import offsets
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -106,9 +107,13 @@ class RampClassifier(KernelClassifier):
         }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        found = self.search(RampSVM(self._gram(X), signs, self.eta, self.tol))
+        svm = RampSVM(self._gram(X), signs, self.eta, self.tol)
+        found = self.search(svm)
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
+        if self.kernel == "linear":
+            self.coef_ = svm.weights(best.x)[None, :]
+            self.intercept_ = best.b - self.coef_ @ offsets(X)
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap

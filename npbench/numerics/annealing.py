@@ -40,7 +40,7 @@ CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it c
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
 MAX_REOPENINGS = 2  # of a closed interval
 MAX_RESETS = 10  # of an interval by rates out of order
-MAX_IMPRECISE = 10  # steps or results that miss tol
+MAX_IMPRECISE = 5  # steps or results that miss tol
 FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
 NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
 LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
@@ -325,7 +325,7 @@ def anneal(
     search = Search(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
     status = _anneal(search, search.multiplier(update, nu), flat)
-    if status in ("jump", "capped") and update == "secant" and search.is_feasible:
+    if status in ("jump", "capped") and update == "secant" and search.may_descend:
         status = _descend(search, nu)
     return search.end(status)
 
@@ -402,7 +402,7 @@ class Search:
         self.svm, self.C, self.constraint, self.epsilon = svm, C, constraint, epsilon
         self._start = time.perf_counter()
         self._trace: list[Trace] = []
-        self._max_iter, self._imprecise = max_iter, 0
+        self._max_iter, self._imprecise, self._has_moved = max_iter, 0, False
 
     @property
     def n_iter(self) -> int:
@@ -417,9 +417,9 @@ class Search:
         return "max_iter" if self.n_iter >= self._max_iter else None
 
     @property
-    def is_feasible(self) -> bool:
-        """Whether an iterate met the constraint."""
-        return self._best.rate <= self._limit
+    def may_descend(self) -> bool:
+        """Whether an iterate met the constraint, and the flat samples have changed: without them L is convex."""
+        return self._best.rate <= self._limit and self._has_moved
 
     @property
     def _limit(self) -> float:
@@ -434,6 +434,7 @@ class Search:
     def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
         """Take and record a convex step."""
         self.svm.step(*self._costs(multiplier), flat, looseness)
+        self._has_moved |= bool(self._trace) and not np.array_equal(flat, self._last.flat)
         now = self._last = self._iterate(multiplier, flat, self.n_iter)
         self._imprecise += now.violation > looseness * self.svm.tol
         if not self._trace:

@@ -17,11 +17,11 @@ al. 2006). The free samples have z_i = eta, where the paper prints 1.
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.smo_kernels import ends, gradient, ramp_box, ramp_measures, ramp_step
-from npbench.numerics.threads import one_blas_thread
+from npbench.numerics.smo_kernels import ends, gradient, linear_gradient, ramp_box, ramp_measures, ramp_step, weights
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 
@@ -103,7 +103,8 @@ class RampSVM:
             self.n_steps += spent
         if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly
             lower, upper = ramp_box(self.y, *costs, flat, self.eta)
-            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent)
+            p = self.eta * self.y
+            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent, p=p)
             self.n_steps += steps
             measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
@@ -120,18 +121,26 @@ class RampSVM:
         measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
+    def weights(self, x: np.ndarray) -> np.ndarray:
+        """Return the weights of the features for the linear kernel, X'x.
+
+        Other orders of this sum give other weights where the features are large: then f is known for these only.
+        """
+        return np.asarray(self.gram.X.T @ x if issparse(self.gram.X) else weights(self.gram.X, x))
+
     def _gradient(self, x: np.ndarray) -> np.ndarray:
-        """Return eta y - Kx, for the linear kernel by the weights of the features, as a classifier computes scores."""
-        gram, p, support = self.gram, self.eta * self.y, np.flatnonzero(x)
+        """Return eta y - Kx."""
+        gram, g = self.gram, self.eta * self.y
         if gram.kernel.name == "linear":
-            with one_blas_thread():  # the last digit must not depend on the number of threads
-                return np.asarray(p - gram.X @ (x[support] @ gram.X[support]))
+            w = self.weights(x)
+            return np.asarray(g - gram.X @ w if issparse(gram.X) else linear_gradient(gram.X, g, w))
         if gram.whole is not None:
-            return np.asarray(gradient(gram.whole, p, x))
+            return np.asarray(gradient(gram.whole, g, x))
+        support = np.flatnonzero(x)
         for start in range(0, len(support), smo.BLOCK_SIZE):
             some = support[start : start + smo.BLOCK_SIZE]
-            p -= x[some] @ gram.rows(some)
-        return p
+            g -= x[some] @ gram.rows(some)
+        return g
 
     def _predict(self, costs: tuple[float, float]) -> None:
         """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.
