@@ -193,6 +193,19 @@ def test_q_value_of_surrogate_rates(p_fa, p_nd, rate):
     assert QValueBound(0.1).gradient(p_fa, p_nd) == pytest.approx(p_fa - 0.1 * (1 - p_nd))
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("rho", "C"), [(0.01, 100.0), (0.01, 1000.0), (0.05, 10000.0), (0.2, 10000.0)])
+def test_feasible_iterate_leads_to_a_stationary_one(seed, rho, C):
+    """No search that met the constraint ends without an optimum, or with a worse one."""
+    X, y = sample(300, seed=seed)
+    result = search(X, y, rho=rho, C=C)
+    feasible = [one.objective - one.multiplier * (one.p_fa - rho) for one in result.trace if one.p_fa <= 1.05 * rho]
+    assert (result.status in REACHED) == bool(feasible)
+    if feasible:
+        slack = result.best.multiplier * rho / 20  # of an objective, by epsilon
+        assert result.best.objective <= min(feasible) + 2 * slack
+
+
 def test_constraint_is_inactive_for_separable_data_and_large_rho():
     X, y = sample(60, shift=8.0)
     result = search(X, y, rho=0.5, C=1e7, kernel=LINEAR)
