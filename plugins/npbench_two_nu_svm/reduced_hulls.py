@@ -32,7 +32,7 @@ LARGEST_CAP = 2.0
 MAX_FREE_WEIGHTS = 600  # of Newton steps, whose inverse is of this size
 MAX_NEWTON_STEPS = 2000  # of one problem
 REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
-OBJECTIVE_ROUNDING = 4 * np.finfo(float).eps  # times the largest K_ii: the effect of rounding in K, on unit weights
+OBJECTIVE_ROUNDING = 4 * float(np.finfo(float).eps)  # times the largest K_ii: the effect of rounding in K
 MAX_REFIT_STEPS = 100  # Newton steps of one refit; they suffice unless the hulls nearly meet
 
 
