@@ -52,7 +52,8 @@ class SplittingNP(LinearClassifier):
         Loss phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a ``tau`` of its own, usually
         negative, and bounds no rate.
     fit_intercept : bool, default=True
-        Whether f has the intercept b, as the weight of a constant feature; the paper has none.
+        Whether f has the intercept b, as the weight of a constant feature; the paper has none. Offsets of dense
+        features are then subtracted, which changes b alone.
     max_norm : float, optional
         Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.

@@ -87,8 +87,8 @@ class SVMPath(KernelClassifier):
     n_iter_ : int
         Breakpoints of the line.
     converged_ : bool
-        Whether the gap is at most 1e-6 of the objective: of the classifier, and of 16 breakpoints spread over
-        ``path_`` and the other lines of ``trace_``, where neither class has less than 1/1000 of the costs.
+        Whether the gap is at most 1e-6 of the objective, here and at 16 breakpoints of each line of ``trace_``, for
+        costs of up to 1000 to 1.
     status_ : {"converged", "imprecise"}
         "imprecise" if it is not.
     trace_ : list of Stage
