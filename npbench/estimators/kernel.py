@@ -116,7 +116,7 @@ class KernelClassifier(BinaryClassifier):
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
-        """Store the expansion with multipliers ``x`` over the training sample, and the intercept ``b`` with its Gram."""
+        """Store the expansion with signed multipliers ``x`` over the training sample, and b as of its Gram matrix."""
         self.support_ = np.flatnonzero(x)
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])
