@@ -47,8 +47,8 @@ class RampClassifier(KernelClassifier):
     converged_ : bool
         Whether the constraint is met within epsilon (or is inactive) and the last convex step within ``tol``.
     status_ : {"converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"}
-        How the search ended; "imprecise" if its last convex step missed ``tol``. Unless it converged, the classifier
-        is the best one seen.
+        How the search ended; "imprecise" if rounding prevents ``tol``. Unless it converged, the classifier is the
+        best one seen.
     multiplier_ : float
         Multiplier lambda of the classifier.
     surrogate_rates_ : (float, float)
@@ -118,7 +118,6 @@ class RampClassifier(KernelClassifier):
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
-        self._violation = best.violation
 
     def _explanation(self) -> str:
         p_nd, p_fa = self.surrogate_rates_
@@ -128,8 +127,8 @@ class RampClassifier(KernelClassifier):
         )
         if self.status_ == "imprecise":
             return (
-                f"the last convex step left a violation of {self._violation:.1e}, above tol={self.tol:g}. {rates} "
-                "Scale the features to unit variance, or increase tol."
+                f"{EXPLANATIONS[self.status_]}, tol={self.tol:g}, or their results from what they claim. {rates} Scale "
+                "the features to unit variance, or increase tol."
             )
         advice = "Try a larger C, another gamma, or a larger epsilon or max_iter."
         return f"{EXPLANATIONS[self.status_]}. {rates} {advice}"

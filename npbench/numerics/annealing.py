@@ -26,7 +26,7 @@ Update = Literal["secant", "gradient"]
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
     "inactive": "the constraint holds with the multiplier at its floor",
-    "imprecise": "recomputed values do not meet the constraint or tol",
+    "imprecise": "rounding keeps the convex steps from their tolerance",
     "flat": "every positive is missed by so much that its loss has slope 0",
     "jump": "the constrained surrogate rate jumps across its bound at this multiplier",
     "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
@@ -35,6 +35,7 @@ EXPLANATIONS: dict[Status, str] = {
 REACHED = ("converged", "inactive")
 
 LARGEST_FACTOR = 2.0  # of one update, or its inverse; a larger one can make all positives flat permanently
+NOTHING = 1e-9  # share of accepted samples that may be 0, up to rounding
 FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
 CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it counts as closed
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
@@ -107,6 +108,8 @@ class QValueBound:
 
     def rate(self, p_fa: float, p_nd: float) -> float:
         """Return ``P_fa / (1 - P_nd)``, at most 1."""
+        if max(p_fa, 1.0 - p_nd) <= NOTHING:
+            return 0.0
         return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
 
     def gradient(self, p_fa: float, p_nd: float) -> float:
@@ -128,7 +131,7 @@ class Trace(NamedTuple):
 class Iterate:
     """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd.
 
-    It solves the convex problem of its multiplier and flat samples.
+    It solves the convex problem of ``multiplier`` and ``flat``; ``number`` is its place in the trace.
     """
 
     number: int
@@ -396,6 +399,9 @@ class Search:
         Maximum number of convex steps.
     """
 
+    _best: Iterate
+    _last: Iterate
+
     def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float, max_iter: int) -> None:
         self.n_pos = int(svm.positive.sum())
         self.n_neg = len(svm.y) - self.n_pos
@@ -450,15 +456,15 @@ class Search:
         return "converged" if abs(excess) <= self.epsilon else multiplier.at_end(excess)
 
     def confirms(self, status: Status) -> bool:
-        """Recompute the last iterate; return whether the status holds for it."""
-        if status in REACHED:
-            self._last = self._recomputed(self._last)
-            excess = self._last.rate - self.constraint.bound
-            met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
-            holds = met and self._last.violation <= self.svm.tol
-            self._imprecise += not holds
-            return holds
-        return True
+        """Return whether the status holds for the last iterate, recomputed if the status claims an optimum."""
+        if status not in REACHED:
+            return True
+        self._last = self._recomputed(self._last)
+        excess = self._last.rate - self.constraint.bound
+        met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
+        holds = met and self._last.violation <= self.svm.tol
+        self._imprecise += not holds
+        return holds
 
     def back_to_best(self, nu: float) -> GradientMultiplier:
         """Make the best iterate the current one; return its multiplier."""
@@ -468,7 +474,7 @@ class Search:
     def end(self, status: Status) -> Found:
         """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
         if status in REACHED:
-            status = "flat" if self._last.p_nd >= 1.0 else status
+            status = "flat" if self._last.p_nd >= 1.0 - NOTHING else status
             return Found(self._last, status, self._trace, self._first)
         best, last = self._recomputed(self._best), self._recomputed(self._last)
         kept = last if last.better_than(best, self._limit) else best
