@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 
@@ -93,10 +94,14 @@ class KernelClassifier(BinaryClassifier):
         return scores
 
     def _gram(self, X: Any) -> Gram:
-        """Resolve the kernel for a training sample and return its Gram matrix."""
+        """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
+
+        There an offset c of the features only changes the intercept, by w'c, and costs the kernel values their digits.
+        """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
-        return Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
+        centred = without_offsets(X, offsets(X)) if self.kernel == "linear" else X
+        return Gram(centred, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -111,13 +116,15 @@ class KernelClassifier(BinaryClassifier):
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
-        """Store the expansion with signed multipliers ``x`` over the training sample, and the intercept ``b``."""
+        """Store the expansion with signed multipliers ``x`` over the training sample, and b as of its Gram matrix."""
         self.support_ = np.flatnonzero(x)
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         if self.kernel == "linear":
-            self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
+            c = offsets(X)
+            self.coef_ = np.asarray(self.dual_coef_ @ without_offsets(self.support_vectors_, c))
+            self.intercept_ = self.intercept_ - self.coef_ @ c
         support_signs = signs[self.support_]
         self.n_support_ = np.array([np.sum(support_signs < 0), np.sum(support_signs > 0)], dtype=np.int32)
 

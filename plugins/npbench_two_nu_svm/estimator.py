@@ -288,12 +288,12 @@ class TwoNuSVM(KernelClassifier):
         point = f"at nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}"
         if self.status_ == "hulls_meet":
             return (
-                f"{point} the reduced convex hulls of the classes meet, so f = 0 and every sample is an error. "
-                "Use a larger nu_pos or nu_neg, or another kernel, such as one with a larger gamma."
+                f"{point} the reduced convex hulls of the classes meet up to rounding, so f = 0 and every sample is an "
+                "error. Use a larger nu_pos or nu_neg, centre the features, or use a kernel with a larger gamma."
             )
         return (
             f"{point} the fit ended with a duality gap of {self.duality_gap_:.2g} at an objective of "
-            f"{self.objective_:.2g}, above tol={self.tol:g}. Scale the features to unit variance, or increase tol."
+            f"{self.objective_:.2g}, above tol={self.tol:g}. Centre and scale the features, or increase tol."
         )
 
     def _validate_params(self) -> None:

@@ -147,7 +147,7 @@ def test_larger_absolute_tolerance_applies():
 def test_planes_are_valid_for_every_cost():
     X, y = SAMPLES["tall"]
     path, warm, cold = None, 0, 0
-    for C in np.geomspace(0.1, 1e3, 9):
+    for C in np.geomspace(1.0, 1e3, 13):  # neighbours share most of their active planes
         path, alone = minimise(X, hinge(y), C, tol=1e-7, start=path), minimise(X, hinge(y), C, tol=1e-7)
         assert path.status == alone.status == "converged"
         assert path.objective == pytest.approx(alone.objective, rel=2e-7)

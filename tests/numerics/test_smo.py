@@ -115,7 +115,7 @@ CASES = cases()
 def solved(K, p, lower, upper, tol=1e-9, x=None, gram=None, **options):
     x = np.zeros(len(p)) if x is None else x.copy()
     g = p - K @ x
-    steps, violation = smo.solve(Gram.of(K) if gram is None else gram, lower, upper, x, g, tol, **options)
+    steps, violation = smo.solve(Gram.of(K) if gram is None else gram, lower, upper, x, g, tol, p=p, **options)
     return x, g, steps, violation
 
 
