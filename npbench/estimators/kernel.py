@@ -100,8 +100,8 @@ class KernelClassifier(BinaryClassifier):
         """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
-        centred = without_offsets(X, offsets(X)) if self.kernel == "linear" else X
-        return Gram(centred, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
+        self._offsets = offsets(X) if self.kernel == "linear" else np.zeros(1)
+        return Gram(without_offsets(X, self._offsets), self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -122,9 +122,8 @@ class KernelClassifier(BinaryClassifier):
         self.intercept_ = np.array([b])
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         if self.kernel == "linear":
-            c = offsets(X)
-            self.coef_ = np.asarray(self.dual_coef_ @ without_offsets(self.support_vectors_, c))
-            self.intercept_ = self.intercept_ - self.coef_ @ c
+            self.coef_ = np.asarray(self.dual_coef_ @ without_offsets(self.support_vectors_, self._offsets))
+            self.intercept_ = self.intercept_ - self.coef_ @ self._offsets
         support_signs = signs[self.support_]
         self.n_support_ = np.array([np.sum(support_signs < 0), np.sum(support_signs > 0)], dtype=np.int32)
 

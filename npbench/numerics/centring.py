@@ -26,9 +26,10 @@ def offsets(X: Any) -> np.ndarray:
     """
     if issparse(X):
         return np.zeros(X.shape[1])
-    moved = X - X[0]
-    c = X[0] + moved.mean(axis=0)
-    return np.where(np.abs(c) > (X - c).std(axis=0), c, 0.0)
+    far = 2.0 * X.mean(axis=0) ** 2 > np.einsum("ij,ij->j", X, X) / len(X)
+    if not far.any():
+        return np.zeros(X.shape[1])
+    return np.where(far, X[0] + (X - X[0]).mean(axis=0), 0.0)  # differences of a constant feature are exactly 0
 
 
 def without_offsets(X: Any, c: np.ndarray) -> Any:

@@ -15,6 +15,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Co
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.evaluation.splits import Fold
+from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import KINDS
 from npbench_svm_path.numerics.path import Line
@@ -22,7 +23,7 @@ from npbench_svm_path.search import Sample, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
 MAX_GAP = 1e-6  # relative to the objective
-CHECKED_BREAKPOINTS = 16  # of a line
+CHECKED_BREAKPOINTS = 8  # of a line
 LEAST_SHARE = 1e-3  # of a class in the costs: the objective vanishes with it
 MAX_ASYMMETRY = 1e-8  # of a Gram matrix, relative to its largest value
 
@@ -87,7 +88,7 @@ class SVMPath(KernelClassifier):
     n_iter_ : int
         Breakpoints of the line.
     converged_ : bool
-        Whether the gap is at most 1e-6 of the objective, here and at 16 breakpoints of each line of ``trace_``, for
+        Whether the gap is at most 1e-6 of the objective, here and at 8 breakpoints of each line of ``trace_``, for
         costs of up to 1000 to 1.
     status_ : {"converged", "imprecise"}
         "imprecise" if it is not.
@@ -300,7 +301,7 @@ class SVMPath(KernelClassifier):
         self._require_square(X)
         if self.kernel not in ("linear", "precomputed"):
             self._require_memory(X.shape[0])
-        self._kernel = self.resolved_kernel(X)
+        self._kernel, self._offsets = self.resolved_kernel(X), offsets(X)
         sample = Sample.of(X, y, self._kernel, n_threads)
         if self.kernel == "precomputed" and not _may_be_gram(sample.rows):
             raise ValueError(

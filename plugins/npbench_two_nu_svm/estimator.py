@@ -267,7 +267,7 @@ class TwoNuSVM(KernelClassifier):
         assert isinstance(chosen.nu_pos, Real)
         assert isinstance(chosen.nu_neg, Real)
         self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
-        self._kernel, self.gamma_ = chosen._kernel, chosen._kernel.gamma
+        self._kernel, self._offsets, self.gamma_ = chosen._kernel, chosen._offsets, chosen._kernel.gamma
         found = ReducedHulls(K, signs, self.tol).solve(DualNu(self.nu_pos_, self.nu_neg_))
         b = found.b
         if self._shifts and not found.meet:

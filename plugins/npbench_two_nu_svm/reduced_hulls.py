@@ -109,8 +109,8 @@ class Solution(NamedTuple):
     margin : float
         r = (A + B) / 2; margin errors have ``y f(x) < r``.
     objective, gap : float
-        Half the squared distance, and the duality gap with the effect of rounding in K: a bound on its distance from
-        the optimum.
+        Half the squared distance, and the duality gap, a bound on its distance from the optimum; at least the effect
+        of rounding in K.
     converged : bool
         Whether the gap is within the tolerance.
     meet : bool
@@ -210,7 +210,7 @@ class ReducedHulls:
         )
         floor = kernels.FLOOR * self._scale
         meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)
-        objective, gap = max(objective, 0.0), gap + self._rounding
+        objective, gap = max(objective, 0.0), max(gap, self._rounding)
         x, b = np.zeros(len(u)), 0.0
         if not meet:
             signed = self._y * u

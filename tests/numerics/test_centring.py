@@ -22,7 +22,7 @@ def test_offsets_are_the_means_where_they_exceed_the_spread(offset):
     np.testing.assert_array_equal(without_offsets(sp.csr_array(X), c), X - c)
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e8 + 0.1, -1e300])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e8 + 0.1, -1e100])
 def test_constant_features_become_exactly_zero(value):
     X = np.column_stack([draw(97), np.full(97, value)])
     np.testing.assert_array_equal(without_offsets(X, offsets(X))[:, 4], 0.0)
