@@ -318,6 +318,11 @@ class SVMPath(KernelClassifier):
         self.converged_ = bool(self.duality_gap_ <= MAX_GAP * self.objective_)
         self.status_ = "converged" if self.converged_ else "imprecise"
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        hinge = np.maximum(0.0, 1.0 - signs * (scores - self.shift_))
+        costs = np.where(signs > 0, self.C_pos_, self.C_neg_)
+        return {"objective_": 0.5 * self._squared_norm(scores) + float(costs @ hinge)}
+
 
 def _may_be_gram(K: np.ndarray) -> bool:
     return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= MAX_ASYMMETRY * np.abs(K).max())
