@@ -186,6 +186,8 @@ def descriptions() -> None:
         contracts.Dataset,
         contracts.DataFile,
         contracts.Original,
+        contracts.Mirror,
+        contracts.Wheel,
         contracts.Metric,
     ):
         cog.outl(f"\n### {description.__name__}")

@@ -1,9 +1,10 @@
-"""Command line: settings of a run, or a command (check, data, list, new, plan, report) and its arguments."""
+"""Command line: settings of a run, or a command and its arguments."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+WORDS = ("check", "data", "list", "new", "plan", "report")  # modules of npbench.commands
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -40,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         print(f"npbench {__version__}")
         raise SystemExit(Exit.OK)
     if first in WORDS:
-        leave(lambda: WORDS[first](words[1:]))
+        command = importlib.import_module(f"npbench.commands.{first}")
+        leave(lambda: command.run(words[1:]))
     if first.isidentifier():
         refuse(f"{unknown_name('command', first, WORDS)} Settings are written key=value, as in solver=np_svm.")
     leave(lambda: _hydra(words))
@@ -94,64 +97,6 @@ def refuse(*faults: str) -> NoReturn:
     raise SystemExit(Exit.BAD_REQUEST)
 
 
-def _list(words: Sequence[str]) -> Exit:
-    from npbench.commands.list import run
-
-    return run(words)
-
-
-def _plan(words: Sequence[str]) -> Exit:
-    from npbench.commands.plan import run
-    from npbench.config.command_line import parse, requested
-
-    what = requested(parse(words))
-    if what.hydra is not None and what.hydra.adaptive:
-        raise RequestError(
-            "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
-        )
-    return run(what)
-
-
-def _report(words: Sequence[str]) -> Exit:
-    from npbench.commands import report
-
-    options, settings = report.parse(words)
-    if options.experiment is None:
-        return report.run(options, settings)
-    from npbench.commands import experiment_report
-    from npbench.config.command_line import parse, requested
-
-    return experiment_report.run(requested(parse([*settings, f"+experiment={options.experiment}"])), options.output)
-
-
-def _data(words: Sequence[str]) -> Exit:
-    from npbench.commands.data import run
-
-    return run(words)
-
-
-def _check(words: Sequence[str]) -> Exit:
-    from npbench.commands.check import run
-
-    return run(words)
-
-
-def _new(words: Sequence[str]) -> Exit:
-    from npbench.commands.new import run
-
-    return run(words)
-
-
-WORDS: dict[str, Callable[[Sequence[str]], Exit]] = {
-    "check": _check,
-    "data": _data,
-    "list": _list,
-    "new": _new,
-    "plan": _plan,
-    "report": _report,
-}
-
-
 def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, or let Hydra explain or complete."""
     from npbench.config.command_line import parse, requested
@@ -175,7 +120,7 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     import hydra
 
     from npbench.config.command_line import compose_all
-    from npbench.config.search_path import config_dir
+    from npbench.config.search_folders import config_dir
 
     if options.help or options.cfg or options.info:
         found = compose_all(options)

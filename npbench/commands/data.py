@@ -92,7 +92,7 @@ def _fetch(options: Namespace) -> Exit:
     code = Exit.OK
     for dataset in datasets:
         try:
-            _fetch_one(dataset, dataset.original.files if options.original and dataset.original else dataset.files)
+            _fetch_one(dataset, options.original)
         except RequestError as error:
             code = Exit.FAILED
             for fault in error.faults:
@@ -100,23 +100,27 @@ def _fetch(options: Namespace) -> Exit:
     return code
 
 
-def _fetch_one(dataset: Dataset, files: Sequence[DataFile]) -> None:
-    for file in files:
-        print(f"{dataset.name}: {sources.locate(file)} ({decimal(file.size)})", flush=True)
-    if files:
+def _fetch_one(dataset: Dataset, original: bool) -> None:
+    from npbench.data import loading
+
+    if original and dataset.original:
+        paths = [sources.locate(file) for file in dataset.original.files]
+    else:
+        paths = loading.locate(dataset)
+    for path in paths:
+        print(f"{dataset.name}: {path} ({decimal(path.stat().st_size)})", flush=True)
+    if paths:
         return
     if dataset.n_samples is None:
         print(f"{dataset.name}: nothing to download; {dataset.source}")
         return
-    from npbench.data.loading import load  # a library downloads its own data
-
-    data = load(dataset)
+    data = loading.load(dataset)  # a library downloads its own data
     print(f"{dataset.name}: {data.n_samples} x {data.n_features}; {dataset.source}")
 
 
 def _verify(options: Namespace) -> Exit:
     datasets = _datasets(options.names or sorted(registry.installed().datasets))
-    described = dict.fromkeys(file for dataset in datasets for file in _all_files(dataset))
+    described = dict.fromkeys(file for dataset in datasets for file in dataset.all_files)
     counts: Counter[str] = Counter()
     for file in described:
         states = [_verified(path, file) for path in sources.copies(file)] or [ABSENT]
@@ -125,10 +129,6 @@ def _verify(options: Namespace) -> Exit:
             print(f"{ABSENT:6} {file.path}")
     print(f"{counts[RIGHT]} right, {counts[WRONG]} wrong; {counts[ABSENT]} of {len(described)} files are not here.")
     return Exit.FAILED if counts[WRONG] else Exit.OK
-
-
-def _all_files(dataset: Dataset) -> Sequence[DataFile]:
-    return dataset.files + (dataset.original.files if dataset.original else ())
 
 
 def _verified(path: Path, file: DataFile) -> str:

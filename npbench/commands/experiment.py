@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
@@ -15,17 +16,12 @@ from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
-    """Return the tables of an experiment as a section, or the ordinary tables if it defines none.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        An experiment.
-    records : DataFrame
-        Latest record of each of its jobs.
-    """
+    """Return the tables of an experiment as a section, or the ordinary tables if it defines none."""
     notes = list(filter(None, (experiment.paper, experiment.note)))
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
@@ -38,19 +34,7 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
 def print_experiment(
     experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
 ) -> None:
-    """Print the tables of an experiment and draw its figure.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        An experiment with a table.
-    records : DataFrame
-        Latest record of each of its jobs.
-    results : Path
-        Results folder; the figure is written to ``figures/<name>.png`` in it.
-    console : Console, optional
-        Output; the standard output by default.
-    """
+    """Print the tables of an experiment, and draw its figure to ``figures/<name>.png`` in the results folder."""
     console = console or Console()
     terminal.show(sections(experiment, records), console)
     if experiment.figure:
@@ -61,8 +45,14 @@ def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
     """Write the figure, and return where it is or how to get it."""
     if not importlib.util.find_spec("matplotlib"):
         return "The figure needs matplotlib: pip install matplotlib, then repeat the command."
-    assert experiment.figure is not None
     path = folder / f"{experiment.name}.png"
     folder.mkdir(parents=True, exist_ok=True)
-    resolve(experiment.figure)(records, experiment.printed, **experiment.options).savefig(path, dpi=150)
+    figure(experiment, records).savefig(path, dpi=150)
     return f"Figure: {path}"
+
+
+def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
+    """Return the figure of an experiment that has one."""
+    assert experiment.figure is not None
+    drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
+    return drawn

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.commands import report as command
-from npbench.commands.experiment import sections
-from npbench.config.experiment import Experiment
-from npbench.contracts import resolve
-from npbench.errors import Exit, RequestError
+from npbench.commands.experiment import figure, sections
+from npbench.config.command_line import parse, requested
+from npbench.errors import RequestError
 from npbench.evaluation.request import Request
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ASKED
@@ -23,44 +22,38 @@ from npbench.report.select.collect import Collection, measured
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from npbench.config.command_line import Requested
+    from npbench.report.section import Section
 
 
-def run(requested: Requested, output: Path | None = None) -> Exit:
-    """Print the tables of an experiment from stored records, and write them in every format.
-
-    Parameters
-    ----------
-    requested : Requested
-        Checked settings, with an experiment.
-    output : Path, optional
-        Output folder; by default ``report/<experiment>`` in the results folder.
+def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
+    """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
     Raises
     ------
     RequestError
-        If there is no such record, or the report cannot be written.
+        If a setting in ``words`` is wrong, or there is no record of the experiment.
     """
-    experiment, requests, settings = requested.experiment, requested.requests, requested.settings
+    asked = requested(parse([*words, f"+experiment={name}"]))
+    experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
-    folder, faults = settings.results / "records", list[str]()
+    folder, faults = results / "records", list[str]()
     frame = stored(requests, latest(parts(folder, faults.append)))
     if frame.is_empty():
-        elsewhere = _elsewhere(requests, settings.results)
         raise RequestError(
-            f"There are no records of {experiment.name} in {folder}: run npbench +experiment={experiment.name}, or "
-            f"name another folder with results={elsewhere}",
+            f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
+            f"results={_elsewhere(requests, results)}",
             *faults,
         )
     planned = len(planned_jobs(requests))
-    missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={experiment.name}"
+    missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={name}"
     faults += [missing] if len(frame) < planned else []
     records = measured(frame)
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
-    output = output or settings.results / "report" / experiment.name
-    command.conclude(made, collection, output, _drawings(experiment, records))
-    return Exit.OK
+    drawings: dict[str, Callable[[], Figure]] = (
+        {name: partial(figure, experiment, records)} if experiment.figure else {}
+    )
+    return made, collection, drawings, results / "report" / name
 
 
 def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
@@ -81,11 +74,3 @@ def planned_jobs(requests: Sequence[Request]) -> pl.DataFrame:
     """Return the settings of the jobs of ``requests``, without duplicates."""
     rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
     return pl.DataFrame(rows).select(ASKED).unique()
-
-
-def _drawings(experiment: Experiment, records: pl.DataFrame) -> dict[str, Callable[[], Figure]]:
-    """Return the function that draws the figure of an experiment, by its name."""
-    if not experiment.figure:
-        return {}
-    figure = resolve(experiment.figure)
-    return {experiment.name: lambda: figure(records, experiment.printed, **experiment.options)}

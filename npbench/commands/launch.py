@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.commands.run import carry_out, describe, records_of, report
+from npbench.commands.run import carry_out, describe, planned, records_of, report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
 from npbench.records import provenance
-from npbench.runner.plan import Plan, prepare
 from npbench.runner.run import RUNS
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from npbench.config.command_line import Requested
     from npbench.config.run_settings import RunSettings
     from npbench.evaluation.request import Request
+    from npbench.runner.plan import Plan
 
 
 def run_by_hydra(requested: Requested) -> Exit:
@@ -42,7 +42,7 @@ def run_by_hydra(requested: Requested) -> Exit:
         starter=os.getpid(),
         folder=Path.cwd(),
     )
-    plan = _prepared(task.validated(requested.requests, settings), settings)
+    plan = planned(task.validated(requested.requests, settings), settings)
     try:
         launch(what, task)
         all_ended = True
@@ -58,7 +58,7 @@ def run_by_hydra(requested: Requested) -> Exit:
         configs = _launched(requested, task.launch_id)
         if not configs:
             return Exit.FAILED
-        plan = _prepared(check_all(configs)[0], replace(settings, force=False))
+        plan = planned(check_all(configs)[0], replace(settings, force=False))
     ours = records_of(plan, ["run_id"])["run_id"].str.starts_with(task.launch_id)
     code = report(plan, requested, skipped=len(ours) - int(ours.sum()))
     return code if all_ended else Exit.FAILED
@@ -74,10 +74,6 @@ def _launched(requested: Requested, launch_id: str) -> list[Mapping[str, Any]]:
     """Return the configurations that an adaptive sweeper chose, from the descriptions of their runs."""
     paths = sorted((requested.settings.results / RUNS).glob(f"{launch_id}-*.json"))
     return [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
-
-
-def _prepared(requests: Sequence[Request], settings: RunSettings) -> Plan:
-    return prepare(requests, settings.results, force=settings.force, trace=settings.trace)
 
 
 @dataclass(frozen=True)
@@ -139,10 +135,10 @@ class RunCombination:
     def _planned(self, requests: Sequence[Request], settings: RunSettings) -> Plan:
         """Plan the jobs; run those again that are stored without a validation loss that is needed."""
         requests = self.validated(requests, settings)
-        plan = _prepared(requests, settings)
+        plan = planned(requests, settings)
         stored = records_of(plan, ["selection_loss"]).filter(status="ok")
         lacks_loss = requests[0].validate and stored["selection_loss"].null_count() > 0
-        return _prepared(requests, replace(settings, force=True)) if lacks_loss else plan
+        return planned(requests, replace(settings, force=True)) if lacks_loss else plan
 
 
 def mean(records: pl.DataFrame, column: str, n_jobs: int) -> float:

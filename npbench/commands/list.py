@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.config.search_folders import config_dir, package_folders
+from npbench.config.search_folders import config_folders
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
@@ -53,7 +53,7 @@ def _table(entries: Sequence[Entry]) -> Table:
 
 
 def _from(kind: str, name: str) -> str:
-    provider = registry.installed().provider(kind, name)
+    provider = registry.installed().providers[kind, name]
     return f"from {provider.distribution} {provider.version}"
 
 
@@ -83,9 +83,9 @@ def _problems() -> Iterator[Entry]:
 
 
 def _experiments() -> Iterator[Entry]:
-    packages = registry.installed().config_packages
-    folders = [config_dir(), *(folder for package in packages for folder in package_folders(package))]
-    files = {path.stem: path for folder in reversed(folders) for path in (folder / "experiment").glob("*.yaml")}
+    files = {
+        path.stem: path for folder in reversed(config_folders()) for path in (folder / "experiment").glob("*.yaml")
+    }
     for name, path in files.items():
         yield name, _described(path, files)
 

@@ -69,15 +69,6 @@ def run(words: Sequence[str]) -> Exit:
 def write(kind: str, name: str, into: Path) -> Path:
     """Write the package of a plugin that provides one solver, data set or metric; return its folder.
 
-    Parameters
-    ----------
-    kind : {"solver", "dataset", "metric"}
-        Kind of what it provides.
-    name : str
-        Name of what it provides.
-    into : Path
-        Parent of the new folder ``npbench-<name>``; made if it does not exist.
-
     Raises
     ------
     RequestError
@@ -114,7 +105,7 @@ def _require_free(kind: str, name: str) -> None:
         )
     found = registry.installed()
     if name in getattr(found, f"{kind}s"):
-        raise RequestError(f"{kind} {name!r} exists already, from {found.provider(kind, name)}: choose another name")
+        raise RequestError(f"{kind} {name!r} exists already, from {found.providers[kind, name]}: choose another name")
     if importlib.util.find_spec(f"npbench_{name}"):
         raise RequestError(f"package npbench_{name} exists already: choose another name")
 

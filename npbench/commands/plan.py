@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from npbench.commands.run import planned
+from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
 from npbench.console import duration
-from npbench.errors import Exit
+from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
 from npbench.runner.estimate import estimate, explain
-from npbench.runner.plan import Plan, prepare
-
-if TYPE_CHECKING:
-    from npbench.config.command_line import Requested
+from npbench.runner.plan import Plan
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
 SAME_SETTING = ["data_sha256", "code", "versions", "metrics", "distribution"]
 
 
-def run(requested: Requested) -> Exit:
+def run(words: Sequence[str]) -> Exit:
     """Print what a run of the same settings would do."""
-    settings = requested.settings
-    print_plan(prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace), settings)
+    asked = requested(parse(words))
+    if asked.hydra is not None and asked.hydra.adaptive:
+        raise RequestError(
+            "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
+        )
+    print_plan(planned(asked.requests, asked.settings), asked.settings)
     return Exit.OK
 
 

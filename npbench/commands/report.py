@@ -78,7 +78,7 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def run(options: Namespace, words: Sequence[str]) -> Exit:
+def run(words: Sequence[str]) -> Exit:
     """Print and write a report. Return 0, or 1 if a source could not be read or something got worse.
 
     Raises
@@ -86,7 +86,14 @@ def run(options: Namespace, words: Sequence[str]) -> Exit:
     RequestError
         If there are no records, a filter is invalid, records are not comparable, or the report cannot be written.
     """
-    folders, filters = _folders_and_filters(words)
+    options, others = parse(words)
+    if options.experiment is not None:
+        from npbench.commands.experiment_report import report
+
+        sections, collection, drawings, output = report(options.experiment, others)
+        _conclude(sections, collection, options.output or output, drawings)
+        return Exit.OK
+    folders, filters = _folders_and_filters(others)
     if options.anyway and options.against is None:
         raise RequestError("--anyway needs records to compare with: --against FOLDER --anyway.")
     with status("Reading records") as shown:
@@ -99,7 +106,7 @@ def run(options: Namespace, words: Sequence[str]) -> Exit:
         lead, *sections = assemble(collection)
     if compared:
         sections = [*compared.sections, *sections]
-    conclude([lead, *sections], collection, options.output or _beside(folders[0]))
+    _conclude([lead, *sections], collection, options.output or _beside(folders[0]))
     if compared:
         print(f"\nAgainst {options.against}: {compared.outcome}")
         if compared.regressed:
@@ -116,7 +123,7 @@ def _compared(collection: Collection, options: Namespace, filters: Mapping[str, 
     return compare(collection.records, collect([options.against], filters).records, anyway=options.anyway)
 
 
-def conclude(
+def _conclude(
     sections: Sequence[Section],
     collection: Collection,
     output: Path,

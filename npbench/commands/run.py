@@ -22,39 +22,39 @@ from npbench.runner.run import RUNS, Executor, run_jobs, write_description
 
 if TYPE_CHECKING:
     from npbench.config.command_line import Requested
+    from npbench.evaluation.request import Request
     from npbench.records.schema import Record
     from npbench.runner.jobs import Jobs
 
 
+def planned(requests: Sequence[Request], settings: RunSettings) -> Plan:
+    """Load the data, list the jobs, and find those without a record of success."""
+    return prepare(requests, settings.results, force=settings.force, trace=settings.trace)
+
+
 def run(requested: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    settings = requested.settings
-    plan = prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace)
+    plan = planned(requested.requests, requested.settings)
     try:
-        carry_out_requested(plan, requested)
+        _carry_out(plan, requested)
     except KeyboardInterrupt:
-        done = len(plan.store.done(settings.trace).intersection(plan.jobs.keys()))
-        print(
-            f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {settings.results}; rerun to resume.",
-            file=sys.stderr,
-        )
+        done = len(plan.store.done(requested.settings.trace).intersection(plan.jobs.keys()))
+        where = requested.settings.results
+        print(f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {where}; rerun to resume.", file=sys.stderr)
         return Exit.INTERRUPTED
     return report(plan, requested, skipped=len(plan.jobs) - len(plan.todo))
 
 
 def frame(requested: Requested) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
-    settings = requested.settings
-    plan = prepare(requested.requests, settings.results, force=settings.force, trace=settings.trace)
-    carry_out_requested(plan, requested)
+    plan = planned(requested.requests, requested.settings)
+    _carry_out(plan, requested)
     return records_of(plan)
 
 
-def carry_out_requested(plan: Plan, requested: Requested) -> None:
-    """Run the jobs to do, if any, and write the description of the run."""
+def _carry_out(plan: Plan, requested: Requested) -> None:
     if plan.todo:
-        description = describe(requested.settings, requested.words, requested.configs)
-        carry_out(plan, requested.settings, description)
+        carry_out(plan, requested.settings, describe(requested.settings, requested.words, requested.configs))
 
 
 def describe(
@@ -72,13 +72,13 @@ def carry_out(
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
     observers = Observers(registry.installed().observers)
-    observers.run_started({**description, "jobs": len(plan.todo)})
+    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:
 
         def on_record(record: Record) -> None:
             if bar is not None:
                 bar.record(record)
-            observers.job_finished(record)
+            observers.notify("npbench_job_finished", record=record)
 
         limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
         context = RunContext(plan.data, facts, settings.trace)

@@ -26,8 +26,7 @@ def print_summary(
     Parameters
     ----------
     frame : DataFrame
-        Latest record of each planned job (see :meth:`npbench.records.store.RecordStore.frame`), with at least
-        :data:`COLUMNS`.
+        Latest record of each planned job, with at least :data:`COLUMNS`.
     planned, skipped : int
         Number of jobs of the run, and of those that were done before.
     folder : Path

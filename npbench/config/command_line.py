@@ -19,6 +19,7 @@ from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.fill import check_all
 from npbench.config.hydra_launch import HydraLaunch, is_hydra_word
 from npbench.config.run_settings import RunSettings
+from npbench.config.search_folders import config_dir
 from npbench.console import status
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
@@ -29,18 +30,10 @@ BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*"
 
 @dataclass(frozen=True)
 class Requested:
-    """Checked command line.
+    """Checked command line: a request for each combination, how they are run, and their composed configurations.
 
     Parameters
     ----------
-    requests : sequence of Request
-        One for each combination of settings.
-    settings : RunSettings
-        How they are run.
-    configs : sequence of mapping
-        The composed configurations, for the description of the run.
-    words : sequence of str
-        The command line.
     experiment : Experiment, optional
         The experiment of the combinations.
     hydra : HydraLaunch, optional
@@ -62,7 +55,12 @@ class Combinations:
     composed: Sequence[Composed]
     experiment: Experiment | None = None
     hydra: HydraLaunch | None = None
-    faults: Sequence[str] = ()
+    launch_faults: Sequence[str] = ()
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the launch and with the settings."""
+        return [*self.launch_faults, *(fault for composed in self.composed for fault in composed.faults)]
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -88,7 +86,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
     """
     with status("Checking the request"):
         found = compose_all(options)
-        faults = list(found.faults)
+        faults = found.faults
         try:
             plain = [as_plain(config) for composed in found.composed for config in composed.configs]
             requests, settings = check_all(plain) if plain else ([], None)
@@ -101,7 +99,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
 
 def compose_all(options: Namespace) -> Combinations:
     """Compose every combination of settings, and find out whether Hydra is to launch them."""
-    folder = str(Path(options.config_path).absolute()) if options.config_path else str(search_path.config_dir())
+    folder = str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
     name, words = split_off(options.overrides)
     with search_path.initialized(folder) as hydra:
         composing = _Composing(options, folder, hydra.config_loader)
@@ -123,18 +121,16 @@ class _Composing:
         try:
             node = self._hydra_node(words)
         except RequestError as error:
-            composed = self._compose(words, multirun=self.options.multirun)
-            return Combinations([composed], faults=[*error.faults, *composed.faults])
+            return Combinations([self._compose(words, self.options.multirun)], launch_faults=error.faults)
         multirun = self.options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
         hydra_words = [word for word in words if is_hydra_word(word)]
         faults = self._effect_faults(hydra_words, multirun)
         if node is None or hydra_launch.is_ours(node):
-            composed = self._compose(words, multirun=multirun)
-            return Combinations([composed], faults=[*faults, *composed.faults])
+            return Combinations([self._compose(words, multirun)], launch_faults=faults)
         adaptive = multirun and not hydra_launch.has_basic_sweeper(node)
         swept = hydra_launch.sweeper_words(node, words) if multirun else []
         tasks = [*swept, *(word for word in words if not is_hydra_word(word))]
-        composed = self._compose([*swept, *words], multirun=multirun, adaptive=adaptive)
+        composed = self._compose([*swept, *words], multirun, adaptive=adaptive)
         overrides = [
             *hydra_words,
             *hydra_launch.logging_words(node),
@@ -142,23 +138,20 @@ class _Composing:
             *hydra_launch.overrides(tasks, composed, adaptive),
         ]
         hydra = HydraLaunch(self.folder, self.config_name, overrides, multirun, adaptive)
-        return Combinations([composed], hydra=hydra, faults=[*faults, *composed.faults])
+        return Combinations([composed], hydra=hydra, launch_faults=faults)
 
     def experiment(self, name: str, words: Sequence[str]) -> Combinations:
         """Compose the sweeps of an experiment; settings on the command line win over its own."""
         try:
             experiment = load(self.loader, name, words, self.config_name)
         except RequestError as error:
-            composed = self._compose(words, multirun=True)
-            return Combinations([composed], faults=[*error.faults, *composed.faults])
+            return Combinations([self._compose(words, multirun=True)], launch_faults=error.faults)
         lines = [[*line, *words] for line in experiment.command_lines()]
         sweeps = [self._compose(line, multirun=True) for line in lines]
-        faults = [fault for sweep in sweeps for fault in sweep.faults]
         try:
-            hydra = self._experiment_launch(lines, sweeps)
+            return Combinations(sweeps, experiment, self._experiment_launch(lines, sweeps))
         except RequestError as error:
-            return Combinations(sweeps, experiment, faults=[*error.faults, *faults])
-        return Combinations(sweeps, experiment, hydra, faults)
+            return Combinations(sweeps, experiment, launch_faults=error.faults)
 
     def _experiment_launch(self, lines: Sequence[Sequence[str]], sweeps: Sequence[Composed]) -> HydraLaunch | None:
         hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
@@ -174,7 +167,7 @@ class _Composing:
         combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
         return HydraLaunch(self.folder, self.config_name, overrides, True, False, combinations)
 
-    def _compose(self, words: Sequence[str], *, multirun: bool, adaptive: bool = False) -> Composed:
+    def _compose(self, words: Sequence[str], multirun: bool, *, adaptive: bool = False) -> Composed:
         settings = [word for word in words if not is_hydra_word(word) or word.startswith("hydra.searchpath=")]
         return compose(self.loader, settings, multirun=multirun, config_name=self.config_name, adaptive=adaptive)
 

@@ -131,13 +131,7 @@ def load(loader: ConfigLoader, name: str, settings: Sequence[str] = (), config_n
 
 
 def check(name: str, node: Any) -> Experiment:
-    """Return the experiment described by the content of a file.
-
-    Raises
-    ------
-    RequestError
-        With one message for each fault of its form.
-    """
+    """Return the experiment described by the content of a file; raise RequestError with every fault of its form."""
     faults = list(_faults(node)) if isinstance(node, dict) else ["expected keys and values"]
     if faults:
         raise RequestError(*(f"The experiment {name!r} is malformed: {fault}." for fault in faults))

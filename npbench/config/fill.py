@@ -26,16 +26,6 @@ DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in 
 def check(config: Mapping[str, Any]) -> Request:
     """Resolve every name of a composed configuration and check every value.
 
-    Parameters
-    ----------
-    config : mapping
-        With the sections ``solver``, ``dataset``, ``problem`` and ``protocol`` and the plain settings of
-        ``conf/config.yaml``.
-
-    Returns
-    -------
-    Request
-
     Raises
     ------
     RequestError
@@ -167,7 +157,8 @@ class _Check:
         known = fields(table[name])
         wrong = [key for key in settings if key not in known]
         if wrong:
-            raise RequestError(*(unknown_name("setting", f"{group}.{key}", _keys(group, known)) for key in wrong))
+            keys = [f"{group}.{name}" for name in known]
+            raise RequestError(*(unknown_name("setting", f"{group}.{key}", keys) for key in wrong))
         value = table[name](**settings)
         if value.faults():
             raise RequestError(*value.faults())
@@ -206,7 +197,3 @@ class _Check:
         params = self._settings("dataset")
         self.faults += self._attempt(partial(parameter_faults, dataset, params)) or []
         return params
-
-
-def _keys(group: str, names: Mapping[str, Any]) -> list[str]:
-    return [f"{group}.{name}" for name in names]

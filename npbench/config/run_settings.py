@@ -55,12 +55,7 @@ class RunSettings:
 
 
 def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
-    """Return the settings that all configurations of a run share.
-
-    Parameters
-    ----------
-    configs : iterable of mapping
-        Plain configurations (see :func:`npbench.config.compose.as_plain`), at least one.
+    """Return the settings that all plain configurations of a run, at least one, share.
 
     Raises
     ------

@@ -1,9 +1,11 @@
-"""Folders of configuration, found without importing Hydra or the code of plugins."""
+"""Folders of configuration, found without importing Hydra."""
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+
+from npbench import registry
 
 
 def config_dir() -> Path:
@@ -23,3 +25,9 @@ def package_folders(package: str) -> list[Path]:
     except ModuleNotFoundError:  # its parent package does not exist
         spec = None
     return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+
+
+def config_folders() -> list[Path]:
+    """Return the folders of npbench's own configuration and that of plugins; what comes first wins."""
+    packages = registry.installed().config_packages
+    return [config_dir(), *(folder for package in packages for folder in package_folders(package))]

@@ -28,8 +28,6 @@ from npbench.signature import REQUIRED, fields, filled_in, signature
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
-__all__ = ["PluginConfigs", "RegistrySource", "addresses", "config_dir", "initialized", "register"]
-
 
 def register(folder: str | None = None) -> None:
     """Make Hydra see the configuration of plugins, the generated nodes, and a user's own ``folder``."""

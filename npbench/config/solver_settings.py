@@ -8,7 +8,7 @@ from typing import Any
 
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
-from npbench.evaluation.grids import grid_fault
+from npbench.evaluation.grids import grid_fault, grid_values
 from npbench.signature import REQUIRED, Signature, filled_in, signature
 
 
@@ -64,8 +64,6 @@ def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _candidates(value: Any, grid: Any) -> list[Any]:
     """Return the candidates of a parameter with a given value; none if the value fixes it."""
-    from npbench.evaluation.grids import grid_values
-
     if not isinstance(value, dict):
         return grid_values(grid) if value is None else []
     fixed = {name: part for name, part in value.items() if part is not None}

@@ -40,10 +40,8 @@ class SharedData:
     ----------
     folder : str
         Folder of ``.npy`` files, written by :func:`share`.
-    name, sha256 : str
-        Name and content hash of the data set.
-    shape : (int, int)
-        Number of samples and of features.
+    name, sha256, shape
+        Name, content hash, and numbers of samples and features of the data set.
     """
 
     folder: str
@@ -92,13 +90,8 @@ def arrays_folder() -> Path:
 def share(data: BinaryData, folder: Path | None = None) -> SharedData:
     """Write the arrays of ``data`` unless they are there and unchanged, and return their place for worker processes.
 
-    Parameters
-    ----------
-    data : BinaryData
-        The data set.
-    folder : Path, optional
-        Parent of the subfolder for this data set; by default ``arrays`` in the user's cache. Several processes may
-        write the same data set at once: one wins, and the others use its copy.
+    They go to a subfolder of ``folder``, by default of ``arrays`` in the user's cache. Several processes may write the
+    same data set at once: one wins, and the others use its copy.
 
     Raises
     ------
@@ -157,8 +150,7 @@ def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | 
     Parameters
     ----------
     target : str
-        Loader, ``"module:function"``. The sources of its package are part of the hash, so that a changed loader is
-        called again.
+        Loader, ``"module:function"``. The sources of its package count, so that a changed loader is called again.
     hashes : sequence of str
         Hashes of the files that it reads; without any, it is a generator, or finds its data without npbench.
     params : mapping of str to value

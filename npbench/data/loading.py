@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
-from npbench.errors import RequestError, unknown_name
+from npbench.errors import RequestError, each, unknown_name
 from npbench.signature import signature
 
 
@@ -18,23 +19,13 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
     Arrays that were read from the same files before are opened from the cache, as memory maps.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Description of the data set.
-    **params
-        Settings of the data set.
-
     Raises
     ------
     RequestError
         If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or contradicts
         the description; with all faults of one stage.
     """
-    faults = parameter_faults(dataset, params)
-    target, files = _found(dataset, faults)
-    if faults:
-        raise RequestError(*faults)
+    _, (target, files) = each([partial(_require_known, dataset, params), partial(_located, dataset)])
     key = cache.key(target, list(files.values()), params)
     cached = cache.recall(key, dataset.name)
     data = cached or _call(dataset.name, target, list(files), params)
@@ -42,6 +33,18 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     if not cached:
         cache.keep(key, data)
     return data
+
+
+def locate(dataset: Dataset) -> list[Path]:
+    """Return verified copies of the files that the data set is read from; fetch what is in no data folder.
+
+    Raises
+    ------
+    RequestError
+        If a file is missing or altered.
+    """
+    _, files = _located(dataset)
+    return list(files)
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -55,8 +58,12 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     """
     _loader(dataset.name, dataset.load)  # reports a plugin that cannot be imported
     own = signature(dataset.load, len(dataset.files))
-    unknown = [] if own.is_open else [name for name in params if name not in own.defaults]
-    return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in unknown]
+    return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in own.unknown(params)]
+
+
+def _require_known(dataset: Dataset, params: Mapping[str, Any]) -> None:
+    if faults := parameter_faults(dataset, params):
+        raise RequestError(*faults)
 
 
 def _loader(name: str, target: str) -> Callable[..., Any]:
@@ -70,26 +77,34 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _found(dataset: Dataset, faults: list[str]) -> tuple[str, dict[Path, str]]:
-    """Return the loader, and the hash of each file by path: of the original if data folders hold all of it."""
+def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
+    """Return the loader, and the hash of each file by path.
+
+    The original comes first if data folders hold all of it, then the data set's own files. If these are not here, the
+    mirror comes before a download: its data are the same, and an index answers where the official address may not.
+    """
     if dataset.original:
-        held = _paths(sources.find, dataset.original.files, faults)
-        if len(held) == len(dataset.original.files):
-            return dataset.original.load, held
-    return dataset.load, _paths(sources.locate, dataset.files, faults)
-
-
-def _paths(find: Callable[[DataFile], Path | None], files: Sequence[DataFile], faults: list[str]) -> dict[Path, str]:
-    return {path: file.sha256 for file in files if (path := _attempt(find, file, faults))}
-
-
-def _attempt(find: Callable[[DataFile], Path | None], file: DataFile, faults: list[str]) -> Path | None:
+        held = each([partial(sources.find, file) for file in dataset.original.files])
+        if all(held):
+            return dataset.original.load, _hashes(held, dataset.original.files)
+    unavailable: Sequence[str] = ()
+    if dataset.mirror and not any(path for file in dataset.files for path in sources.copies(file)):
+        try:
+            return dataset.mirror.load, _fetched(dataset.mirror.files)
+        except RequestError as error:
+            unavailable = error.faults
     try:
-        return find(file)
+        return dataset.load, _fetched(dataset.files)
     except RequestError as error:
-        # Files of one data set often share a fault, such as a wrong NPBENCH_DATA.
-        faults.extend(fault for fault in error.faults if fault not in faults)
-        return None
+        raise RequestError(*error.faults, *unavailable) from error
+
+
+def _fetched(files: Sequence[DataFile]) -> dict[Path, str]:
+    return _hashes(each([partial(sources.locate, file) for file in files]), files)
+
+
+def _hashes(paths: Sequence[Path], files: Sequence[DataFile]) -> dict[Path, str]:
+    return {path: file.sha256 for path, file in zip(paths, files, strict=True)}
 
 
 def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:

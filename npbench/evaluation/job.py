@@ -16,15 +16,7 @@ from npbench.values import canonical
 
 @dataclass(frozen=True)
 class DataIdentity:
-    """Content hash and size of a data set.
-
-    Parameters
-    ----------
-    data_sha256 : str
-        Content hash.
-    n_samples, n_features, n_positive : int
-        Rows, columns and positive rows.
-    """
+    """Content hash of a data set, and its numbers of rows, columns and positive rows."""
 
     data_sha256: str
     n_samples: int

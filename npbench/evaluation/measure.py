@@ -35,23 +35,9 @@ ROC_DECIMALS = 4
 def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
     """Run a job and return the columns of its record, whatever happens in the solver.
 
-    Parameters
-    ----------
-    job : Job
-        Job to run.
-    data : BinaryData
-        Data with the job's content hash.
-    n_threads : int
-        Number of threads for the solver's own search.
-    trace : bool
-        Whether to keep the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric
-        of each stage on the training and test parts if the estimator has stages.
-
-    Returns
-    -------
-    dict
-        Primitives by column (see :data:`npbench.records.schema.SCHEMA`): the job's columns, ``status`` (ok, failed or
-        out_of_memory), times, choice, metrics; after a failure, everything measured before it.
+    ``status`` is ok, failed or out_of_memory; a failure keeps what was measured before it. With ``trace``, the record
+    has the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric of each stage on
+    the training and test parts if the estimator has stages.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
     caught = _Warnings()
@@ -78,20 +64,8 @@ def failure(error: BaseException) -> dict[str, Any]:
 def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> float:
     """Run a tiny job of the same kind, so that kernels compile outside the clock; return its seconds.
 
-    Parameters
-    ----------
-    job : Job
-        Job to imitate: same solver, problem and parameters, at most two candidates of its grids.
-    n_features : int
-        Number of features of the real data; the toy data have at most 5.
-    is_sparse : bool
-        Whether the real data are CSR: kernels compile separately for each kind.
-    n_threads : int
-        As in :func:`run`.
-
-    Notes
-    -----
-    Failures are ignored: the job itself will show them.
+    It has the solver, problem and parameters of ``job``, at most two candidates of its grids, and toy data of the same
+    storage (kernels compile separately for CSR). Failures are ignored: the job itself will show them.
     """
     start = time.perf_counter()
     random = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -70,10 +70,7 @@ class CrossValidation:
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
-        faults = _share_faults(test_size=self.test_size)
-        if not (isinstance(self.folds, int) and self.folds >= 2):
-            faults.append(f"protocol.folds is {self.folds!r}: expected an integer of 2 or more")
-        return faults
+        return _share_faults(test_size=self.test_size) + _count_faults(folds=self.folds)
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
@@ -154,11 +151,7 @@ class Nested:
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
-        return [
-            f"protocol.{name} is {value!r}: expected an integer of 2 or more"
-            for name, value in asdict(self).items()
-            if not is_whole(value, 2)
-        ]
+        return _count_faults(outer=self.outer, folds=self.folds)
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
@@ -320,14 +313,17 @@ PROTOCOLS: dict[str, type[SplitProtocol]] = {
 }
 
 
+def _count_faults(**counts: Any) -> list[str]:
+    return [
+        f"protocol.{name} is {value!r}: expected an integer of 2 or more"
+        for name, value in counts.items()
+        if not is_whole(value, 2)
+    ]
+
+
 def _share_faults(**shares: Any) -> list[str]:
     return [
         f"protocol.{name} is {value!r}: expected a number between 0 and 1, both excluded"
         for name, value in shares.items()
         if not (isinstance(value, float) and 0 < value < 1)
     ]
-
-
-def describe(protocol: CrossValidation | Holdout | Nested | Official | Permutations) -> dict[str, Any]:
-    """Return the protocol's name and parameters as a flat mapping."""
-    return {"name": protocol.name, **asdict(protocol)}

@@ -44,18 +44,10 @@ def version(distribution: str) -> str:
 
 
 def versions(distributions: Iterable[str]) -> dict[str, str]:
-    """Return the package versions that the answer of a job depends on.
+    """Return the package versions that the answer of a job depends on, by distribution name.
 
-    Parameters
-    ----------
-    distributions : iterable of str
-        Distributions that ship the solver and the metrics. Their versions count, with those of the numerical
-        libraries and of their direct requirements, except those of npbench, which only plan, store and print.
-
-    Returns
-    -------
-    dict of str to str
-        Version by distribution name.
+    These are the versions of the ``distributions`` that ship the solver and the metrics, of their direct requirements,
+    and of the numerical libraries; not those of the requirements of npbench, which only plan, store and print.
     """
     shipped = set(distributions)
     # A third party requires npbench, and the sources of npbench are hashed.
@@ -201,13 +193,7 @@ def _path(module: str) -> Path:
 
 
 def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
-    """Return the packages whose sources or versions here differ from what :func:`code` and :func:`versions` said.
-
-    Raises
-    ------
-    RequestError
-        If a package cannot be found.
-    """
+    """Return the packages whose sources or versions here differ from what :func:`code` and :func:`versions` said."""
     here = code(targets)
     other = [package for package, sha256 in code_there.items() if here.get(package) != sha256]
     return other + [name for name, there in versions.items() if version(name) != there]
@@ -223,8 +209,8 @@ def facts() -> dict[str, Primitive]:
         "run_started": _now().isoformat(),
         "cpu": _cpu_model(),
         "cores": available_cores(),
-        "ram_gb": _ram_gb(),
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "ram_gb": round(physical_memory() / 2**30, 1),
+        "load_average": os.getloadavg()[0],
         "os": platform.platform(),
         "python": platform.python_version(),
         **{f"{name.replace('-', '_')}_version": version(name) for name in (*NUMERICAL, "polars", "npbench")},
@@ -253,11 +239,9 @@ def _cpu_model() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _ram_gb() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):  # not on this system
-        return None
+def physical_memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _blas() -> dict[str, Primitive]:

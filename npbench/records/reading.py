@@ -6,7 +6,7 @@ Nothing is written, so a read-only folder works.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -16,10 +16,7 @@ from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA
 
 
 def parts(
-    source: Path,
-    on_fault: Callable[[str], None],
-    columns: Sequence[str] | None = None,
-    seen: set[str] | None = None,
+    source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of each file.
 
@@ -31,14 +28,12 @@ def parts(
         Called with a message for each file that cannot be read or holds no records; the file is left out.
     columns : sequence of str, optional
         Columns to read, by default all; columns beyond the schema only if they exist.
-    seen : set of str, optional
-        Names of files to leave out; the names of files that are read are added.
     """
-    seen = set() if seen is None else seen
     folder = source if source.is_dir() else source.parent
+    seen: set[str] = set()
     # Repeat until no new files appear; another run may compact concurrently.
-    while fresh := sorted(names(source, seen)):
-        seen.update(fresh)
+    while fresh := sorted(_names(source) - seen):
+        seen |= set(fresh)
         for path in (folder / name for name in fresh):
             try:
                 yield _read(path, columns)
@@ -49,12 +44,11 @@ def parts(
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
 
 
-def names(source: Path, seen: Container[str] = ()) -> set[str]:
-    """Return the names of the Parquet files in a folder, or of the file ``source``, except those ``seen``."""
+def _names(source: Path) -> set[str]:
     if not source.is_dir():
-        return set() if source.name in seen else {source.name}
+        return {source.name}
     # Listing as paths takes ten times as long, and there may be thousands of files.
-    return {name for name in os.listdir(source) if name not in seen and name.endswith(".parquet")}  # noqa: PTH208
+    return {name for name in os.listdir(source) if name.endswith(".parquet")}  # noqa: PTH208
 
 
 def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
@@ -65,15 +59,7 @@ def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
 
 
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return all records as one frame, the latest of each key, in the order they were stored.
-
-    Parameters
-    ----------
-    records : iterable of DataFrame
-        Of :func:`parts`.
-    columns : sequence of str, optional
-        Columns that were read, including the essential ones.
-    """
+    """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored."""
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
     if frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
         return frame  # the usual case; a million records are not copied

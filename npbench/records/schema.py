@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -120,7 +120,7 @@ MAX_INT = 2**63 - 1
 Primitive = str | int | float | bool | None
 
 
-class Record(Mapping[str, Primitive]):
+class Record(dict[str, Primitive]):
     """One row: primitives by column, in a form that can always be stored.
 
     Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers outside the
@@ -142,35 +142,21 @@ class Record(Mapping[str, Primitive]):
     True
     """
 
-    __slots__ = ("_columns",)
-
     def __init__(self, columns: Mapping[str, Primitive]) -> None:
-        self._columns = {name: _storable(name, value) for name, value in columns.items()}
-        missing = [name for name in ("key", "status") if not isinstance(self._columns.get(name), str)]
+        super().__init__({name: _storable(name, value) for name, value in columns.items()})
+        missing = [name for name in ("key", "status") if not isinstance(self.get(name), str)]
         if missing:
             raise TypeError(f"a record needs text in {' and '.join(missing)}")
-
-    def __getitem__(self, name: str) -> Primitive:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __repr__(self) -> str:
-        return f"Record({self._columns!r})"
 
     @property
     def key(self) -> str:
         """Identity of the job."""
-        return str(self._columns["key"])
+        return str(self["key"])
 
     @property
     def status(self) -> str:
         """How the job ended: ok, failed, timeout, out_of_memory or crashed."""
-        return str(self._columns["status"])
+        return str(self["status"])
 
 
 def _storable(name: str, value: Any) -> Primitive:

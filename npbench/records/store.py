@@ -1,9 +1,7 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
-Each job leaves one small file as it ends; a command merges its own files now and then, and those that commands before
-it
-left behind when they were killed. A file is complete or does not exist, and a record found twice counts once, so a run
-may be killed at any moment.
+Each job leaves one small file as it ends. A command merges its own files now and then, and those of commands that were
+killed. A file is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from npbench.errors import RequestError
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Record
-from npbench.records.writing import UNFINISHED, Owner, dead_owners, whole
+from npbench.records.writing import Owner, dead_owners, whole
 
 SINGLE = "single"  # mark of a file of one record, in its name
 
@@ -30,19 +27,14 @@ SINGLE = "single"  # mark of a file of one record, in its name
 class RecordStore:
     """A folder of records.
 
-    Several commands may write to it at once: each writes files of its own.
+    Several commands may write to it at once: each writes files of its own. Reading writes nothing.
 
     Parameters
     ----------
     folder : path
-        Folder of the Parquet files; made if it does not exist.
+        Folder of the Parquet files; made by the first record.
     batch : int
         Number of records merged into one file.
-
-    Raises
-    ------
-    RequestError
-        If the folder cannot be made or written to.
     """
 
     def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
@@ -50,15 +42,9 @@ class RecordStore:
         self._batch = batch
         self._owner: Owner | None = None
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
-        _require_writable(self.folder)
 
     def append(self, record: Record) -> None:
-        """Write one record to a file of its own.
-
-        Parameters
-        ----------
-        record : Record
-            Columns beyond the schema are kept.
+        """Write one record to a file of its own; columns beyond the schema are kept.
 
         Raises
         ------
@@ -66,6 +52,7 @@ class RecordStore:
             If the record cannot be written, as when the disk is full.
         """
         if self._owner is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._owner = Owner(self.folder)
             self._merge_dead()
         row = {"schema_version": SCHEMA_VERSION, "stored_at": _stamp(), **record}
@@ -121,11 +108,8 @@ class RecordStore:
         return self.folder / f"{time.time_ns():020d}-{owner}-{mark}.parquet"
 
     def _merge_dead(self) -> None:
-        """Merge the single records of commands that were killed, and remove what they left unfinished."""
-        with dead_owners(self.folder) as dead, contextlib.suppress(OSError):
-            for path in self.folder.glob(f".*{UNFINISHED}"):
-                if path.name[1:].partition("-")[0] in dead:
-                    path.unlink(missing_ok=True)
+        """Merge the single records of commands that were killed."""
+        with contextlib.suppress(OSError), dead_owners(self.folder) as dead:
             left = [path for path in sorted(self.folder.glob(f"*-{SINGLE}.parquet")) if _owner_of(path) in dead]
             for start in range(0, len(left), self._batch):
                 batch = left[start : start + self._batch]
@@ -152,18 +136,6 @@ def _stamp() -> str:
     """Return the time to the nanosecond, and with all digits: texts then sort as times do."""
     seconds, nanoseconds = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
-
-
-def _require_writable(folder: Path) -> None:
-    probe = folder / f".{os.getpid()}-probe{UNFINISHED}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink(missing_ok=True)
-    except OSError as error:
-        raise RequestError(
-            f"cannot write to the results folder {folder} ({error.strerror or error}): name another, with results=..."
-        ) from error
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:

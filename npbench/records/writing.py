@@ -16,12 +16,12 @@ LOCK = ".lock"
 
 
 @contextlib.contextmanager
-def whole(path: Path, owner: str = "") -> Iterator[BinaryIO]:
+def whole(path: Path, owner: str) -> Iterator[BinaryIO]:
     """Open a hidden file that is renamed to ``path`` at the end of the block, and removed if the block fails.
 
     After a power cut the file is there in full or not at all.
     """
-    unfinished = path.with_name(f".{owner or uuid.uuid4().hex}-{path.name}{UNFINISHED}")
+    unfinished = path.with_name(f".{owner}-{path.name}{UNFINISHED}")
     try:
         with unfinished.open("wb") as stream:
             yield stream
@@ -61,7 +61,10 @@ class Owner:
 
 @contextlib.contextmanager
 def dead_owners(folder: Path) -> Iterator[set[str]]:
-    """Yield the names of owners whose process has ended, their locks held so that nobody else clears up after them."""
+    """Yield the names of owners whose process has ended, and remove what they left unfinished.
+
+    Their locks are held during the block, so that nobody else clears up after them.
+    """
     with contextlib.ExitStack() as held:
         dead = set()
         for path in folder.glob(f".*{LOCK}"):
@@ -69,4 +72,7 @@ def dead_owners(folder: Path) -> Iterator[set[str]]:
                 held.enter_context(FileLock(path).acquire(timeout=0))
                 held.callback(path.unlink, missing_ok=True)
                 dead.add(path.name.removeprefix(".").removesuffix(LOCK))
+        for path in folder.glob(f".*{UNFINISHED}"):
+            if path.name[1:].partition("-")[0] in dead:
+                path.unlink(missing_ok=True)
         yield dead

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,9 @@ MAX_MEASURED_TICKS = 8
 MIN_TICK_DISTANCE = 0.12  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
 # Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
-# of ten, and 1, 2, 5 of each decade between them.
+# of ten if there are two, and otherwise 1, 2, 5 of each decade.
 NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 CURVE_POINTS = 61
-ROW_LABEL_WIDTH = 30  # characters
 
 
 class Points(NamedTuple):
@@ -264,60 +262,6 @@ class Chart:
         yield from {line.label: line for panel in named for line in panel.reference_lines}.items()
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks of solvers over data sets with a critical difference (Demsar 2006).
-
-    Parameters
-    ----------
-    name, title, notes
-        As in :class:`Chart`.
-    ranks : sequence of (str, float)
-        Labels with their average ranks, the best first.
-    difference : float
-        Critical difference: smaller differences of ranks are not significant.
-    groups : sequence of (float, float)
-        First and last rank of each largest set of solvers without a significant difference.
-    """
-
-    name: str
-    title: str
-    ranks: Sequence[tuple[str, float]]
-    difference: float
-    groups: Sequence[tuple[float, float]]
-    notes: Sequence[str] = ()
-
-    @property
-    def chart(self) -> Chart:
-        """One row for each solver, the best on top, with a box around each group."""
-        rows = list(enumerate(reversed(self.ranks)))
-        short = short_names(label for label, _ in self.ranks)
-        series = [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows]
-        names = [f"{short[label]}  {rank:.2f}" for _, (label, rank) in rows]
-        wrapped = ["\n".join(textwrap.wrap(name, ROW_LABEL_WIDTH)) for name in names]
-        boxes = []
-        for first, last in self.groups:
-            inside = [row for row, (_, rank) in rows if first <= rank <= last]
-            if inside:
-                boxes.append((first - 0.05, last + 0.05, min(inside) - 0.35, max(inside) + 0.35))
-        scale = Line("critical difference", [1, 1 + self.difference], [len(rows)] * 2)
-        panel = Panel(
-            "",
-            "average rank (1 is best)",
-            "",
-            series,
-            y_labels=[*wrapped, f"{scale.label} {self.difference:.2f}"],
-            boxes=boxes,
-            lines=[scale],
-        )
-        return Chart(self.name, self.title, [[panel]], self.notes)
-
-
-def as_chart(chart: Chart | Ranking) -> Chart:
-    """Return the panels of a figure of either kind."""
-    return chart.chart if isinstance(chart, Ranking) else chart
-
-
 def row_title(panels: Sequence[Panel]) -> str | None:
     """Return the title that all panels of a row share."""
     titles = {panel.title for panel in panels}
@@ -353,12 +297,13 @@ def log_digits(low: float, high: float) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(12.5, 30)
-    ((1,), (1, 2, 5), ())
+    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(0.13, 4.2), log_digits(12.5, 30)
+    ((1,), (1, 2, 5), (1, 2, 5), ())
     """
     if high < NARROW_LOG_AXIS * low:
         return ()
-    return (1, 2, 5) if high < WIDE_LOG_AXIS * low else (1,)
+    has_two_powers = math.floor(math.log10(high)) > math.ceil(math.log10(low))
+    return (1,) if has_two_powers and high >= WIDE_LOG_AXIS * low else (1, 2, 5)
 
 
 def _between(low: float, high: float, geometric: bool) -> list[float]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from npbench.errors import RequestError
-from npbench.report.chart import Chart, Ranking
+from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
@@ -37,20 +37,8 @@ def write(
 ) -> list[str]:
     """Write a report in every format, and return a line about each file.
 
-    Tables and figures of an earlier report in the same folder are replaced.
-
-    Parameters
-    ----------
-    folder : Path
-        Output folder, created if needed.
-    sections : sequence of Section
-        Assembled sections.
-    collection : Collection
-        Records, which are written too.
-    on_progress : callable
-        Called with the current step, since drawing takes a while.
-    drawings : mapping of str to callable
-        Functions that draw additional figures, by name.
+    Tables and figures of an earlier report in the same folder are replaced. ``on_progress`` is called with each step,
+    since drawing takes a while. ``drawings`` are functions that draw additional figures, by name.
 
     Raises
     ------
@@ -131,7 +119,7 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def _drawn(charts: Iterable[Chart | Ranking], palette: Palette) -> dict[str, Callable[[], Figure]]:
+def _drawn(charts: Iterable[Chart], palette: Palette) -> dict[str, Callable[[], Figure]]:
     from npbench.report.render import print_figures
 
     return {chart.name: partial(print_figures.draw, chart, palette) for chart in charts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from npbench.report.chart import Chart, Ranking
+from npbench.report.chart import Chart
 from npbench.report.sheet import Sheet
 
 
@@ -19,7 +19,7 @@ class Section:
         Heading.
     sheets : sequence of Sheet
         Tables.
-    charts : sequence of Chart or Ranking
+    charts : sequence of Chart
         Charts; the terminal and the table files omit them.
     notes : sequence of str
         Sentences at the top.
@@ -27,5 +27,5 @@ class Section:
 
     title: str
     sheets: Sequence[Sheet] = ()
-    charts: Sequence[Chart | Ranking] = ()
+    charts: Sequence[Chart] = ()
     notes: Sequence[str] = ()

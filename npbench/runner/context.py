@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from npbench.data import BinaryData
-from npbench.errors import RequestError
 from npbench.records.provenance import available_cores
 from npbench.records.schema import Primitive
 
@@ -24,27 +23,11 @@ class Limits:
     memory_mb : float, optional
         Memory that a job may allocate, in MB of 10^6 bytes; by default the worker's share of the machine's memory.
         Enforced on Linux.
-
-    Raises
-    ------
-    RequestError
-        If a limit is out of range.
     """
 
     n_jobs: int = -1
     seconds: float | None = None
     memory_mb: float | None = None
-
-    def __post_init__(self) -> None:
-        faults = []
-        if self.n_jobs != -1 and self.n_jobs < 1:
-            faults.append(f"execution.n_jobs is {self.n_jobs}: expected 1 or more workers, or -1 for one per core")
-        if self.seconds is not None and not self.seconds > 0:
-            faults.append(f"execution.time_limit is {self.seconds:g}: expected a positive number of seconds, or null")
-        if self.memory_mb is not None and not self.memory_mb > 0:
-            faults.append(f"execution.memory_limit is {self.memory_mb:g}: expected a positive number of MB, or null")
-        if faults:
-            raise RequestError(*faults)
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers for ``n_tasks`` tasks: never more than there are tasks.

@@ -24,7 +24,7 @@ from npbench.records.schema import Primitive, Record
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.memory import machine_mb
 from npbench.runner.plan import targets
-from npbench.runner.pool import Isolated
+from npbench.runner.pool import Isolated, without_main
 from npbench.runner.worker import THREAD_VARIABLES, WORKER, Task, pin_threads, record_of, start_context
 
 if TYPE_CHECKING:
@@ -41,13 +41,12 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext, *, address
     """Run jobs on a cluster and yield the record of each as it ends.
 
     A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
-    that worker.
+    that worker. Facts of the machine are those of each worker.
 
     Parameters
     ----------
     jobs, limits, context
-        As in :func:`npbench.runner.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here;
-        facts of the machine are replaced by those of each worker.
+        As in :func:`npbench.runner.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here.
     address : str or None
         Scheduler address, ``tcp://host:port``; None starts a cluster on this machine.
 
@@ -83,12 +82,11 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
         return
     workers = provenance.available_cores() if n_jobs == -1 else n_jobs
     # Daemonic processes cannot have children; memory is limited per job.
-    with (
-        dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+    with dask.config.set({"distributed.worker.daemon": False}):
+        with without_main():
+            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
+        with cluster, Client(cluster) as client:
+            yield client
 
 
 def _records(
@@ -158,8 +156,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[st
     if fault:
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
-    machine = machine_mb()
-    memory_mb = limits.memory_mb or (None if machine is None else machine / n_threads)
+    memory_mb = limits.memory_mb or machine_mb() / n_threads
     task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb)
     record = record_of(job, _process(limits.seconds).run(task))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}

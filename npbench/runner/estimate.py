@@ -12,22 +12,10 @@ from npbench.evaluation.job import Job
 
 
 def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
-    """Return why a job would run or be skipped, as compared with the latest record of the same setting.
+    """Return why a job would run or be skipped, by the latest of the records ``frame`` with the same setting.
 
-    Parameters
-    ----------
-    job : Job
-        Planned job.
-    frame : DataFrame
-        Records (see :meth:`npbench.records.store.RecordStore.frame`).
-    trace : bool
-        Whether a trace is required.
-
-    Returns
-    -------
-    str
-        "done", "new", "failed before: ...", "no trace stored", or what changed since: "the data changed", "the code
-        of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6", several joined by semicolons.
+    That is "done", "new", "failed before: ...", "no trace stored" (where ``trace`` requires one), or what changed
+    since, joined by semicolons: "the data changed", "the code of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6".
     """
     same = frame.filter(key=job.key)
     if len(same):

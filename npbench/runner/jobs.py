@@ -13,14 +13,9 @@ if TYPE_CHECKING:
 
 
 class Jobs(Sequence["Job"]):
-    """Jobs given by one job per request and its repeats.
+    """Jobs given by one job per request and the numbers of its repeats.
 
     All repeats of a request take the memory of one, or eight bytes each if some are left out.
-
-    Parameters
-    ----------
-    parts : iterable of (Job, sequence of int)
-        A job and the numbers of its repeats.
     """
 
     def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:

@@ -17,32 +17,19 @@ from npbench.runner.worker import WORKER, Task, pin_threads, record_of, single_t
 
 
 def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:
-    """Run jobs and yield the record of each as it ends, whatever happens to its worker.
+    """Run jobs, at least one, and yield the record of each as it ends, whatever happens to its worker.
 
     The cores are divided among the workers: each has ``max(1, cores // workers)`` threads for BLAS, OpenMP and Numba.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        At least one job; memory does not grow with their number.
-    limits : Limits
-        Workers and limits of each job.
-    context : RunContext
-        Data and facts of the run; workers share one memory-mapped copy of the data.
+    Workers share one memory-mapped copy of the data.
     """
     workers = limits.workers(len(jobs))
     n_threads = max(1, available_cores() // workers)
     facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(data) for sha256, data in context.data.items()}
-    memory_mb = limits.memory_mb or _share_mb(workers)
+    memory_mb = limits.memory_mb or machine_mb() / workers
     tasks = (Task(job, shared[job.data.data_sha256], n_threads, context.trace, memory_mb) for job in jobs)
     with single_threaded():
         pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds, start_context())
         with contextlib.closing(pool.outcomes(tasks)) as outcomes:
             for task, outcome in outcomes:
                 yield Record({**facts, **record_of(task.job, outcome)})
-
-
-def _share_mb(workers: int) -> float | None:
-    machine = machine_mb()
-    return None if machine is None else machine / workers

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from npbench.records.provenance import physical_memory
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
@@ -48,7 +51,13 @@ class PeakMemory:
 
 
 class Allowance:
-    """Limit on what this process allocates beyond what it has now, on Linux."""
+    """Limit on what this process allocates beyond what it has now, on Linux.
+
+    Examples
+    --------
+    >>> with Allowance().at_most(100):
+    ...     buffer = bytearray(50_000_000)
+    """
 
     def __init__(self) -> None:
         self._base_mb = _allocated_mb()
@@ -59,22 +68,20 @@ class Allowance:
         return _allocated_mb() - self._base_mb
 
     @contextlib.contextmanager
-    def at_most(self, limit_mb: float | None) -> Iterator[None]:
+    def at_most(self, limit_mb: float) -> Iterator[None]:
         """Make allocations fail that exceed the limit, as if memory had run out.
 
         Allocated memory counts whether it is used or not; memory maps of files do not. Child processes inherit the
-        limit, each for itself. Nothing happens without a limit.
+        limit, each for itself.
 
         Parameters
         ----------
-        limit_mb : float or None
+        limit_mb : float
             MB of 10^6 bytes beyond what the process had at construction.
         """
-        if limit_mb is None or sys.platform != "linux":
+        if sys.platform != "linux":
             yield
             return
-        import resource
-
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
         resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
@@ -84,24 +91,9 @@ class Allowance:
             resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def at_most(limit_mb: float | None) -> contextlib.AbstractContextManager[None]:
-    """Limit what this process allocates beyond what it has now (see :class:`Allowance`).
-
-    Examples
-    --------
-    >>> with at_most(100):
-    ...     buffer = bytearray(50_000_000)
-    """
-    return Allowance().at_most(limit_mb)
-
-
-def machine_mb() -> float | None:
+def machine_mb() -> float:
     """Return the memory for this process and its workers: that of the machine, container or Slurm job."""
-    try:
-        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e6
-    except (AttributeError, ValueError, OSError):  # no sysconf, or not these names, on this system
-        return None
-    return min([machine, *_granted_mb()])
+    return min([physical_memory() / 1e6, *_granted_mb()])
 
 
 def _granted_mb() -> Iterator[float]:
@@ -124,10 +116,6 @@ def _status_mb(field: str) -> float | None:
     return None
 
 
-def _process_peak_mb() -> float | None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
+def _process_peak_mb() -> float:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

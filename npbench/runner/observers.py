@@ -11,26 +11,13 @@ from npbench.registry import Observer
 
 
 class Observers:
-    """Observers of one run, in the process of the command.
-
-    Parameters
-    ----------
-    observers : sequence of Observer
-        Observers from the registry. One that raises is named on stderr and dropped.
-    """
+    """Observers of one run, in the process of the command; one that raises is named on stderr and dropped."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._listening = list(observers)
 
-    def run_started(self, run: Mapping[str, Any]) -> None:
-        """Report the start of a run."""
-        self._notify("npbench_run_started", run=run)
-
-    def job_finished(self, record: Mapping[str, Any]) -> None:
-        """Report a stored record."""
-        self._notify("npbench_job_finished", record=record)
-
-    def _notify(self, hook: str, **values: Mapping[str, Any]) -> None:
+    def notify(self, hook: str, **values: Mapping[str, Any]) -> None:
+        """Call a hook of every observer with read-only copies of ``values``."""
         shown = {name: MappingProxyType(dict(value)) for name, value in values.items()} if self._listening else {}
         for observer in tuple(self._listening):
             try:

@@ -28,16 +28,14 @@ MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different
 
 @dataclass(frozen=True)
 class Plan:
-    """The jobs of a run.
+    """The jobs of a run, each once.
 
     Parameters
     ----------
     data : mapping of str to BinaryData
         Data by content hash.
-    jobs : Jobs
-        All jobs, each once.
-    todo : Jobs
-        Jobs without a record of success, or all of them when forced.
+    jobs, todo : Jobs
+        All jobs, and those without a record of success (all of them when forced).
     store : RecordStore
         The records.
     """
@@ -56,11 +54,9 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
     requests : sequence of Request
         Checked requests.
     results : Path
-        Results folder; made if it does not exist.
-    force : bool
-        Whether to run jobs again that have a record of success.
-    trace : bool
-        Whether a record of success must have a trace.
+        Results folder.
+    force, trace : bool
+        Whether to rerun jobs with a record of success; whether such a record must have a trace.
 
     Raises
     ------
@@ -72,7 +68,7 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
         ordered = _grouped(requests)
         each([partial(check_split, request, data[_divided(request)]) for request in ordered])
         jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in ordered]))
-        store = RecordStore(results / RECORDS)  # last, because it makes the folder
+        store = RecordStore(results / RECORDS)
     with status("Looking for records"):
         todo = jobs if force else jobs.without(store.done(trace))
     return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)
@@ -106,14 +102,7 @@ def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
 
 
 def jobs_of(request: Request, data: BinaryData) -> Jobs:
-    """Return the jobs of a request, one for each repeat.
-
-    Parameters
-    ----------
-    request : Request
-        Checked, with every name resolved.
-    data : BinaryData
-        The data set that it names.
+    """Return the jobs of a request on its data, one for each repeat.
 
     Raises
     ------

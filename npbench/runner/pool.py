@@ -25,7 +25,7 @@ import time
 import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -147,13 +147,7 @@ class Pool:
 
 
 class Isolated:
-    """One worker process for a caller with one task at a time.
-
-    Parameters
-    ----------
-    function, initialize, time_limit, context
-        As in :class:`Pool`.
-    """
+    """One worker process for a caller with one task at a time; the arguments are those of :class:`Pool`."""
 
     def __init__(
         self, function: WorkerFunction, initialize: Callable[[], None], time_limit: float | None, context: Any
@@ -245,7 +239,7 @@ class _Worker:
         self._output = _Output()
         # Not daemonic: a solver may start child processes.
         self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        with _without_main():
+        with _uninterrupted(), without_main():
             self._process.start()
         theirs.close()
 
@@ -345,7 +339,18 @@ def _print_to(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _without_main() -> Iterator[None]:
+def _uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C, which reaches all processes of a terminal, from those that start inside: the pool handles it."""
+    resource_tracker.ensure_running()  # starting it would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
     """Keep a process that starts from importing the script of the user: it may run jobs outside ``if __name__``."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -362,7 +367,10 @@ def _flush() -> None:
 
 def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, initialize: Callable[[], None]) -> None:
     """Run tasks until there are no more: the worker's side."""
-    _print_to(path)
+    try:
+        _print_to(path)
+    except FileNotFoundError:  # the pool was interrupted while it started this process
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool handles interrupts
     os.setsid()  # its own process group, so that the solver's children can be killed with it
     threading.Thread(target=_end_with_parent, daemon=True).start()

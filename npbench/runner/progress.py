@@ -33,18 +33,9 @@ def of_jobs(jobs: Sequence[Job]) -> JobProgress:
 
 
 class JobProgress:
-    """Progress of ``total`` jobs; call :meth:`record` when one ends.
+    """Progress of ``total`` jobs, called ``first`` until one ends; call :meth:`record` when one does.
 
-    Parameters
-    ----------
-    total : int
-        Number of jobs.
-    first : str
-        Description of the first job, shown until a job ends.
-    console : Console, optional
-        Console to print to; stderr by default.
-    clock : callable, optional
-        Clock in seconds, for the lines printed without a terminal.
+    Without a terminal or notebook, lines are printed by ``clock``, in seconds.
     """
 
     def __init__(
@@ -83,24 +74,17 @@ class JobProgress:
         """Count a finished job."""
         self._done += 1
         self._failed += record["status"] != "ok"
-        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{self._failures}"
+        failures = f", [red]{self._failed} failed[/]" if self._failed else ""
+        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failures}"
         self._bar.update(self._task, completed=self._done, description=latest)
 
-        if self._done < self._total:
-            left = (self._clock() - self._start) / self._done * (self._total - self._done)
-            self._maybe_line(
-                f"{self._done} of {self._total} jobs done, {self._failed} failed, about {duration(left)} left."
-            )
-
-    @property
-    def _failures(self) -> str:
-        return f", [red]{self._failed} failed[/]" if self._failed else ""
-
-    def _maybe_line(self, text: str) -> None:
         now = self._clock()
-        if not self._is_shown and now - self._last_line >= SECONDS_BETWEEN_LINES:
-            self._last_line = now
-            self._console.print(text, highlight=False)
+        if self._is_shown or self._done == self._total or now - self._last_line < SECONDS_BETWEEN_LINES:
+            return
+        self._last_line = now
+        left = duration((now - self._start) / self._done * (self._total - self._done))
+        text = f"{self._done} of {self._total} jobs done, {self._failed} failed, about {left} left."
+        self._console.print(text, highlight=False)
 
 
 def _has_widgets() -> bool:

@@ -13,7 +13,7 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.records.schema import Record
 from npbench.records.store import RecordStore
-from npbench.records.writing import whole
+from npbench.records.writing import Owner, dead_owners, whole
 from npbench.runner.context import Limits, RunContext
 
 RUNS = "runs"  # folder of a results folder, with the description of each run
@@ -29,27 +29,9 @@ def run_jobs(
     context: RunContext,
     on_record: Callable[[Record], None] = lambda record: None,
 ) -> Counter[str]:
-    """Run jobs and store one record for each as it ends.
+    """Run jobs, store one record for each as it ends, and return the number of jobs by status.
 
-    Parameters
-    ----------
-    jobs : sequence of Job
-        Jobs to run; memory does not grow with their number.
-    store : RecordStore
-        Where the records go.
-    executor : callable
-        Where the jobs run: :func:`npbench.runner.local.records` or :func:`npbench.runner.dask.records`.
-    limits : Limits
-        Workers and limits of each job.
-    context : RunContext
-        Data and facts of the run.
-    on_record : callable
-        Called with each record after it is stored.
-
-    Returns
-    -------
-    Counter
-        Number of jobs by status.
+    Memory does not grow with the number of jobs. ``on_record`` is called with each record after it is stored.
 
     Raises
     ------
@@ -79,7 +61,8 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     text = json.dumps(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with whole(folder / f"{description['run_id']}.json") as stream:
+        path = folder / f"{description['run_id']}.json"
+        with closing(Owner(folder)) as owner, dead_owners(folder), whole(path, owner.name) as stream:
             stream.write(text.encode())
     except OSError as error:
         raise RequestError(

@@ -17,7 +17,7 @@ from scipy import sparse
 from npbench.data import BinaryData, SharedData
 from npbench.evaluation import measure
 from npbench.evaluation.job import Job
-from npbench.runner.memory import Allowance, PeakMemory, at_most
+from npbench.runner.memory import Allowance, PeakMemory
 from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -32,15 +32,9 @@ class Task:
 
     Parameters
     ----------
-    job : Job
-        Job to run.
-    data : SharedData
-        Its memory-mapped data.
-    n_threads : int
-        Number of threads for the solver.
-    trace : bool
-        Whether the record keeps a trace.
-    memory_limit : float or None
+    job, data, n_threads, trace
+        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace.
+    memory_limit : float
         Memory that the job may allocate, in MB of 10^6 bytes.
     """
 
@@ -48,7 +42,7 @@ class Task:
     data: SharedData
     n_threads: int
     trace: bool
-    memory_limit: float | None
+    memory_limit: float
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
@@ -90,8 +84,6 @@ def start_context() -> Any:
 
     Forking the command itself would copy the locks of its threads, and fresh interpreters take a second each.
     """
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     # Not Numba: it reads its number of threads once, at import, after the worker has set it.
     context.set_forkserver_preload(["npbench.runner.worker"])
@@ -127,7 +119,7 @@ def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     try:
         data = _opened(task.data)
         if attempt == 1:
-            with at_most(task.memory_limit and max(task.memory_limit, COMPILER_MB)):
+            with Allowance().at_most(max(task.memory_limit, COMPILER_MB)):
                 compile_seconds = _warm_up(task, data)
     except Exception as error:
         return {**task.job.columns, **measure.failure(error)}
@@ -146,7 +138,7 @@ def _allowance() -> Allowance:
 
 def has_leaked(task: Task) -> bool:
     """Return whether jobs left so much memory allocated that the next one needs a new process."""
-    return task.memory_limit is not None and _allowance().grown_mb > MAX_LEAK * task.memory_limit
+    return _allowance().grown_mb > MAX_LEAK * task.memory_limit
 
 
 @functools.lru_cache(maxsize=MAX_DATA_HELD)

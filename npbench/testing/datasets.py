@@ -57,7 +57,7 @@ def description(dataset: Dataset) -> None:
     require(callable(resolve(dataset.load)), f"load names {dataset.load!r}, which is not callable.")
     empty = [name for name in DESCRIBED if not getattr(dataset, name)]
     require(not empty, f"The description has no {', '.join(empty)}: fill them in, as users must know what they may do.")
-    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
+    for file in dataset.all_files:
         require(
             re.fullmatch("[0-9a-f]{64}", file.sha256),
             f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits, as sha256sum prints.",

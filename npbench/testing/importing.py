@@ -26,7 +26,7 @@ print(json.dumps([seconds, [name for name in sys.argv[2].split(",") if name in s
 
 def require_light(kind: str, name: str) -> None:
     """Check the imports and the time of describing a plugin in a fresh process."""
-    module = registry.installed().provider(kind, name).module.partition(":")[0]
+    module = registry.installed().providers[kind, name].module.partition(":")[0]
     child = subprocess.run(
         [sys.executable, "-c", _CODE, module, ",".join(NUMERICS)],
         capture_output=True,

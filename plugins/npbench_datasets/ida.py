@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +35,12 @@ def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 277 x 9 features and labels, +1 for a recurrence; 9 of 286 rows are incomplete and left out.
+    """Return 277 x 9 features and labels, +1 for a recurrence; 9 of 286 rows are incomplete and left out."""
+    return graded(line for line in path.read_text(encoding="ascii").splitlines() if "?" not in line)
+
+
+def graded(lines: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return features and labels of breast cancer patients from lines with the label first.
 
     Words and ranges of the file become numbers, ordered ones their ranks:
 
@@ -63,8 +68,7 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
         QUADRANTS.index,
         ("no", "yes").index,
     ]
-    complete = [line for line in path.read_text(encoding="ascii").splitlines() if "?" not in line]
-    table = np.loadtxt(complete, delimiter=",", converters=dict(enumerate(codes)))
+    table = np.loadtxt(list(lines), delimiter=",", converters=dict(enumerate(codes)))
     return table[:, 1:], 2 * table[:, 0] - 1
 
 

@@ -20,19 +20,19 @@ def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
     16 of 699 rows, with a missing value, are left out, and the first column, the number of the sample.
     """
     table = _complete(path)
-    return table[:, 1:-1].to_numpy(), _labels(table[:, -1] == 4)
+    return table[:, 1:-1].to_numpy(), labels(table[:, -1] == 4)
 
 
 def load_dermatology(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 358 x 34 features and labels, +1 for psoriasis (class 1); 8 of 366 rows, without an age, are left out."""
     table = _complete(path)
-    return table[:, :-1].to_numpy(), _labels(table[:, -1] == 1)
+    return table[:, :-1].to_numpy(), labels(table[:, -1] == 1)
 
 
 def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 351 x 33 features and labels, +1 for a good return (class g); the second column, always 0, is left out."""
     table = _complete(path)
-    return np.delete(table[:, :-1].to_numpy(), 1, axis=1), _labels(table[:, -1] == "g")
+    return np.delete(table[:, :-1].to_numpy(), 1, axis=1), labels(table[:, -1] == "g")
 
 
 def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
@@ -51,9 +51,14 @@ def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray
         If no row has the letter.
     """
     table = _complete(path)
-    if positive not in set(table[:, 0]):
+    return table[:, 1:].to_numpy(), letter_against_others(table[:, 0], positive)
+
+
+def letter_against_others(letters: pl.Series, positive: str) -> np.ndarray:
+    """Return +1 for one letter and -1 for all others."""
+    if positive not in set(letters):
         raise RequestError(f"dataset.positive is {positive!r}: it must be one of the capital letters A to Z.")
-    return table[:, 1:].to_numpy(), _labels(table[:, 0] == positive)
+    return labels(letters == positive)
 
 
 def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +68,7 @@ def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
     and a test part; its use as a label is customary, and agrees with the 6 features of the paper.
     """
     table = _complete(path)
-    return table[:, :-1].to_numpy(), _labels(table[:, -1] == 1)
+    return table[:, :-1].to_numpy(), labels(table[:, -1] == 1)
 
 
 def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -73,7 +78,7 @@ def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
     # Some lines end in a blank, which starts a twentieth column.
     tables = (pl.read_csv(path, has_header=False, separator=" ", columns=list(range(19))) for path in paths)
     table = pl.concat(tables).filter(pl.nth(-1).is_in(["van", "saab"]))
-    return table[:, :-1].to_numpy(), _labels(table[:, -1] == "van")
+    return table[:, :-1].to_numpy(), labels(table[:, -1] == "van")
 
 
 def load_pima(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -103,13 +108,13 @@ def load_covertype(path: Path) -> tuple[np.ndarray, np.ndarray]:
     import polars as pl
 
     kept = _covertype(path).filter(pl.nth(-1).is_in([1, 7]))
-    return kept[:, :-1].to_numpy(), _labels(kept[:, -1] == 1)
+    return kept[:, :-1].to_numpy(), labels(kept[:, -1] == 1)
 
 
 def load_covertype_pine(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 581012 x 54 features and labels, +1 for lodgepole pine (class 2)."""
     table = _covertype(path)
-    return table[:, :-1].to_numpy(), _labels(table[:, -1] == 2)
+    return table[:, :-1].to_numpy(), labels(table[:, -1] == 2)
 
 
 def _covertype(path: Path) -> pl.DataFrame:
@@ -125,7 +130,8 @@ def _complete(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, has_header=False, null_values="?", infer_schema_length=None).drop_nulls()
 
 
-def _labels(is_positive: pl.Series) -> np.ndarray:
+def labels(is_positive: pl.Series) -> np.ndarray:
+    """Return +1 where true and -1 elsewhere."""
     return np.where(is_positive.to_numpy(), 1, -1)
 
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from npbench.report.chart import Chart
+from npbench.report.render import print_figures
+from npbench.report.render.palette import Palette
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SMALL = 8  # points
+
+
+def drawn(chart: Chart, otherwise: str) -> Figure:
+    """Draw a chart on its own, or a sentence if it has no panels."""
+    if not chart.panels:
+        return print_figures.notice(otherwise)
+    return print_figures.draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
 
 
 def panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: Any) -> tuple[Figure, list[list[Axes]]]:
@@ -25,12 +36,3 @@ def tidy(axes: Axes, grid: Literal["both", "x", "y"] = "both") -> None:
     axes.grid(axis=grid, color="0.9")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def notice(text: str, width: float, height: float) -> Figure:
-    """Return a figure that holds a sentence only."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(width, height), layout="constrained")
-    drawing.text(0.5, 0.5, text, size=SMALL, ha="center")
-    return drawing

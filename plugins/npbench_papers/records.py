@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.select.labels import labels
+from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, number
 
 Printed = Sequence[Mapping[str, Any]]
@@ -29,6 +30,15 @@ def values(records: pl.DataFrame, name: str) -> list[float]:
     ([0.25], [])
     """
     return records[name].drop_nulls().to_list() if name in records.columns else []
+
+
+def courses(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """Return each record of the problem np with the rows of its trace that have these columns, if any."""
+    found = traces(records)
+    if not set(columns) <= set(found.columns):
+        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns)
+    ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
+    return [(record, found.filter(key=record["key"]).drop_nulls(columns)) for record in ordered]
 
 
 def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:
@@ -64,6 +74,19 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
         return MISSING
     here, there = (float(f"{cell.value:{form}}") for cell in (ours, theirs))
     return number(here - there, f"+z{form}")
+
+
+def beside(here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[list[Cell], list[Cell]]:
+    """Return the paper's values by name, in their formats, and how far ours in the same order are from them.
+
+    Examples
+    --------
+    >>> theirs, apart = beside([number(0.5), MISSING], {"p_fa": 0.25}, {"p_fa": ".3f", "p_nd": ".2f"})
+    >>> [str(cell) for cell in (*theirs, *apart)]
+    ['0.250', '-', '+0.250', '-']
+    """
+    theirs = [number(paper.get(name), form) for name, form in forms.items()]
+    return theirs, [difference(*three) for three in zip(here, theirs, forms.values(), strict=True)]
 
 
 def timing_notes(records: pl.DataFrame) -> list[str]:

@@ -4,18 +4,19 @@ import hashlib
 import subprocess
 import sys
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from npbench import cli, registry
-from npbench.contracts import DataFile, Dataset, Original
+from npbench.contracts import DataFile, Dataset, Mirror, Original, Wheel
 from npbench.data import BinaryData, share, sources
 
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "polars", "pyarrow", "hydra", "pooch", "requests")
 NOTHING = "http://127.0.0.1:9"
 PLUGIN = registry.Provider("npbench_toys", "npbench-toys", "3.1")
+WHEEL = Wheel(package="toy-data", version="1.0", sha256="0" * 64, licence="WTFPL")
 
 
 def described(name, content=b"1,2\n", url=NOTHING):
@@ -136,6 +137,7 @@ def test_info_shows_every_field(folders, known, ended):
         citation="Nobody (1999)",
         files=(described("a", b"right"), described("b"), described("c", bytes(12_345))),
         original=Original(load="toys:original", files=(described("original", bytes(9)),)),
+        mirror=Mirror(load="toys:mirror", files=(replace(described("mirror", bytes(8)), wheel=WHEEL),)),
         n_samples=11,
         n_features=22,
         n_positive=33,
@@ -151,16 +153,18 @@ def test_info_shows_every_field(folders, known, ended):
     for field in fields(Dataset):
         value = getattr(toy, field.name)
         assert value, f"{field.name} is not looked for"
-        if field.name not in ("files", "original"):
+        if field.name not in ("files", "original", "mirror"):
             assert str(value) in text
-    for file in (*toy.files, *toy.original.files):
+    for file in toy.all_files:
         assert f"{file.path}" in text
         assert f"{file.size} bytes" in text
         assert file.sha256 in text
         assert file.url in text
     assert f"here {right}, hash right here {also}, hash right" in text
     assert f"WRONG {wrong} is not the file" in text
-    assert text.count("in none of the data folders") == 2
+    assert text.count("in none of the data folders") == 3
+    assert f"{WHEEL.package} {WHEEL.version}" in text
+    assert WHEEL.licence in text
     assert "npbench_toys (npbench-toys 3.1)" in text
 
 

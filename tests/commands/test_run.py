@@ -27,7 +27,8 @@ import npbench
 
 print("started")
 rhos = {"rho": [0.05, 0.1]}
-records = npbench.run(solver="centroid", dataset="blobs", problem=rhos, repeats=2, execution={"n_jobs": 2})
+execution = {"name": "EXECUTION", "n_jobs": 2}
+records = npbench.run(solver="centroid", dataset="blobs", problem=rhos, repeats=2, execution=execution)
 print(records["status"].to_list())
 """
 
@@ -131,9 +132,10 @@ def test_numbers_in_a_list_are_swept():
     ]
 
 
-def test_script_needs_no_guard(stranger):
+@pytest.mark.parametrize("execution", ["local", pytest.param("dask", marks=pytest.mark.slow)])  # starts a cluster
+def test_script_needs_no_guard(stranger, execution):
     """Workers do not import the script, which would run it again."""
-    Path("script.py").write_text(SCRIPT)
+    Path("script.py").write_text(SCRIPT.replace("EXECUTION", execution))
     ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == ["started", str(["ok"] * 4)]

@@ -4,6 +4,7 @@ from omegaconf import OmegaConf
 
 from npbench import registry
 from npbench.config import search_path
+from npbench.config.search_folders import config_dir
 from npbench.config.search_path import RegistrySource
 from npbench.signature import filled_in, signature
 
@@ -63,7 +64,7 @@ def test_code_that_cannot_be_imported(monkeypatch):
 @pytest.mark.parametrize("file", ["np_svm", "np_svm_linear"])
 def test_yaml_of_np_svm_matches_its_estimator(file):
     pytest.importorskip("npbench_np_svm.estimator")
-    folder = search_path.config_dir().parent / "plugins" / "npbench_np_svm" / "conf" / "solver"
+    folder = config_dir().parent / "plugins" / "npbench_np_svm" / "conf" / "solver"
     if not folder.is_dir():
         pytest.skip("the YAML lies elsewhere in an installed wheel")
     yaml = OmegaConf.to_container(OmegaConf.load(folder / "np_svm.yaml"))

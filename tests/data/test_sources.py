@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import itertools
 import os
 import subprocess
@@ -11,7 +12,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from rich.console import Console
 
+from npbench import console
 from npbench.contracts import DataFile
 from npbench.data import sources
 from npbench.errors import RequestError
@@ -279,3 +282,11 @@ def test_the_bar_counts_bytes(served, monkeypatch):
     sources.locate(served)
     (task,) = bar.tasks
     assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))
+
+
+def test_the_bar_shares_the_screen_with_a_spinner(monkeypatch):
+    screen = Console(file=io.StringIO(), force_terminal=True)
+    monkeypatch.setattr(console, "STDERR", screen)
+    with console.status("Loading toy"), sources._progress() as bar:
+        bar.add_task("toy.data", total=1)
+    assert "toy.data" in screen.file.getvalue()

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations, describe
+from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 
@@ -305,9 +305,8 @@ def test_every_parameter_out_of_range_is_named(protocol, words):
 
 
 @pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(10)])
-def test_defaults_have_no_faults_and_describe_themselves(protocol):
+def test_defaults_have_no_faults(protocol):
     assert protocol.faults() == []
-    assert type(protocol)(**{k: v for k, v in describe(protocol).items() if k != "name"}) == protocol
 
 
 class Shifted(ClassifierMixin, BaseEstimator):

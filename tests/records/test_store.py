@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
@@ -174,11 +173,9 @@ def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
     assert len(keys) in {len(printed), len(printed) + 1}  # one may be stored but not printed
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(RequestError, match=f"{folder}.*results="):
-            RecordStore(folder)
+def test_reading_makes_no_folder(tmp_path):
+    assert RecordStore(tmp_path / "records").frame().is_empty()
+    assert not (tmp_path / "records").exists()
 
 
 def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):

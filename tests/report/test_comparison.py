@@ -9,7 +9,6 @@ from scipy import stats
 
 import sample_records
 from npbench.records.schema import SCHEMA
-from npbench.report.chart import Ranking
 from npbench.report.sections import comparison as statistics
 from npbench.report.select.pairing import blocks
 from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
@@ -267,10 +266,11 @@ def test_ranks_over_data_sets():
     }
     found = section(over_datasets(means))
     (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
-    assert isinstance(chart, Ranking)
-    assert [(label, round(rank, 2)) for label, rank in chart.ranks] == [("a", 1.25), ("b", 2.0), ("c", 2.75)]
-    assert chart.difference == critical_difference(3, 4)
-    assert chart.groups == [(1.25, 2.75)]
+    (panel,) = chart.panels
+    assert [(one.label, one.x) for one in panel.series] == [("c", [2.75]), ("b", [2.0]), ("a", [1.25])]
+    (scale,) = panel.lines
+    assert scale.x[1] - scale.x[0] == pytest.approx(critical_difference(3, 4))
+    assert panel.boxes == [pytest.approx((1.2, 2.8, -0.35, 2.35))]
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 4 data sets, rho=0.1")
     assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic

@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.records.reading import conformed
-from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
+from npbench.report.chart import Chart, Panel, Series, Surface
 from npbench.report.render import page
 from npbench.report.render.palette import Palette
 from npbench.report.render.record_columns import DIGITS, columns
 from npbench.report.section import Section
+from npbench.report.sections.ranking import diagram
 from npbench.report.select.collect import Collection
 from npbench.report.sheet import Sheet
 
@@ -73,12 +74,12 @@ def sections():
     roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
     surface = Surface([1, 10], [0.1, 1, 10], [[1, 2], [3, None], [5, 6]], (10, 1), "loss")
     search = Chart("search", "Search", [[Panel("loss", "C", "gamma", surface=surface, x_log=True, y_log=True)]])
-    ranking = Ranking("ranks", "Ranks", list(zip(LABELS, (1.2, 2.0, 2.8), strict=True)), 0.9, [(1.2, 2.0), (2.0, 2.8)])
+    ranks = diagram(list(zip(LABELS, (1.2, 2.0, 2.8), strict=True)), 0.9, [(1.2, 2.0), (2.0, 2.8)])
     sheet = Sheet(f"Table {EVIL}", ["solver", "p_fa"], [[EVIL, "0.1±0.02"]], [EVIL])
     return [
         Section(f"np {EVIL}", [sheet], [rates], [EVIL]),
         *(Section(f"More {i}", charts=[roc], notes=["filled\n" * 9] * 40) for i in range(3)),
-        Section("Search", charts=[search, ranking]),
+        Section("Search", charts=[search, Chart("ranks", "Ranks", [[ranks]])]),
     ]
 
 
@@ -442,8 +443,8 @@ def test_columns_for_programs_are_omitted():
 
 def test_equal_errors_are_counted_with_one_traceback():
     (failure,) = page.failures(records())
-    assert (failure.n_jobs, failure.error, failure.status) == (6, EVIL, "failed")
-    assert failure.traceback.startswith("Traceback")
+    assert (failure["n_jobs"], failure["error"], failure["status"]) == (6, EVIL, "failed")
+    assert failure["traceback"].startswith("Traceback")
     several = records().with_columns(error=pl.concat_str(pl.lit("e"), "repeat"))
     assert len(page.failures(several)) == 6
     facts = page.facts(records())

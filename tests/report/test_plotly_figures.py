@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from npbench.report.chart import MAX_MARKED_POINTS, Chart, Panel, Ranking, Series, Surface
+from npbench.report.chart import MAX_MARKED_POINTS, Chart, Panel, Series, Surface
 from npbench.report.render.palette import DASHES, FOREGROUND, MARKERS, Palette
 from npbench.report.render.plotly_figures import figure
+from npbench.report.sections.ranking import diagram
 
 go = pytest.importorskip("plotly.graph_objects")
 
@@ -138,7 +139,7 @@ def test_maps_share_their_colours():
 
 def test_ranking_has_boxes_around_groups():
     ranks = list(zip(LABELS, (1.2, 2.0, 2.8), strict=True))
-    ranking = Ranking("ranks", "Ranks", ranks, 0.9, [(1.2, 2.0), (2.0, 2.8)])
+    ranking = Chart("ranks", "Ranks", [[diagram(ranks, 0.9, [(1.2, 2.0), (2.0, 2.8)])]])
     (drawing,) = drawn(ranking)
     *dots, difference = drawing.data
     assert sorted((dot.legendgroup, dot.x[0]) for dot in dots) == sorted(ranks)

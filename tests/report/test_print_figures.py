@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from npbench.report.chart import Chart, Panel, Ranking, Series, Surface
+from npbench.report.chart import Chart, Panel, Series, Surface
 from npbench.report.render.palette import MARKERS, Palette
 
 pytest.importorskip("matplotlib")
@@ -16,6 +16,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from npbench.report.render import print_figures as paper
+from npbench.report.sections.ranking import diagram
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "scorer"]
 PALETTE = Palette(LABELS)
@@ -138,7 +139,7 @@ def test_marks_of_mathematics_in_labels_are_literal():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         one.replace("$", r"\$") for one in sorted(odd)
     ]
-    paper.draw(Ranking("cd", "", [(one, 1.5) for one in odd], 1.0, []), palette).draw_without_rendering()
+    paper.draw(chart(diagram([(one, 1.5) for one in odd], 1.0, [])), palette).draw_without_rendering()
 
 
 def test_many_points_have_a_band_and_few_markers():
@@ -175,7 +176,7 @@ def test_maps_share_colours_and_mark_the_chosen_point():
 def test_ranking_has_a_row_for_each_solver():
     ranks = [("np_svm C=1", 1.5), ("gen", 2.25), ("scorer", 3.75), ("np_svm C=10", 4.0)]
     groups = [(1.5, 2.25), (2.25, 4.0)]
-    figure = paper.draw(Ranking("cd", "Ranks", ranks, 1.9, groups), PALETTE)
+    figure = paper.draw(chart(diagram(ranks, 1.9, groups)), PALETTE)
     (axes,) = figure.axes
     figure.draw_without_rendering()
     names = [text.get_text() for text in axes.get_yticklabels()]
@@ -240,8 +241,8 @@ def test_no_text_is_cut_off_or_overlaps(columns):
 @pytest.mark.parametrize("labels", [LONG, ["a", "b"], LABELS])
 def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     ranks = [(label, 1.2 + 0.8 * place) for place, label in enumerate(labels)]
-    ranking = Ranking("cd", "Ranks", ranks, 2.5, [(1.2, 2.0), (1.2, 2.0)])
-    assert overlaps(paper.draw(ranking, Palette(labels))) == []
+    drawn = chart(diagram(ranks, 2.5, [(1.2, 2.0), (1.2, 2.0)]))
+    assert overlaps(paper.draw(drawn, Palette(labels))) == []
 
 
 def test_files_are_reproducible_and_embed_fonts(tmp_path):
@@ -258,3 +259,24 @@ def test_files_are_reproducible_and_embed_fonts(tmp_path):
     width, height = (int.from_bytes(first[2].read_bytes()[start : start + 4], "big") for start in (16, 20))
     assert width == pytest.approx(3.3 * 200, abs=1)
     assert height > 200
+
+
+def test_decades_beside_each_other_have_room():
+    wide = Series("gen", [3e-4, 0.1, 5], [0.1, 0.2, 0.3])
+    figure = paper.draw(chart(*[Panel("", "seconds", "P_fa", [wide], x_log=True)] * 4, columns=4), PALETTE)
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_xlim()
+    ticks = [tick.label1 for tick in figure.axes[0].xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    spans = [text.get_window_extent() for text in ticks if text.get_text()]
+    assert len(spans) >= 2
+    assert all(left.x1 + 5 < right.x0 for left, right in itertools.pairwise(spans))
+
+
+def test_bars_of_many_series_stay_inside_the_axes():
+    many = [Series(one, [0.05, 0.1], [1, 2], [0, 1], [2, 3]) for one in LONG]
+    figure = paper.draw(chart(*[Panel("", "x", "y", many)] * 3, columns=3), Palette(LONG))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    inside = axes.get_window_extent()
+    for points in lines(axes).values():
+        assert all(inside.x0 + 1 < x < inside.x1 - 1 for x, _ in points.get_transform().transform(points.get_xydata()))

@@ -16,7 +16,7 @@ from npbench.records.schema import Record
 from npbench.records.store import RecordStore
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.jobs import Jobs
-from npbench.runner.run import run_jobs
+from npbench.runner.run import run_jobs, write_description
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -108,3 +108,10 @@ def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypat
 
 def test_without_jobs_no_executor_is_called(tmp_path):
     assert run_jobs([], RecordStore(tmp_path), None, Limits(), RunContext({})) == {}
+
+
+def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):
+    for name in (".dead.lock", ".dead-1.json.unfinished"):
+        (tmp_path / name).touch()
+    write_description(tmp_path, {"run_id": "2"})
+    assert [path.name for path in tmp_path.iterdir()] == ["2.json"]

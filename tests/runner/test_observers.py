@@ -84,8 +84,8 @@ def test_without_observers_nothing_is_copied():
             raise AssertionError
 
     observers = Observers([])
-    observers.run_started(Untouched(a=1))
-    observers.job_finished(Untouched(a=1))
+    observers.notify("npbench_run_started", run=Untouched(a=1))
+    observers.notify("npbench_job_finished", record=Untouched(a=1))
 
 
 def test_plugins_without_observer_hooks_are_no_observers(stranger):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -11,6 +14,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from misbehaving_jobs import ended
 
 from npbench.runner.pool import Died, Pool, Returned, TimedOut, WorkerFunction
 
@@ -149,15 +153,38 @@ def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
                 pids |= {outcome.value[3] for _, outcome in outcomes}
         assert len(pids) >= 2
         for pid in pids:
-            assert eventually_gone(pid)
+            assert ended(pid)
 
 
-def eventually_gone(pid, within=5.0):
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
+def test_an_interrupt_while_the_first_worker_starts(tmp_path):
+    """Only the process of the pool sees Ctrl-C, which reaches the fork server and its workers too."""
+    (tmp_path / "slow_to_import.py").write_text(
+        "import pathlib, time\npathlib.Path('importing').touch()\ntime.sleep(0.5)\n"
+    )
+    script = (
+        "import multiprocessing, sys, threading, time\n"
+        "import activities\n"
+        "from npbench.runner.pool import Pool, WorkerFunction\n"
+        "context = multiprocessing.get_context('forkserver')\n"
+        "context.set_forkserver_preload(['slow_to_import'])\n"
+        "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
+        "try:\n"
+        "    list(Pool(function, 2, activities.nothing, None, context).outcomes([(0, 'waits')]))\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit('interrupted')\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "importing").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == "interrupted\n"

@@ -7,8 +7,7 @@ import hashlib
 import importlib.util
 import json
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,29 +30,6 @@ OK = "ok"
 MAX_OPEN_ROWS = 40  # of the tables of a section; further tables are folded
 MAX_ERRORS = 200
 NO_PLOTLY = "No figures: plotly was not installed. Run pip install 'npbench[report]' and repeat the command."
-
-
-@dataclass(frozen=True)
-class Failure:
-    """One error and the jobs that ended with it.
-
-    Parameters
-    ----------
-    status, error_type, error, traceback : str
-        Columns of the records; empty where a record has none.
-    labels, datasets : sequence of str
-        Settings and data sets of the jobs.
-    n_jobs : int
-        Number of jobs.
-    """
-
-    status: str
-    error_type: str
-    error: str
-    traceback: str
-    labels: Sequence[str]
-    datasets: Sequence[str]
-    n_jobs: int
 
 
 def write(
@@ -156,22 +132,17 @@ def facts(records: pl.DataFrame) -> dict[str, str]:
     return {title: f"{number:,}" for title, number in numbers.items()}
 
 
-def failures(records: pl.DataFrame) -> list[Failure]:
-    """Return the distinct errors, the most frequent first, each with the traceback of its first job."""
+def failures(records: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the distinct errors, the most frequent first, each with its jobs and the traceback of the first."""
     bad = records.filter(pl.col("status") != OK)
     alike = ["status", "error_type", "error"]
     groups = bad.group_by(alike, maintain_order=True).agg(
         pl.col("traceback").drop_nulls().first(),
-        pl.col("label").unique(maintain_order=True).alias("labels"),
-        pl.col("dataset").unique(maintain_order=True).alias("datasets"),
-        pl.len().alias("n_jobs"),
+        labels=pl.col("label").unique(maintain_order=True),
+        datasets=pl.col("dataset").unique(maintain_order=True),
+        n_jobs=pl.len(),
     )
-    rows = groups.sort("n_jobs", descending=True, maintain_order=True)
-    return [Failure(**_filled(row)) for row in rows.to_dicts()]
-
-
-def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: "" if value is None else value for name, value in row.items()}
+    return groups.sort("n_jobs", descending=True, maintain_order=True).fill_null("").to_dicts()
 
 
 def _library() -> str:

@@ -7,19 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from npbench.report.chart import (
-    Chart,
-    Line,
-    Panel,
-    Points,
-    Ranking,
-    Series,
-    Surface,
-    as_chart,
-    log_digits,
-    row_title,
-    shortened,
-)
+from npbench.report.chart import Chart, Line, Panel, Points, Series, Surface, log_digits, row_title, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, Look, Palette, band_opacity
 
 PANEL_HEIGHT, ROW_HEIGHT, AXIS_HEIGHT = 280, 34, 90  # pixels
@@ -31,17 +19,7 @@ SHADE: Any = {"type": "rect", "fillcolor": "#888888", "opacity": 0.2, "line": {"
 
 
 class PanelFigure(NamedTuple):
-    """One panel.
-
-    Parameters
-    ----------
-    title, y_title : str
-        Plain text.
-    data : list of dict
-        Plotly's traces. The ``legendgroup`` of a trace is its label in the legend.
-    layout : dict
-        Plotly's layout.
-    """
+    """One panel: plain titles, Plotly's traces and layout. The ``legendgroup`` of a trace is its label."""
 
     title: str
     y_title: str
@@ -72,23 +50,13 @@ class ChartFigure(NamedTuple):
     rows: list[tuple[str | None, list[PanelFigure]]]
 
 
-def figure(chart: Chart | Ranking, palette: Palette) -> ChartFigure:
-    """Return a chart as Plotly figures.
-
-    Parameters
-    ----------
-    chart : Chart or Ranking
-        Description of the figure. Markup in its texts, such as ``<b>``, has no effect.
-    palette : Palette
-        Palette of all records, so that a label looks the same in every chart.
-    """
-    panels = as_chart(chart)
-    rows = [[_panel(panel, palette, panels.color_range) for panel in row] for row in panels.rows]
+def figure(chart: Chart, palette: Palette) -> ChartFigure:
+    """Return a chart as Plotly figures. Markup in its texts, such as ``<b>``, has no effect."""
     legend = [
-        LegendEntry(label, palette.name(label), palette.look(drawn)) for label, drawn in panels.legend(palette.labels)
+        LegendEntry(label, palette.name(label), palette.look(drawn)) for label, drawn in chart.legend(palette.labels)
     ]
-    titled = [(row_title(row), figures) for row, figures in zip(panels.rows, rows, strict=True)]
-    return ChartFigure(chart.name, chart.title, chart.notes, legend, titled)
+    rows = [(row_title(row), [_panel(panel, palette, chart.color_range) for panel in row]) for row in chart.rows]
+    return ChartFigure(chart.name, chart.title, chart.notes, legend, rows)
 
 
 def literal(text: str) -> str:

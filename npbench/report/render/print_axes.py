@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 GREY, SHADE = "0.9", "0.93"
 MAX_TICKS = 6
+MAX_DECADES = 14  # labelled across all panels side by side
 LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
 BAR_DISTANCE = 1.6  # points between error bars at the same x
 MAX_NAMES_LENGTH = 40  # characters side by side below one axis
 
 
-def draw_panel(axes: Axes, panel: Panel, palette: Palette) -> None:
-    """Draw the lines of a panel, and label its axes."""
+def draw_panel(axes: Axes, panel: Panel, palette: Palette, n_columns: int) -> None:
+    """Draw the lines of a panel, one of ``n_columns`` side by side, and label its axes."""
     axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
     for number, series in enumerate(panel.series):
         _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
@@ -34,7 +35,7 @@ def draw_panel(axes: Axes, panel: Panel, palette: Palette) -> None:
     if panel.surface is None:
         axes.grid()
         axes.spines[["top", "right"]].set_visible(False)
-    _set_ticks(axes, panel)
+    _set_ticks(axes, panel, n_columns)
 
 
 def style(look: Look) -> dict[str, Any]:
@@ -65,6 +66,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
         errors = np.abs(np.array([points.low, points.high]) - points.y)
         if series.joined:
             about["transform"] = _moved(axes, BAR_DISTANCE * place)
+            axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
     axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **about)
     # Matplotlib does not scale the axes to moved points.
     for heights in (points.low or points.y, points.high or points.y):
@@ -124,9 +126,9 @@ def _cell_edges(centres: Sequence[float], log: bool) -> np.ndarray:
     return np.exp(edges) if log else edges
 
 
-def _set_ticks(axes: Axes, panel: Panel) -> None:
-    for axis, log in ((axes.xaxis, panel.x_log), (axes.yaxis, panel.y_log)):
-        _set_number_ticks(axis, log)
+def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
+    _set_number_ticks(axes.xaxis, panel.x_log, n_columns)
+    _set_number_ticks(axes.yaxis, panel.y_log, n_columns=1)
     if ticks := panel.measured_ticks:
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
@@ -144,20 +146,22 @@ def _set_ticks(axes: Axes, panel: Panel) -> None:
         axes.set_ylim(-0.5, len(panel.y_labels) - 0.5)
 
 
-def _set_number_ticks(axis: Any, log: bool) -> None:
-    """Label an axis with few plain numbers."""
+def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
+    """Label an axis, one of several side by side, with few plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     few = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
     if not log:
         axis.set_major_locator(few)
         return
-    if digits := log_digits(*axis.get_view_interval()):
+    low, high = axis.get_view_interval()
+    if digits := log_digits(low, high):
         axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
     else:
         axis.set_major_locator(few)
         axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    step = 2 if n_columns * np.log10(high / low) > MAX_DECADES else 1
+    axis.set_major_formatter(FuncFormatter(lambda value, _: "" if round(np.log10(value)) % step else f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 

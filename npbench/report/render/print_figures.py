@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from npbench.report.chart import Chart, Panel, Ranking, as_chart, row_title, shortened
+from npbench.report.chart import Chart, Panel, row_title, shortened
 from npbench.report.render import print_axes
 from npbench.report.render.palette import Palette
 from npbench.report.render.print_axes import typeset
@@ -40,18 +40,8 @@ STYLE: Any = {
 }
 
 
-def save(chart: Chart | Ranking, palette: Palette, folder: Path) -> list[Path]:
-    """Write a chart as PDF, SVG and PNG, and return the paths.
-
-    Parameters
-    ----------
-    chart : Chart or Ranking
-        Its name is the name of the files.
-    palette : Palette
-        Palette of all records of the report.
-    folder : Path
-        Created if missing.
-    """
+def save(chart: Chart, palette: Palette, folder: Path) -> list[Path]:
+    """Draw a chart, write it as PDF, SVG and PNG under its name, and return the paths."""
     return save_drawing(draw(chart, palette), chart.name, folder)
 
 
@@ -69,27 +59,16 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
     return paths
 
 
-def draw(chart: Chart | Ranking, palette: Palette) -> Figure:
+def draw(chart: Chart, palette: Palette) -> Figure:
     """Draw a chart in the width of a paper's column, or of two if panels stand side by side.
 
-    Title and notes are not drawn; they belong into the caption.
-
-    Parameters
-    ----------
-    chart : Chart or Ranking
-        Description of the figure.
-    palette : Palette
-        Palette of all records of the report, so that a label looks the same in every figure.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    Title and notes are not drawn; they belong into the caption. With the palette of all records of a report, a label
+    looks the same in every figure.
     """
     from matplotlib import rc_context
 
     with rc_context(STYLE):
-        return _draw(as_chart(chart), palette)
+        return _draw(chart, palette)
 
 
 def notice(sentence: str) -> Figure:
@@ -113,7 +92,7 @@ def _draw(chart: Chart, palette: Palette) -> Figure:
         for axes, panel, lower in zip_longest(row[: len(panels)], panels, below[: len(panels)]):
             if panel.surface is not None:
                 maps.append(print_axes.draw_surface(axes, panel, chart.color_range))
-            print_axes.draw_panel(axes, panel, palette)
+            print_axes.draw_panel(axes, panel, palette, n_columns)
             if lower is not None:
                 _omit_repeated(axes, panel, lower)
         _set_titles(row, panels, n_letters)

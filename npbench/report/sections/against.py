@@ -14,7 +14,7 @@ from npbench.report.section import Section
 from npbench.report.sections import change
 from npbench.report.sections.change import Change
 from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, unverified
-from npbench.report.select.metrics import SECONDS, better, headline
+from npbench.report.select.metrics import SECONDS, better
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import Sheet
 from npbench.report.stats.intervals import MIN_VALUES
@@ -99,7 +99,7 @@ def _of_setting(same: pl.DataFrame, problem: str, anyway: bool) -> Iterator[Chan
     both = before.filter(status="ok")
     if len(both) < len(before):
         yield change.of_failures(place, len(before), len(before) - len(both))
-    for metric in headline(problem):
+    for metric in PROBLEMS[problem].headline:
         bound = PROBLEMS[problem].bounds.get(metric)
         direction = "lower" if bound else better(problem, metric)
         pairs = _pairs(both, metric)

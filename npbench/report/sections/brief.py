@@ -26,13 +26,7 @@ EXPLANATION = (
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return for each problem how often each setting exceeds the bound, and the best two on each data set.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Latest record of each job with ``label``, of any problems.
-    """
+    """Return for each problem how often each setting exceeds the bound, and the best two on each data set."""
     good = records.filter(status="ok")
     return [_section(of_one, problem) for problem in PROBLEMS if len(of_one := good.filter(problem=problem))]
 

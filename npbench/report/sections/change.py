@@ -81,17 +81,7 @@ def of_quality(place: tuple[Cell | str, ...], quantity: str, pairs: np.ndarray, 
     """Return how a metric changed.
 
     It is worse if the limits of the paired shift are wholly on the worse side, and the shift is larger than 0.005.
-
-    Parameters
-    ----------
-    place : tuple of (Cell or str)
-        As in :class:`Change`.
-    quantity : str
-        Name of the metric.
-    pairs : array of shape (n_pairs, 2)
-        Values here and there.
-    direction : {"lower", "higher"}
-        Which way is better.
+    Pairs, of shape (n_pairs, 2), are values here and there.
     """
     differences = np.round(pairs[:, 0] - pairs[:, 1], DIGITS) + 0.0  # no negative zero
     shift, limits = hodges_lehmann(differences), shift_interval(differences)
@@ -112,16 +102,8 @@ def of_speed(
     """Return how the wall-clock and processor seconds of selection and fit changed, as ratios on the same split.
 
     It is slower if the limits of both ratios are wholly above 1.2: other load on the machine delays a whole run, and
-    shows on the wall clock alone.
-
-    Parameters
-    ----------
-    place : tuple of (Cell or str)
-        As in :class:`Change`.
-    clock, cpu : array of shape (n_pairs, 2)
-        Seconds here and there, positive; ``cpu`` may be empty.
-    unequal : sequence of str
-        What makes the seconds incomparable; they are then shown without a ratio.
+    shows on the wall clock alone. Seconds are positive; there may be none of the processor. Differences of the machine
+    that make them incomparable, ``unequal``, suppress the ratio.
     """
     if unequal:
         return [_change(place, SECONDS, clock, MISSING, MISSING, f"not compared: other {', '.join(unequal)}")]
@@ -152,15 +134,7 @@ def _of_ratio(place: tuple[Cell | str, ...], quantity: str, pairs: np.ndarray, w
 
 
 def of_failures(place: tuple[Cell | str, ...], n_jobs: int, n_failed: int) -> Change:
-    """Return that jobs fail here that succeeded there.
-
-    Parameters
-    ----------
-    place : tuple of (Cell or str)
-        As in :class:`Change`.
-    n_jobs, n_failed : int
-        Number of jobs that succeeded there, and of those that fail here.
-    """
+    """Return that ``n_failed`` jobs fail here, of ``n_jobs`` that succeeded there."""
     here, there, lost = number(n_jobs - n_failed, "d"), number(n_jobs, "d"), number(-n_failed, "d")
     return Change(place, "jobs ok", n_jobs, there, here, lost, MISSING, "fails")
 

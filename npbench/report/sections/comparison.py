@@ -10,7 +10,6 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
-from npbench.report.select.metrics import headline
 from npbench.report.select.pairing import SPLIT, setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench.report.stats.intervals import MIN_VALUES, RESAMPLES, Limits, mean_limits
@@ -40,13 +39,7 @@ READING = (
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return for each problem the limits of rates and means, the tests of pairs, and the ranks over data sets.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Latest record of each job with ``label``, of any problems.
-    """
+    """Return for each problem the limits of rates and means, the tests of pairs, and the ranks over data sets."""
     return [
         section
         for problem in PROBLEMS
@@ -58,7 +51,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
 def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
     if records.is_empty():
         return
-    metrics = headline(problem)
+    metrics = PROBLEMS[problem].headline
     records = records.select(*NEEDED, f"^({'|'.join(metrics)})(_low|_high)?$")
     paired = [sheet for metric in metrics if (sheet := pairs.sheet(records, problem, metric))]
     ranks = [one for metric in metrics for one in ranking.rankings(records, problem, metric)]
@@ -80,12 +73,7 @@ def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str
 def advice(records: pl.DataFrame, *, paired: bool) -> Iterator[str]:
     """Yield what records of one problem lack for tests, and how to get it.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    paired : bool
-        Whether two settings share two splits.
+    ``paired`` is whether two settings share two splits.
     """
     good = records.filter(status="ok")
     most = good.group_by("dataset", "data_sha256", "problem_params", "label").len()["len"].max()
@@ -101,7 +89,7 @@ def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
     """Return the table of means with limits, for settings with enough repeats."""
     setting = ["dataset", "problem_params", "label"]
     good = records.filter(status="ok").filter(pl.len().over(setting) >= MIN_VALUES).sort(*setting, "seed", "repeat")
-    metrics = [metric for metric in headline(problem) if _finite(good, metric)]
+    metrics = [metric for metric in PROBLEMS[problem].headline if _finite(good, metric)]
     groups = list(good.group_by(setting, maintain_order=True))
     samples = [_finite(same, metric) for metric in metrics for _, same in groups]
     cells = [_cell(sample, limits) for sample, limits in zip(samples, mean_limits(samples), strict=True)]

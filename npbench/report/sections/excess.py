@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -23,113 +24,94 @@ TOTALS = (
     "A classifier whose true rate equals the bound is above it on about half of the test parts by chance; it is rarely "
     "surely above, that is by more than the sampling noise of the test part."
 )
+TOTAL_COLUMNS = ["solver", "test parts", "above", "share", "surely above", "verdict"]
 COLUMNS = ["solver", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above", "verdict"]
 
 
-def sheets(records: pl.DataFrame, problem: str) -> list[Sheet]:
-    """Return a table for each metric that the problem bounds.
+class Count(NamedTuple):
+    """Test parts of some records of one metric.
 
     Parameters
     ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem : str
-        Name of the problem.
+    total, above : int
+        Number of test parts, and of those with a rate above the bound.
+    surely : int or None
+        Number of those with limits wholly above the bound; None if no rate has limits.
+    mean : float
+        Mean rate.
+    width : float or None
+        Mean width of the limits of a rate.
     """
-    found = [(metric, bound, _rows(records, metric, bound)) for metric, bound in PROBLEMS[problem].bounds.items()]
-    return [
-        Sheet(
-            f"How often {metric} is above {bound} on the test part",
-            [*setting_columns(problem), *COLUMNS],
-            rows,
-            NOTES,
-            name=f"{problem}-{metric}-above",
-            detail=True,
-        )
-        for metric, bound, rows in found
-        if rows
-    ]
+
+    total: int
+    above: int
+    surely: int | None
+    mean: float
+    width: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bound is kept, in words."""
+        if not self.above:
+            return "kept in every repeat"
+        if self.surely:
+            return f"exceeded beyond noise in {self.surely} of {self.total}"
+        return "exceeded" if self.surely is None else "exceeded within noise"
 
 
-def totals(records: pl.DataFrame, problem: str) -> list[Sheet]:
-    """Return a table for each metric that the problem bounds: a row for each setting, over all data and bounds.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem : str
-        Name of the problem.
-    """
-    found = [(metric, bound, _totals(records, metric, bound)) for metric, bound in PROBLEMS[problem].bounds.items()]
-    return [
-        Sheet(
-            f"Is {metric} kept to {bound}? Test parts above it, over all data",
-            ["solver", "test parts", "above", "share", "surely above", "verdict"],
-            rows,
-            [TOTALS],
-            name=f"{problem}-{metric}-kept",
-        )
-        for metric, bound, rows in found
-        if rows
-    ]
-
-
-def _totals(records: pl.DataFrame, metric: str, bound: str) -> list[Row]:
-    counts = _counts(records, metric, bound, ["label"])
-    return [
-        [
-            label,
-            number(total, "d"),
-            number(above, "d"),
-            number(above / total, ".2f"),
-            number(surely, "d"),
-            _verdict(above, surely, total),
+def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
+    """Yield a table for each metric that the problem bounds: a row for each setting with several repeats."""
+    columns = [*setting_columns(problem), *COLUMNS]
+    for metric, bound in PROBLEMS[problem].bounds.items():
+        counts = _counts(records, metric, bound, ["dataset", "problem_params", "label"])
+        rows = [
+            [dataset, *setting_cells(text), label, *_cells(count)]
+            for (dataset, text, label), count in counts
+            if count.total > 1  # one repeat has no share
         ]
-        for label, total, above, surely, _, _ in counts.rows()
-    ]
+        if rows:
+            title, name = f"How often {metric} is above {bound} on the test part", f"{problem}-{metric}-above"
+            yield Sheet(title, columns, rows, NOTES, name, detail=True)
 
 
-def _rows(records: pl.DataFrame, metric: str, bound: str) -> list[Row]:
-    counts = _counts(records, metric, bound, ["dataset", "problem_params", "label"])
-    several = counts.filter(pl.col("total") > 1)  # one repeat has no share
-    return [
-        [dataset, *setting_cells(text), label, *_cells(*numbers)] for dataset, text, label, *numbers in several.rows()
-    ]
+def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
+    """Yield a table like those of :func:`sheets`, with a row for each solver setting over all data and bounds."""
+    for metric, bound in PROBLEMS[problem].bounds.items():
+        rows = [[label, *_total_cells(count)] for (label,), count in _counts(records, metric, bound, ["label"])]
+        if rows:
+            title = f"Is {metric} kept to {bound}? Test parts above it, over all data"
+            yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS], f"{problem}-{metric}-kept")
 
 
-def _counts(records: pl.DataFrame, metric: str, bound: str, by: Sequence[str]) -> pl.DataFrame:
-    """Return for each group: test parts, those above, those surely above, the mean rate and its limits' width."""
+def _counts(
+    records: pl.DataFrame, metric: str, bound: str, by: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], Count]]:
+    """Yield the key and the count of each group."""
     columns = (metric, f"{metric}_low", f"{metric}_high")
     rate, low, high = (pl.col(name) if name in records.columns else pl.lit(None, pl.Float64) for name in columns)
     bounds = {text: json.loads(text)[bound] for text in records["problem_params"].unique()}
     limit = pl.col("problem_params").replace_strict(bounds, return_dtype=pl.Float64)
     good = records.filter(rate.is_finite(), status="ok")
-    compared = good.select(*by, above=rate > limit, surely=low > limit, rate=rate, width=high - low)
-    # Unknown, and not 0, where no rate has limits.
+    compared = good.select(*by, above=rate > limit, surely=low > limit, mean=rate, width=high - low)
     surely = pl.when(pl.col("surely").is_not_null().any()).then(pl.sum("surely"))
-    return (
-        compared.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), surely, pl.mean("rate", "width")).sort(by)
-    )
+    counts = compared.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), surely, pl.mean("mean", "width"))
+    for row in counts.sort(by).rows():
+        yield row[: len(by)], Count(*row[len(by) :])
 
 
-def _cells(total: int, above: int, surely: int | None, mean: float, width: float | None) -> Row:
+def _cells(count: Count) -> Row:
     return [
-        number(total, "d"),
-        number(mean),
-        number(above, "d"),
-        number(above / total, ".2f"),
-        interval(rate_limits(above, total), ".2f"),
-        number(None if width is None else width / 2),
-        number(surely, "d"),
-        _verdict(above, surely, total),
+        number(count.total, "d"),
+        number(count.mean),
+        number(count.above, "d"),
+        number(count.above / count.total, ".2f"),
+        interval(rate_limits(count.above, count.total), ".2f"),
+        number(None if count.width is None else count.width / 2),
+        number(count.surely, "d"),
+        count.verdict,
     ]
 
 
-def _verdict(above: int, surely: int | None, total: int) -> str:
-    """Return in words whether the bound is kept; ``surely`` is None if the rates have no limits."""
-    if not above:
-        return "kept in every repeat"
-    if surely:
-        return f"exceeded beyond noise in {surely} of {total}"
-    return "exceeded" if surely is None else "exceeded within noise"
+def _total_cells(count: Count) -> Row:
+    share = number(count.above / count.total, ".2f")
+    return [number(count.total, "d"), number(count.above, "d"), share, number(count.surely, "d"), count.verdict]

@@ -12,13 +12,7 @@ from npbench.report.sections.layout import MAX_LABELS, numbered
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return the charts of each problem that has something to show.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of :func:`npbench.report.select.collect.collect`: any problems, with ``label`` and ``seconds``.
-    """
+    """Return the charts of each problem that has something to show."""
     good = records.filter(status="ok")
     made = (_section(problem, good.filter(problem=problem)) for problem in PROBLEMS)
     return [section for section in made if section.charts or section.notes]

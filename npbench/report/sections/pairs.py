@@ -73,15 +73,7 @@ class Pair:
 
 
 def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:
-    """Return the table of pairs for one metric, or None if no two settings share two splits.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem, metric : str
-        Names of the problem and the metric.
-    """
+    """Return the table of pairs for one metric, or None if no two settings share two splits."""
     direction = better(problem, metric)
     found = [(block, list(compared(block, direction))) for block in blocks(records, metric)]
     rows = [[*block.about, *_cells(pair, direction)] for block, pairs in found for pair in pairs]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 import string
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from npbench.report.chart import Ranking
+from npbench.report.chart import Chart, Line, Panel, Series, short_names
+from npbench.report.sections.layout import file_name
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_text
 from npbench.report.sheet import Row, Sheet, number
@@ -22,6 +23,7 @@ from npbench.report.stats.rank_tests import Friedman, critical_difference, fried
 MIN_DATASETS = 3
 # Data sets and solvers above which the distributions are close to their limits (Demsar).
 ASYMPTOTIC = (10, 5)
+ROW_LABEL_WIDTH = 30  # characters
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,10 @@ class Ranked:
     n_left_out: int
 
 
-def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Ranking | None]]:
+def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Chart | None]]:
     """Return table and chart of the ranks for each setting of the problem with three data sets or more.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    problem, metric : str
-        Names of the problem and the metric; a metric without a better direction is not ranked.
+    A metric without a better direction is not ranked.
     """
     direction = better(problem, metric)
     if direction == "none":
@@ -90,7 +87,7 @@ def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], 
     return datasets, np.array(means).reshape(-1, len(labels))
 
 
-def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tuple[Sheet, Ranking | None]:
+def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tuple[Sheet, Chart | None]:
     n, k = one.means.shape
     test = friedman(one.means, lower_is_better=direction == "lower")
     order = sorted(zip(one.labels, test.ranks.tolist(), strict=True), key=lambda pair: (pair[1], pair[0]))
@@ -98,7 +95,7 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
     notes = [_test_result(one, test), f"Data sets: {', '.join(one.datasets)}."]
     if one.n_left_out:
         notes.append(f"Settings missing on some of these: {one.n_left_out}.")
-    name = re.sub(r"[^\w.]+", "-", f"{problem}-{one.setting}-{metric}-ranks").strip("-")
+    name = file_name(f"{problem}-{one.setting}-{metric}-ranks")
     rows: list[Row] = [[label, number(rank, ".2f")] for label, rank in order]
     if k == 2:
         return Sheet(title, ["solver", "rank"], rows, notes, name, detail=True), None
@@ -107,8 +104,39 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
     for row, (_, rank) in zip(rows, order, strict=True):
         row.append(_letters(rank, spans))
     notes.append("Settings that share a letter do not differ significantly; a setting without one differs from all.")
-    ranking = Ranking(name, title, order, difference, spans, notes)
-    return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), ranking
+    chart = Chart(name, title, [[diagram(order, difference, spans)]], notes)
+    return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), chart
+
+
+def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequence[tuple[float, float]]) -> Panel:
+    """Return average ranks with a critical difference (Demsar 2006): a row for each setting, the best on top.
+
+    Parameters
+    ----------
+    ranks : sequence of (str, float)
+        Labels with their average ranks, the best first.
+    difference : float
+        Critical difference, drawn as a scale.
+    spans : sequence of (float, float)
+        First and last rank of each group without a significant difference, which get a box.
+    """
+    rows = list(enumerate(reversed(ranks)))
+    short = short_names(label for label, _ in ranks)
+    names = ["\n".join(textwrap.wrap(f"{short[label]}  {rank:.2f}", ROW_LABEL_WIDTH)) for _, (label, rank) in rows]
+    boxes = []
+    for first, last in spans:
+        inside = [row for row, (_, rank) in rows if first <= rank <= last]
+        boxes.append((first - 0.05, last + 0.05, min(inside) - 0.35, max(inside) + 0.35))
+    scale = Line("critical difference", [1, 1 + difference], [len(rows)] * 2)
+    return Panel(
+        "",
+        "average rank (1 is best)",
+        "",
+        [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows],
+        y_labels=[*names, f"{scale.label} {difference:.2f}"],
+        boxes=boxes,
+        lines=[scale],
+    )
 
 
 def _letters(rank: float, spans: Sequence[tuple[float, float]]) -> str:

@@ -19,12 +19,7 @@ DODGE = 0.14  # between dots of one data set; data sets are 1 apart
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
     """Return the charts of one problem: lines for data sets with several values of its number, dots for the others.
 
-    Parameters
-    ----------
-    problem : str
-        Name of the problem.
-    records : DataFrame
-        Its successful records, with ``label`` and ``seconds``.
+    Records are the problem's successful ones, here and in all functions for charts.
     """
     several = _several(problem, records)
     return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]
@@ -51,7 +46,7 @@ def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
                 str(dataset),
                 number.title,
                 axis_title(name),
-                _series(group, name, number.name),
+                series(group, name, number.name),
                 y_log=name == SECONDS,
                 identity=number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None,
             )
@@ -103,7 +98,8 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(titles[:-1]), titles[-1]) if part)
 
 
-def _series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
+def series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
+    """Return the mean of a column for each label against a number, with bars."""
     return [
         Series(label, points[number].to_list(), points["mean"].to_list(), *_limits(points))
         for label, points in _by_label(means(records, name, number))
@@ -115,7 +111,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
     labels = records["label"].unique().sort().to_list()
     apart = min(DODGE, 0.8 / len(labels))
     offsets = {label: apart * (place - (len(labels) - 1) / 2) for place, label in enumerate(labels)}
-    series = [
+    drawn = [
         Series(
             label,
             [datasets.index(dataset) + offsets[label] for dataset in points["dataset"]],
@@ -126,7 +122,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
         for label, points in _by_label(means(records, name, "dataset"))
     ]
     level = bound_level(problem, name, records)
-    return Panel(title, "", axis_title(name), series, y_log=name == SECONDS, level=level, x_labels=datasets)
+    return Panel(title, "", axis_title(name), drawn, y_log=name == SECONDS, level=level, x_labels=datasets)
 
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:

@@ -32,15 +32,7 @@ class Curve(NamedTuple):
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return a chart for each data set, with a row for each setting of the problem: all rates, and the small ones.
-
-    Parameters
-    ----------
-    problem : str
-        Name of the problem.
-    records : DataFrame
-        Its successful records, with ``label``; those without a curve are left out.
-    """
+    """Return a chart for each data set, with a row for each setting of the problem: all rates, and the small ones."""
     found = []
     with_curve = records.drop_nulls("roc").sort("dataset", "problem_params")
     for (dataset,), group in with_curve.group_by("dataset", maintain_order=True):

@@ -26,15 +26,7 @@ GAP_MEANING = "A gap is the objective minus a lower bound or, without one, the r
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return a chart for each data set and setting of the problem.
-
-    Parameters
-    ----------
-    problem : str
-        Name of the problem.
-    records : DataFrame
-        Its successful records, with ``label``; those without the trace of a fit are left out.
-    """
+    """Return a chart for each data set and setting of the problem with traces of fits."""
     metrics = PROBLEMS[problem].panels
     firsts = (
         records.drop_nulls("trace")
@@ -54,21 +46,10 @@ def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
 
 
 def courses(records: pl.DataFrame, metrics: tuple[str, ...]) -> pl.DataFrame:
-    """Return the iterations of fits.
+    """Return a row for each iteration of the fits in records of one problem.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    metrics : tuple of str
-        Metrics to look for in the traces.
-
-    Returns
-    -------
-    DataFrame
-        A row for each iteration: ``dataset``, ``problem_params``, ``label`` and the problem's bounds, then
-        ``iteration``, ``seconds``, ``objective``, ``gap`` and the metrics, null where a solver does not record them.
-        Traces of searches have no rows.
+    The columns are ``dataset``, ``problem_params``, ``label`` and the problem's bounds, then ``AXES``, the objective,
+    the metrics and the gap, null where a solver does not record them. Traces of searches have no rows.
     """
     steps = traces(records)
     wanted = dict.fromkeys([*AXES, OBJECTIVE, *metrics, *SOURCES_OF_GAP])

@@ -11,11 +11,6 @@ Direction = Literal["lower", "higher", "none"]
 SECONDS = "seconds"  # of selection and fit, shown beside the metrics of every problem
 
 
-def headline(problem: str) -> list[str]:
-    """Return the metrics in summaries of a problem, the most important first; none for an unknown problem."""
-    return list(PROBLEMS[problem].headline) if problem in PROBLEMS else []
-
-
 def better(problem: str, metric: str) -> Direction:
     """Return which way a metric is better: neither way if the problem bounds it.
 

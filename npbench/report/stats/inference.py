@@ -20,14 +20,8 @@ Alternative = Literal["two-sided", "greater", "less"]
 def wilcoxon(differences: Sequence[float], alternative: Alternative = "two-sided") -> float | None:
     """Return the p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
 
-    Zeros are left out, as Wilcoxon did. Differences that are equal up to rounding are ties.
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One for each pair.
-    alternative : {"two-sided", "greater", "less"}
-        The alternative: not symmetric about 0, larger or smaller.
+    Zeros are left out, as Wilcoxon did. Differences that are equal up to rounding are ties. One-sided alternatives are
+    that differences are larger or smaller than 0.
 
     Examples
     --------
@@ -45,14 +39,7 @@ def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided
     """Return :func:`wilcoxon`'s p-value for each row; 1 for a row without a difference.
 
     Exact for up to 25 pairs, and for up to 50 without ties and zeros. Beyond, the sum of ranks is approximated as
-    normal with a variance corrected for ties, as in :func:`scipy.stats.wilcoxon`.
-
-    Parameters
-    ----------
-    differences : array of shape (n_rows, n)
-        NaN for a missing pair.
-    alternative : {"two-sided", "greater", "less"}
-        See :func:`wilcoxon`.
+    normal with a variance corrected for ties, as in :func:`scipy.stats.wilcoxon`. NaN stands for a missing pair.
 
     References
     ----------
@@ -118,11 +105,7 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
     The i-th smallest of m is multiplied by ``m + 1 - i``, made no smaller than its predecessor, and clipped at 1.
     Rejecting at 0.05 then makes any error with a probability of at most 5 %, for any dependence among the tests.
-
-    Parameters
-    ----------
-    p_values : sequence of float
-        P-values; NaN for a test that could not be made, which stays NaN and does not count.
+    NaN, for a test that could not be made, stays NaN and does not count.
 
     References
     ----------

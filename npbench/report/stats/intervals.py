@@ -22,11 +22,6 @@ Limits = tuple[float, float]
 def rate_limits(count: int, total: int) -> Limits:
     """Return the exact 95 % limits of a probability, given ``count`` successes in ``total`` independent trials.
 
-    Parameters
-    ----------
-    count, total : int
-        ``0 <= count <= total``, and total at least 1.
-
     References
     ----------
     C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the
@@ -44,12 +39,8 @@ def rate_limits(count: int, total: int) -> Limits:
 def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
     """Return 95 % limits of the mean of each sample by the bootstrap, corrected for bias and acceleration (BCa).
 
-    The 2000 resamples have a fixed seed: the same samples have the same limits.
-
-    Parameters
-    ----------
-    samples : sequence of sequence of float
-        Samples. One with fewer than 6 values has no limits: None. Equal values are their own limits.
+    The 2000 resamples have a fixed seed: the same samples have the same limits. A sample with fewer than 6 values has
+    none; equal values are their own limits.
 
     References
     ----------

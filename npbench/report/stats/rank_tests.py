@@ -75,11 +75,6 @@ def critical_difference(n_solvers: int, n_datasets: int) -> float:
 
     ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2.
 
-    Parameters
-    ----------
-    n_solvers, n_datasets : int
-        Numbers of solvers and data sets, at least 2 and 1.
-
     References
     ----------
     P. B. Nemenyi (1963), Distribution-free multiple comparisons, thesis, Princeton; Demsar (2006), section 3.2.2.
@@ -96,12 +91,7 @@ def critical_difference(n_solvers: int, n_datasets: int) -> float:
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
     """Return first and last rank of each maximal set of solvers without significant differences.
 
-    Parameters
-    ----------
-    ranks : sequence of float
-        Average ranks.
-    difference : float
-        Value of :func:`critical_difference`; ranks at least this far apart differ significantly.
+    Ranks differ significantly if they are at least :func:`critical_difference` apart.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Data sets of the IDA benchmark repository."""
 
 from npbench.contracts import DataFile, Dataset, Original
-from npbench_datasets.descriptions import addresses
+from npbench_datasets.descriptions import addresses, keel
 
 _COPIES = "https://raw.githubusercontent.com/lminvielle/mom-kde/ce3e2c3cfccf7bb5441b6dfdb6e725da7d787603/datasets"
 _IDA = "or, if present, ida/benchmarks.mat with the 100 divisions of the IDA repository"
@@ -79,6 +79,7 @@ IDA = (
             ),
         ),
         original=_ida("breast_cancer"),
+        mirror=keel.MIRRORS["breast_cancer"],
         n_samples=277,
         n_features=9,
         n_positive=81,
@@ -124,6 +125,7 @@ IDA = (
             ),
         ),
         original=_ida("thyroid"),
+        mirror=keel.MIRRORS["thyroid"],
         n_samples=215,
         n_features=5,
         n_positive=65,

@@ -1,7 +1,7 @@
 """Data sets of the UCI repository."""
 
 from npbench.contracts import DataFile, Dataset
-from npbench_datasets.descriptions import addresses
+from npbench_datasets.descriptions import addresses, keel
 
 _ADULT = (
     DataFile(
@@ -132,6 +132,7 @@ UCI = (
                 url=f"{addresses.UCI}/letter-recognition/letter-recognition.data",
             ),
         ),
+        mirror=keel.MIRRORS["letter"],
         n_samples=20000,
         n_features=16,
         test_rows=(16000, 20000),
@@ -152,6 +153,7 @@ UCI = (
                 url=f"{addresses.UCI}/magic/magic04.data",
             ),
         ),
+        mirror=keel.MIRRORS["magic"],
         n_samples=19020,
         n_features=10,
         n_positive=12332,
@@ -206,6 +208,7 @@ UCI = (
         licence="CC BY 4.0",
         citation="Mowforth, Shepherd, Statlog (Vehicle Silhouettes), UCI; Turing Institute, Glasgow",
         files=_VEHICLE,
+        mirror=keel.MIRRORS["vehicle"],
         n_samples=416,
         n_features=18,
         n_positive=199,

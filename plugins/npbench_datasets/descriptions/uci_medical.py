@@ -1,7 +1,7 @@
 """Data sets of the UCI repository with patients in their rows."""
 
 from npbench.contracts import DataFile, Dataset
-from npbench_datasets.descriptions import addresses
+from npbench_datasets.descriptions import addresses, keel
 
 UCI_MEDICAL = (
     Dataset(
@@ -21,6 +21,7 @@ UCI_MEDICAL = (
                 url=f"{addresses.UCI}/breast-cancer-wisconsin/breast-cancer-wisconsin.data",
             ),
         ),
+        mirror=keel.MIRRORS["breast_w"],
         n_samples=683,
         n_features=9,
         n_positive=239,
@@ -42,6 +43,7 @@ UCI_MEDICAL = (
                 url=f"{addresses.UCI}/dermatology/dermatology.data",
             ),
         ),
+        mirror=keel.MIRRORS["dermatology"],
         n_samples=358,
         n_features=34,
         n_positive=111,
@@ -63,6 +65,7 @@ UCI_MEDICAL = (
                 url=f"{addresses.UCI}/liver-disorders/bupa.data",
             ),
         ),
+        mirror=keel.MIRRORS["liver"],
         n_samples=345,
         n_features=6,
         n_positive=145,
@@ -85,6 +88,7 @@ UCI_MEDICAL = (
                 url="https://raw.githubusercontent.com/mikeizbicki/datasets/master/csv/uci/pima-indians-diabetes.data",
             ),
         ),
+        mirror=keel.MIRRORS["pima"],
         n_samples=768,
         n_features=8,
         n_positive=500,

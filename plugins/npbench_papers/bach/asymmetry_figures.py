@@ -56,16 +56,8 @@ HUMPS = Population(
 def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
     """Return the ROC curves of populations by training asymmetry, at 0.001, 0.002, ..., 0.999.
 
-    Parameters
-    ----------
-    populations : mapping of str to Population
-    loss : {"square", "erf", "hinge"}
-
-    Returns
-    -------
-    DataFrame
-        A row for each population and asymmetry: ``population``, ``gamma``, the rates ``u`` and ``v`` of false alarms
-        and hits, the testing asymmetry ``beta``, and ``consistent``, whether the point is on the upper hull.
+    The columns are ``population``, ``gamma``, the rates ``u`` and ``v`` of false alarms and hits, the testing asymmetry
+    ``beta``, and ``consistent``, whether the point is on the upper hull.
     """
     frames = []
     for name, population in populations.items():
@@ -75,23 +67,13 @@ def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def three_curves(population: Population, loss: Loss, asymmetry: float = 0.5) -> pl.DataFrame:
+def three_curves(population: Population, loss: Loss) -> pl.DataFrame:
     """Return the ROC curves of a population by intercept, by training asymmetry, and the hull of those by both.
 
-    Parameters
-    ----------
-    population : Population
-    loss : {"square", "erf", "hinge"}
-    asymmetry : float
-        Training asymmetry that determines the slope of the curve by intercept.
-
-    Returns
-    -------
-    DataFrame
-        A row for each point: ``curve`` ("by intercept", "by asymmetry", "by both"), ``u`` and ``v``.
+    The columns are ``curve``, ``u`` and ``v``. The curve by intercept has the slope of the classifier trained at 0.5.
     """
     curve = roc_curve(population, ASYMMETRIES, loss)
-    fixed = intercept_curves(population, minimisers(population, [asymmetry], loss).w)
+    fixed = intercept_curves(population, minimisers(population, [0.5], loss).w)
     free = intercept_curves(population, curve.w[np.any(curve.w, axis=1)])
     hull = upper_hull(np.append(curve.u, free[0]), np.append(curve.v, free[1]))
     points = {"by intercept": (fixed[0][0], fixed[1][0]), "by asymmetry": (curve.u, curve.v), "by both": hull}
@@ -104,14 +86,7 @@ def three_curves(population: Population, loss: Loss, asymmetry: float = 0.5) -> 
 
 
 def against_training(populations: Mapping[str, Population], loss: Literal["square", "erf"]) -> Figure:
-    """Draw a row for each population: its densities, and testing against training asymmetry (Figures 7 and 8).
-
-    Parameters
-    ----------
-    populations : mapping of str to Population
-        Two-dimensional.
-    loss : {"square", "erf"}
-    """
+    """Draw a row for each population in the plane: densities, and testing against training asymmetry (Figures 7, 8)."""
     drawing, rows = panels(len(populations), 2, (6.0, 2.6 * len(populations)))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
@@ -123,15 +98,7 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
 
 
 def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"], rate: float) -> Figure:
-    """Draw a row for each population: asymmetries, and the ROC curve near (0, 0) (Figures 5 and 6).
-
-    Parameters
-    ----------
-    populations : mapping of str to Population
-    loss : {"square", "erf"}
-    rate : float
-        Upper end of the axes of the ROC plane.
-    """
+    """Draw a row for each population: asymmetries, and the ROC curve up to a rate (Figures 5 and 6)."""
     drawing, rows = panels(len(populations), 2, (6.0, 2.8 * len(populations)))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
@@ -143,14 +110,7 @@ def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"]
 
 
 def by_intercept_and_asymmetry(population: Population, loss: Loss) -> Figure:
-    """Draw the densities, and ROC curves by intercept, by asymmetry and by both (Figure 4, bottom).
-
-    Parameters
-    ----------
-    population : Population
-        Two-dimensional.
-    loss : {"square", "erf", "hinge"}
-    """
+    """Draw the densities in the plane, and ROC curves by intercept, by asymmetry and by both (Figure 4, bottom)."""
     drawing, ((left, right),) = panels(1, 2, (7.0, 3.4))
     _densities(left, population)
     frame = three_curves(population, loss)

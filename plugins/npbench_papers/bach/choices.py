@@ -16,7 +16,7 @@ import polars as pl
 
 from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench_papers.records import Printed, difference, printed_for
+from npbench_papers.records import Printed, beside, printed_for
 
 KINDS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
@@ -59,12 +59,7 @@ class Compared:
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 1: at which share of the asymmetries one kind costs significantly more than another.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``dataset``: per cent for each of ``PAIRS``.
+    Printed, by ``dataset``: per cent for each of ``PAIRS``.
     """
     rows: list[Row] = []
     known = []
@@ -72,8 +67,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         paper = printed_for(printed, dataset=one.about["dataset"])
         shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
         here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
-        theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
-        apart = [difference(ours, paper, ".1f") for ours, paper in zip(here, theirs, strict=True)]
+        theirs, apart = beside(here, paper, dict.fromkeys(PAIRS, ".1f"))
         ours, printed_verdict = verdict(shares), verdict([paper[pair] for pair in PAIRS if pair in paper])
         agreed = "" if NOT_KNOWN in (ours, printed_verdict) else "agree" if ours == printed_verdict else "differ"
         known += [agreed] if agreed else []
@@ -88,33 +82,21 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         "over the outer folds at 5 %. The verdict is on one and all: which is ahead at more than 5 % of asymmetries.",
         "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
     ]
-    return [
-        Sheet(
-            "Proportions of acceptance of six one-sided tests",
-            ["data", "d", "n", "", *PAIRS, "folds", "verdict"],
-            rows,
-            notes,
-        )
-    ]
+    columns = ["data", "d", "n", "", *PAIRS, "folds", "verdict"]
+    return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
 
 
 def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 2: costs at the asymmetry with the largest gain on the first fold, measured on the others.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard deviation].
+    Printed, by ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard
+    deviation].
     """
     rows: list[Row] = []
     for one in compared(records):
         name = one.about["dataset"]
-        paper = printed_for(printed, dataset=name)
         here = _largest(one) if len(one.cost) > 1 else [MISSING] * len(FORMS)
-        theirs = [number(paper.get(key), form) for key, form in FORMS.items()]
-        apart = [difference(*three) for three in zip(here, theirs, FORMS.values(), strict=True)]
+        theirs, apart = beside(here, printed_for(printed, dataset=name), FORMS)
         rows += [[name, "here", *here], ["", "paper", *theirs], ["", "here - paper", *apart]]
     notes = [
         "At this asymmetry the cost of one exceeds that of all by most on the first outer fold. Costs, times 200 as in "

@@ -1,6 +1,6 @@
-"""Expansions of trained classifiers as the asymmetry gamma tends to 0, for two mixtures of Gaussians.
+"""Limits of trained classifiers as the asymmetry gamma tends to 0, for two mixtures of Gaussians.
 
-Propositions 1 to 4 of Bach, Heckerman and Horvitz (2006), with corrected misprints. For gamma near 1, exchange the
+Propositions 3 and 4 of Bach, Heckerman and Horvitz (2006), with corrected misprints. For gamma near 1, exchange the
 classes: :meth:`npbench.numerics.mixtures.Population.swapped`.
 """
 
@@ -75,34 +75,6 @@ def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
         options={"gtol": 1e-11},
     )
     return Tilt(found.x, softmax(exponents(found.x)))
-
-
-def square_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
-    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 1, up to an error of O(gamma^2).
-
-    ::
-
-        w = 2 r S_neg^-1 m,   b = -1 + r (2 - 2 mu_neg' S_neg^-1 m),   r = gamma p_pos / p_neg
-
-    with m the difference of the class means. In the paper, ``S_neg^-1`` is missing from b in the proposition, but not
-    in its proof.
-    """
-    r = _odds(population) * gamma
-    a = np.linalg.solve(population.negative.covariance, population.difference)
-    return 2 * np.outer(r, a), -1 + 2 * r * (1 - population.negative.mean @ a)
-
-
-def erf_loss(population: Population, gamma: Array) -> tuple[Array, Array]:
-    """Return w, of shape (n, d), and b, of shape (n,), of Proposition 2, up to a factor 1 + o(1).
-
-    ::
-
-        w = S~_neg^-1 (mu_pos - mu~_neg) / sqrt(2 log(1 / gamma)),   b = -sqrt(2 log(1 / gamma))
-
-    with mu~_neg and S~_neg the averages of the components' means and covariances with the weights xi of :func:`tilt`.
-    """
-    distance = np.sqrt(2 * np.log(1 / gamma))
-    return np.outer(1 / distance, _direction(population, "erf")), -distance
 
 
 def regime(population: Population, loss: Literal["square", "erf"]) -> float:

@@ -149,23 +149,7 @@ class AsymmetricCost:
 
 
 def class_value(mixture: GaussianMixture, label: int, loss: ExpectedLoss, points: Array) -> Array:
-    """Return ``E phi(label (w'x + b))`` over a class.
-
-    Parameters
-    ----------
-    mixture : GaussianMixture
-        Density of the class.
-    label : {-1, 1}
-        Label of the class.
-    loss : ExpectedLoss
-        Expectation of phi.
-    points : array of shape (n, d + 1)
-        Rows (w, b).
-
-    Returns
-    -------
-    array of shape (n,)
-    """
+    """Return ``E phi(label (w'x + b))``, of shape (n,), over the class with this label, for rows (w, b) of points."""
     m, v = mixture.projected(points[:, :-1], points[:, -1])
     return loss.value(label * m, v) @ mixture.weights
 

@@ -28,15 +28,7 @@ WIDTH = 3.5  # inches, a column of a paper
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module; those without a trace are left out.
-    printed : sequence of mapping
-        Unused.
-    """
+    """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits."""
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
         curves = averaged(group, RATES)
@@ -60,15 +52,7 @@ def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> str:
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the mean curves of each data set, a panel each.
-
-    Parameters
-    ----------
-    records : DataFrame
-        As for :func:`table`.
-    printed : sequence of mapping
-        Unused.
-    """
+    """Draw the mean curves of each data set, a panel each."""
     groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
     drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
@@ -85,7 +69,7 @@ def figure(records: pl.DataFrame, printed: Printed) -> Figure:
 
 
 def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the miss rates of each curve at false-alarm rates, of shape (n_splits, len(at)).
+    """Return the miss rates of each curve at false-alarm rates, of shape (n_splits, len(at)), where there is a trace.
 
     A curve is straight between its points, and to the trivial ones (0, 1) and (1, 0): a random choice between two
     neighbours attains these rates. Of several points with one false-alarm rate, the one with the fewest misses counts.

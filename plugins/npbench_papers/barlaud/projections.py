@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.select.traces import traces
+from npbench.report.render.print_figures import notice
 from npbench.report.sheet import Cell, Row, Sheet, number
-from npbench_papers.axes import SMALL, notice, panels, tidy
-from npbench_papers.records import Printed
+from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.records import Printed, courses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,44 +28,21 @@ FIRST, OTHERS = VERMILION, BLUE
 
 
 def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> list[Sheet]:
-    """Return for each record the number of steps until its projections were within ``gap``.
+    """Return for each record the number of steps until its projections exceeded the constraint by ``gap`` at most.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np, with traces of projections.
-    printed : sequence of mapping
-        Unused.
-    gap : float
-        Largest accepted excess over the constraint.
-    steps : int
-        Number of steps that suffices in the paper.
+    Records are of the problem np; in the paper ``steps`` suffice.
     """
-    header = [
-        "data",
-        "rho",
-        "projections",
-        f"within {steps} steps",
-        "steps: median",
-        "most",
-        "first projection",
-        "verdict",
-    ]
-    rows = [_row(record, lengths(course, gap), steps) for record, course in _courses(records)]
+    within = f"within {steps} steps"
+    header = ["data", "rho", "projections", within, "steps: median", "most", "first projection", "verdict"]
+    rows = [_row(record, lengths(course, gap), steps) for record, course in courses(records, COLUMNS)]
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
-    """Draw the gap of every projection after each step in a panel for each record; the first projection is thick.
-
-    Parameters
-    ----------
-    records, printed, gap, steps
-        As for :func:`table`; records without such a trace are left out.
-    """
-    found = [(record, course) for record, course in _courses(records) if len(course)]
+    """Draw the gap of every projection after each step, a panel for each record with a trace; the first is thick."""
+    found = [(record, course) for record, course in courses(records, COLUMNS) if len(course)]
     if not found:
-        return notice("No record has projections: run with execution.trace=true", WIDTH, HEIGHT)
+        return notice("No record has projections: run with execution.trace=true")
     drawing, rows = panels(len(found), 1, (WIDTH, HEIGHT * len(found)))
     for (record, course), (axes,) in zip(found, rows, strict=True):
         _panel(axes, course, gap, steps)
@@ -88,14 +65,6 @@ def lengths(course: pl.DataFrame, gap: float) -> pl.DataFrame:
     outside = course.filter((pl.col("inner") == 0) & (pl.col("gap") > gap)).select("iteration")
     reached = course.filter(pl.col("gap") <= gap).group_by("iteration").agg(pl.col("inner").min())
     return outside.join(reached, on="iteration", how="left", maintain_order="left")
-
-
-def _courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
-    found = traces(records)
-    if not set(COLUMNS) <= set(found.columns):
-        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in COLUMNS)
-    ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
-    return [(record, found.filter(key=record["key"]).drop_nulls(COLUMNS)) for record in ordered]
 
 
 def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> Row:

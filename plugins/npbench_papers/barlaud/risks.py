@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.select.traces import traces
+from npbench.report.render.print_figures import notice
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_papers.axes import SMALL, notice, panels, tidy
-from npbench_papers.records import Printed
+from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.records import Printed, courses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ PARTS = {"train": "training", "test": "test"}
 RISKS = {"p_fa": "type I, 0/1", "risk_fa": "type I, surrogate", "p_nd": "type II, 0/1", "risk_nd": "type II, surrogate"}
 ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy"}
 MEASURED = {**RISKS, **ACCURACIES}
+COLUMNS = [f"{part}_{name}" for part in PARTS for name in MEASURED]
 TOLERANCE = 1e-6  # of a surrogate risk above its bound
 
 LOOKS = {
@@ -38,31 +39,15 @@ WIDTH, HEIGHT = 9.0, 3.1  # inches of a row
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each record its errors, risks and accuracies after the last iteration, on both parts.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np, with traces of stages.
-    printed : sequence of mapping
-        Unused: the paper draws its curves.
-    """
-    return [_sheet(record, course) for record, course in courses(records)]
+    """Return for each record of the problem np its errors, risks and accuracies after the last iteration."""
+    return [_sheet(record, course) for record, course in courses(records, COLUMNS)]
 
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the risks on the training part, those on the test part, and both accuracies, in a row for each record.
-
-    Parameters
-    ----------
-    records : DataFrame
-        As for :func:`table`; records without a trace are left out.
-    printed : sequence of mapping
-        Unused.
-    """
-    found = [(record, course) for record, course in courses(records) if len(course)]
+    """Draw the risks on the training and on the test part, and both accuracies: a row for each record with a trace."""
+    found = [(record, course) for record, course in courses(records, COLUMNS) if len(course)]
     if not found:
-        return notice("No record has stages: run with execution.trace=true", WIDTH, HEIGHT)
+        return notice("No record has stages: run with execution.trace=true")
     drawing, rows = panels(len(found), 3, (WIDTH, HEIGHT * len(found)))
     for (record, course), row in zip(found, rows, strict=True):
         for part, axes in zip(PARTS, row, strict=False):
@@ -74,16 +59,6 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
         for axes in row[::2]:
             axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
     return drawing
-
-
-def courses(records: pl.DataFrame) -> list[tuple[dict[str, Any], pl.DataFrame]]:
-    """Return each record with the iterations at which its stages were measured, if any."""
-    found = traces(records)
-    measured = [f"{part}_{name}" for part in PARTS for name in MEASURED]
-    if not set(measured) <= set(found.columns):
-        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in measured)
-    ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
-    return [(record, found.filter(key=record["key"]).drop_nulls(measured)) for record in ordered]
 
 
 def _sheet(record: Mapping[str, Any], course: pl.DataFrame) -> Sheet:

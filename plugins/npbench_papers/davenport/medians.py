@@ -14,7 +14,7 @@ from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench.report.stats.inference import median_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
-from npbench_papers.records import Printed, difference, timing_notes, values
+from npbench_papers.records import Printed, beside, timing_notes, values
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
 SIGNIFICANCE = 0.05
@@ -26,17 +26,17 @@ def table(
     *,
     baselines: Sequence[str],
     others: Sequence[str],
-    ratios: Sequence[tuple[str, str]] = (),
-    line: Mapping[str, int] | None = None,
-    test_part: Mapping[str, Mapping[str, str]] | None = None,
+    ratios: Sequence[tuple[str, str]],
+    line: Mapping[str, int],
+    test_part: Mapping[str, Mapping[str, str]],
 ) -> list[Sheet]:
     """Return rates and median scores for each data set, then speed-ups, then whether ``others`` are ahead.
 
     Parameters
     ----------
-    records : DataFrame
+    records
         Records of the problem np, with the metric ``np_score``.
-    printed : sequence of mapping
+    printed
         By ``dataset`` and ``strategy``: any of ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and
         ``n_candidates``.
     baselines, others : sequence of str
@@ -50,8 +50,8 @@ def table(
         Notes on the data by data set, for each value of the records' column ``test_part`` (drawn, fixed, published).
     """
     found = list(settings(records, printed))
-    sheets = [_scores(setting, [*baselines, *others], test_part or {}) for setting in found]
-    return [*sheets, _speed(found, ratios, line or {}), _order(found, baselines, others)]
+    sheets = [_scores(setting, [*baselines, *others], test_part) for setting in found]
+    return [*sheets, _speed(found, ratios, line), _order(found, baselines, others)]
 
 
 def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str, Mapping[str, str]]) -> Sheet:
@@ -85,9 +85,8 @@ def _compared_rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) 
     words = ("better than the paper", NO_DIFFERENCE, "worse than the paper")
     ok = count(len(good), len(same))
     yield [strategy, "here", *here, ok, _compared(scores, paper.get("np_score"), words)]
-    theirs = [number(paper.get(name), form) for name, form in FORMS.items()]
+    theirs, apart = beside(here, paper, FORMS)
     yield ["", "paper", *theirs, "", ""]
-    apart = [difference(one, other, form) for one, other, form in zip(here, theirs, FORMS.values(), strict=True)]
     if set(apart) != {MISSING}:
         yield ["", "here - paper", *apart, "", ""]
 

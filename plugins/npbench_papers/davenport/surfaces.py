@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Surface
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import file_name, paged
 from npbench.report.select.labels import labels
 from npbench.report.select.traces import traces
+from npbench_papers.axes import drawn
 from npbench_papers.davenport.strategies import with_strategy
 from npbench_papers.records import Printed
 
@@ -36,20 +35,11 @@ EXPLANATION = (
 
 
 def surfaces(records: pl.DataFrame) -> pl.DataFrame:
-    """Return every point that searches visited, with the rates estimated there.
+    """Return every point that searches visited, in order, with the rates estimated there.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records, or some of them, of :meth:`npbench.records.store.RecordStore.frame`, for the problem np.
-
-    Returns
-    -------
-    DataFrame
-        A row for each point in the order visited: ``key`` of the record, ``dataset``, ``solver``, ``strategy``,
-        ``rho``, ``seed``, ``repeat``, ``step`` from 0, ``gamma``, ``nu_pos``, ``nu_neg``, the counted rates ``p_fa``
-        and ``p_nd``, ``seconds``, and the selected ``chosen_gamma``, ``chosen_nu_pos``, ``chosen_nu_neg``. Records
-        without such a trace have no rows.
+    The columns are the ``key`` of the record, ``ABOUT``, the ``step`` from 0, the point ``gamma``, ``nu_pos``,
+    ``nu_neg``, the counted rates ``p_fa`` and ``p_nd``, the ``seconds``, and the selected point with the prefix
+    ``chosen_``. Records of the problem np without such a trace have no rows.
     """
     points = traces(records)
     absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATES, "seconds") if name not in points]
@@ -63,11 +53,7 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
 def charts(records: pl.DataFrame) -> list[Chart]:
     """Return maps of P_fa and P_nd over (nu_pos, nu_neg) at the selected gamma, for each data set and problem.
 
-    Parameters
-    ----------
-    records : DataFrame
-        As for :func:`surfaces`, with ``label``. The first of several repeats is shown; records without a trace are
-        left out.
+    Records have a ``label``. The first of several repeats is shown.
     """
     made = []
     for (dataset, rho), group in _searches(records).group_by("dataset", "rho", maintain_order=True):
@@ -84,19 +70,10 @@ def charts(records: pl.DataFrame) -> list[Chart]:
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the first page of the maps of :func:`charts`.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one data set and rho, as for :func:`surfaces`; those without a trace are left out.
-    printed : sequence of mapping
-        Unused.
-    """
+    """Draw the first page of the maps of :func:`charts`, of records of one data set and rho."""
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
-    for chart in charts(named):
-        return print_figures.draw(chart, Palette(named["label"]))
-    return print_figures.notice("No record has a trace: run with execution.trace=true")
+    first = next(iter(charts(named)), Chart("surfaces", "", []))
+    return drawn(first, "No record has a trace: run with execution.trace=true")
 
 
 def _searches(records: pl.DataFrame) -> pl.DataFrame:

@@ -12,17 +12,11 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, sprea
 from npbench_papers.records import Printed, difference, mean_of, printed_for
 
 
-def table(records: pl.DataFrame, printed: Printed, *, base: str | None = None) -> list[Sheet]:
-    """Return for each data set the test positives accepted at a q-value of at most q.
+def table(records: pl.DataFrame, printed: Printed, *, base: str) -> list[Sheet]:
+    """Return for each data set the test positives accepted at a q-value of at most q, also relative to ``base``.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem qvalue, with the metric ``accepted``.
-    printed : sequence of mapping
-        By ``q``, ``solver`` and any of its fixed parameters: ``accepted``, a number of positives.
-    base : str, optional
-        Solver to compare the others with.
+    Records are of the problem qvalue, with the metric ``accepted``. Printed, by ``q``, ``solver`` and any of its fixed
+    parameters: ``accepted``, a number of positives.
     """
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     if "accepted" not in named.columns:
@@ -35,11 +29,11 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str | None = None) -
     ]
 
 
-def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Printed) -> Sheet:
+def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sheet:
     rows: list[Row] = []
     for (q,), same in group.group_by("q", maintain_order=True):
         shares = _means(same, "label")
-        base_share = _means(same, "solver").get(base or "")
+        base_share = _means(same, "solver").get(base)
         best = max(shares.values(), default=None)
         base_printed = printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")
         for (label,), one in same.group_by("label", maintain_order=True):
@@ -62,10 +56,9 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str | None, printed: Printed
                     _verdict(shares.get(str(label)), best),
                 ]
             )
-    over = f"over {base}" if base else "over base"
     return Sheet(
         f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
-        ["q", "solver", "share", "number", "paper", over, "in the paper", "difference", "ok", "verdict"],
+        ["q", "solver", "share", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
         rows,
     )
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.report.chart import Chart
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
+from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, difference, labelled, printed_for, values
 
 if TYPE_CHECKING:
@@ -25,12 +24,8 @@ FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np.
-    printed : sequence of mapping
-        By ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``.
+    Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
+    ``np_score`` and ``seconds``.
     """
     ordered = labelled(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
@@ -41,13 +36,11 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho.
 
     Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
-    Parameters are those of :func:`table`.
     """
     good = labelled(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
-    if good.is_empty():
-        return print_figures.notice("No record is ok")
-    chart = Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good))
-    return print_figures.draw(chart, Palette(good["label"]))
+    return drawn(
+        Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good)), "No record is ok"
+    )
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:

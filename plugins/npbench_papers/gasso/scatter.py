@@ -20,10 +20,8 @@ def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, value
 
     Parameters
     ----------
-    records : DataFrame
-        Records of one solver.
-    printed : sequence of mapping
-        Unused.
+    records, printed
+        Records of one solver; nothing printed.
     start : str
         Parameter that seeds the start; null for the usual one.
     by : str

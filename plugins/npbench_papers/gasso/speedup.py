@@ -33,16 +33,9 @@ SITUATION = [
 
 
 def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
-    """Return the speed-ups and the differences in the rates, next to the paper's.
+    """Return the speed-ups of ``other`` over ``base`` and the differences in their rates, next to the paper's.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of both solvers.
-    printed : sequence of mapping
-        ``speedup``, and the differences ``p_fa`` and ``p_nd``, other minus base.
-    base, other : str
-        Names of the solvers.
+    Printed, by ``dataset`` and ``rho``: ``speedup``, and the differences ``p_fa`` and ``p_nd``, other minus base.
     """
     sheets = []
     for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
@@ -69,14 +62,8 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """Return the fits of ``other`` joined with those of ``base`` in the same situation.
 
-    Two fits match if they agree in data content, problem, protocol, preprocessing, grids, seed, repeat, and every fixed
-    parameter with several values for either solver.
-
-    Returns
-    -------
-    DataFrame
-        A row for each pair of successful fits: the columns of ``other``'s record, those of ``base``'s with the suffix
-        ``_base``, and ``speedup``, the ratio of the times to fit.
+    Two successful fits match if they agree in all of ``SITUATION``, the repeat, and every fixed parameter with several
+    values for either solver. Columns of ``base`` have the suffix ``_base``; ``speedup`` is the ratio of their times.
     """
     varied = varying(records).select(pl.all().name.prefix("params."))
     good = pl.concat([records, varied], how="horizontal").filter(status="ok")

@@ -16,9 +16,9 @@ import polars as pl
 
 from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.render.palette import Palette
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench.report.stats.intervals import rate_limits
+from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, printed_for
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and bound the share of repeats with P_fa > rho, for each n and threshold rule.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    printed : sequence of mapping
-        By ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
+    Printed, by ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
@@ -54,20 +49,11 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the chart of :func:`chart`."""
-    from npbench.report.render.print_figures import draw
-
-    drawn = chart(records)
-    return draw(drawn, Palette(series.label for row in drawn.rows for panel in row for series in panel.series))
+    return drawn(chart(records), "No record is ok")
 
 
 def chart(records: pl.DataFrame) -> Chart:
-    """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records as described at the top of the module.
-    """
+    """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set."""
     groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
     rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
     return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])

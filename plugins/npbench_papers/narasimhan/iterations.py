@@ -9,23 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.report.render.palette import COLOURS
+from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import fpr_range
 from npbench_papers.records import Printed
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = "os^Dvp"
-TICKS = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
-WIDTH = 3.4  # inches of a panel
+COLUMNS = 2  # panels side by side
 
 Means = Mapping[tuple[float, float], float | None]  # by length of the range, and C or beginning
 
@@ -33,28 +30,16 @@ Means = Mapping[tuple[float, float], float | None]  # by length of the range, an
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and method the mean iterations by length of the range and by C, then by its beginning.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records; those without a fixed parameter ``C`` are left out.
-    printed : sequence of mapping
-        Unused: the paper draws its curves.
+    Records without a fixed parameter ``C`` are left out.
     """
     return [_sheet(group, line) for group, line in _groups(records)]
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
-    groups = _groups(records)
-    n_columns = max(min(len(groups), 2), 1)
-    n_rows = max(-(-len(groups) // n_columns), 1)
-    drawing, rows = panels(n_rows, n_columns, (WIDTH * n_columns, 0.85 * WIDTH * n_rows))
-    every = [axes for row in rows for axes in row]
-    for axes, (group, line) in zip(every, groups, strict=False):
-        _curves(axes, group, line)
-    for axes in every[len(groups) :]:
-        axes.set_visible(False)
-    return drawing
+    panels = [_panel(group, line) for group, line in _groups(records)]
+    rows = [panels[start : start + COLUMNS] for start in range(0, len(panels), COLUMNS)]
+    return drawn(Chart("iterations", "Iterations of cutting planes", rows), "No record fixes C")
 
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
@@ -122,25 +107,12 @@ def _ratio(means: Means, above: tuple[float, float], below: tuple[float, float])
     return top / bottom if top and bottom else None
 
 
-def _curves(axes: Axes, group: pl.DataFrame, line: str) -> None:
-    for place, (one,) in enumerate(group.select(line).unique().sort(line).rows()):
-        points = group.filter(pl.col(line) == one, status="ok").group_by("length").agg(pl.col("n_iter").mean())
-        points = points.sort("length")
-        look: dict[str, Any] = {
-            "color": COLOURS[place % len(COLOURS)],
-            "marker": MARKERS[place % len(MARKERS)],
-            "markersize": 4,
-        }
-        axes.plot(points["length"], points["n_iter"], label=f"{'C' if line == 'C' else 'a'} = {one:g}", **look)
-    tidy(axes)
-    axes.set_title(_title(group, line).replace(": mean iterations, ", "\n"), size=SMALL)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.minorticks_off()
-    lengths = group["length"].unique().sort().to_list()
-    axes.set_xticks(lengths, [f"{length:g}" for length in lengths])
-    low, high = axes.get_ylim()
-    axes.set_yticks(*[[tick for tick in TICKS if low <= tick <= high]] * 2)
-    axes.set_xlabel("length of the range", size=SMALL)
-    axes.set_ylabel("iterations", size=SMALL)
-    axes.legend(fontsize=SMALL - 1, frameon=False)
+def _panel(group: pl.DataFrame, line: str) -> Panel:
+    name = "C" if line == "C" else "a"
+    means = group.filter(status="ok").group_by(line, "length").agg(pl.col("n_iter").mean()).sort(line, "length")
+    series = [
+        Series(f"{name}={one:g}", points["length"].to_list(), points["n_iter"].to_list())
+        for (one,), points in means.group_by(line, maintain_order=True)
+    ]
+    title = _title(group, line).replace(": mean iterations", "")
+    return Panel(title, "length of the range", "iterations", series, x_log=True, y_log=True)

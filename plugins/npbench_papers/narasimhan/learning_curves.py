@@ -9,71 +9,40 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.report.render.palette import Palette
+from npbench.report.chart import Chart, Panel
+from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import ranged
 from npbench_papers.records import Printed, values
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of the other over the base
 WHOLE = 2 / 3  # of the data: the training part of the paper
-MARKERS = "os^Dvp*X"
-WIDTH = 3.4  # inches of a panel
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each data set and range the partial AUC of every method at every share of the training samples.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem pauc, under protocol cv.
-    printed : sequence of mapping
-        Unused: the paper draws its curves.
-    """
+    """Return for each data set and range the partial AUC of every method at every share of the training samples."""
     return [_sheet(group) for group in _groups(records)]
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the curves of :func:`table`, a panel for each data set and range; bars are one standard deviation."""
-    groups = _groups(records)
-    palette = Palette(records["solver"])
-    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
-    for axes, group in zip(row, groups, strict=False):
-        _curves(axes, group, palette)
-    row[0].set_ylabel("pauc", size=SMALL)
-    # A panel may lack some of the solvers.
-    known = {label: handle for axes in row for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    drawing.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, fontsize=SMALL)
-    return drawing
+    panels = [_panel(group) for group in _groups(records.filter(status="ok"))]
+    return drawn(Chart("learning_curves", "Learning curves", [panels]), "No record is ok")
 
 
-def _curves(axes: Axes, group: pl.DataFrame, palette: Palette) -> None:
-    for (solver,), same in group.filter(status="ok").sort("solver").group_by("solver", maintain_order=True):
-        points = same.group_by("share").agg(pl.col("pauc").mean(), spread=pl.col("pauc").std().fill_null(0.0))
-        points = points.sort("share")
-        look: dict[str, Any] = {
-            "color": palette.colour(str(solver)),
-            "marker": MARKERS[palette.marker(str(solver)) % len(MARKERS)],
-        }
-        axes.errorbar(
-            100 * points["share"], points["pauc"], points["spread"], label=solver, markersize=4, capsize=2, **look
-        )
-    tidy(axes)
-    axes.set_title(f"{group['dataset'][0]} {group['fpr_range'][0]}", size=SMALL + 1)
-    axes.set_xscale("log")
-    per_cent = (100 * group["share"].unique().sort()).to_list()
-    axes.set_xticks(per_cent, [f"{share:.0f}" for share in per_cent], fontsize=SMALL)
-    axes.minorticks_off()
-    axes.set_xlabel("per cent of the training part", size=SMALL)
+def _panel(group: pl.DataFrame) -> Panel:
+    points = group.with_columns(label="solver", per_cent=100 * pl.col("share"))
+    title = f"{group['dataset'][0]} {group['fpr_range'][0]}"
+    curves = rate_charts.series(points, "pauc", "per_cent")
+    return Panel(title, "per cent of the training part", "pauc", curves, x_log=True)
 
 
 def shares(records: pl.DataFrame) -> list[float]:

@@ -26,22 +26,10 @@ WIDTH, LINE = 3.4, 0.3  # inches of a panel, and of a method in it
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
 
-def table(
-    records: pl.DataFrame,
-    printed: Printed,
-    *,
-    metric: str = "pauc",
-) -> list[Sheet]:
-    """Return for each data set the metric of every method next to the paper's, then who is ahead of ``BASE``.
+def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> list[Sheet]:
+    """Return for each data set a metric of every method next to the paper's, then who is ahead of ``BASE``.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem pauc.
-    printed : sequence of mapping
-        By ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric.
-    metric : str
-        Column to compare; larger is better.
+    Larger is better. Printed, by ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric.
     """
     named = ranged(records)
     sheets = [
@@ -52,14 +40,8 @@ def table(
     return [*sheets, ahead] if ahead.rows else sheets
 
 
-def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc", **_: Any) -> Figure:
-    """Draw the metric on each data set, a panel each: a dot and one standard deviation for every method.
-
-    Parameters
-    ----------
-    records, printed, metric
-        As for :func:`table`; the paper's values are hollow diamonds.
-    """
+def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> Figure:
+    """Draw the metric on each data set, a panel each: a dot and one standard deviation, a diamond for the paper's."""
     from matplotlib.lines import Line2D
 
     named = ranged(records).filter(status="ok")

@@ -28,15 +28,7 @@ SHORTEST_BAR = 1e-3  # seconds: skipping the selection takes microseconds
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each data set and range the seconds of every method, and of fits as multiples of those of ``BASE``.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem pauc.
-    printed : sequence of mapping
-        Unused: the paper draws its bars.
-    """
+    """Return for each data set and range the seconds of every method, and of fits as multiples of those of ``BASE``."""
     return [_sheet(group) for group in _groups(records)]
 
 

@@ -18,8 +18,9 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 import npbench_datasets
-from npbench import load_dataset
+from npbench import load_dataset, registry
 from npbench.config import search_path as configs
+from npbench.config.search_folders import config_dir
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench.signature import signature
@@ -60,7 +61,7 @@ def test_descriptions_are_complete(name):
     for field in ("title", "positive", "source", "licence", "citation"):
         assert getattr(dataset, field), f"{name} says nothing of its {field}"
     assert ("STAND-IN" in dataset.title) == (name in STAND_INS)
-    for file in (*dataset.files, *(dataset.original.files if dataset.original else ())):
+    for file in dataset.all_files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert re.fullmatch(r"\w+/[\w.-]+", file.path)
         assert file.url.startswith("https://")
@@ -82,7 +83,7 @@ def test_benign_is_positive():
 @functools.cache
 def composed(*overrides):
     configs.register()
-    with initialize_config_dir(str(configs.config_dir()), version_base="1.3"):
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
         return OmegaConf.to_container(compose("config", list(overrides)))
 
 
@@ -203,13 +204,11 @@ def test_rcv1_if_scikit_learn_has_it():
     assert (data.n_features, data.n_positive, data.n_negative) == TABLE_I["rcv1"]
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", [*DATASETS, "file", "openml"])
 def test_configurations_name_all_parameters(name):
-    parameters = composed(f"dataset={name}")["dataset"]
-    assert parameters["name"] == name
-    assert {k: v for k, v in parameters.items() if k != "name"} == signature(
-        DATASETS[name].load, len(DATASETS[name].files)
-    ).defaults
+    dataset = registry.installed().dataset(name)
+    expected = {"name": name, **signature(dataset.load, len(dataset.files)).defaults}
+    assert composed(f"dataset={name}")["dataset"] == expected
 
 
 PROTOCOLS = {

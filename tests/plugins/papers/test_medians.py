@@ -18,7 +18,7 @@ from npbench_papers.davenport import medians
 from npbench_papers.davenport.strategies import settings, with_strategy
 from sample_records import cells, frame
 
-OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]]}
+OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]], "line": {}, "test_part": {}}
 SEARCH = {"gamma": [0.5, 1], "nu_pos": [0.25, 0.5, 0.75, 1], "nu_neg": [0.25, 0.5, 0.75, 1]}
 
 

