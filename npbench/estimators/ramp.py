@@ -9,8 +9,8 @@ import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics import losses
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
-from npbench.numerics.losses import ramp
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -118,7 +118,7 @@ class RampClassifier(KernelClassifier):
         self._violation = best.violation
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        loss, positive = ramp(signs * scores, self.eta), signs > 0
+        loss, positive = losses.ramp(signs * scores, self.eta), signs > 0
         p_nd, p_fa = float(loss[positive].mean()), float(loss[~positive].mean())
         objective = 0.5 * self._squared_norm(scores) + self.C * int(positive.sum()) * p_nd
         return {"surrogate_rates_": (p_nd, p_fa), "objective_": objective}
