@@ -93,6 +93,10 @@ class KernelClassifier(BinaryClassifier):
                 scores[start : start + rows] += values @ self.dual_coef_[0]
         return scores
 
+    def _squared_norm(self, scores: np.ndarray) -> float:
+        """Return ``||f - b||^2`` from the scores of the training sample, for multipliers that sum to 0."""
+        return float(self.dual_coef_[0] @ scores[self.support_])
+
     def _gram(self, X: Any) -> Gram:
         """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
 

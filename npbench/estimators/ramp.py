@@ -9,6 +9,7 @@ import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics import losses
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.centring import offsets
 from npbench.numerics.ramp_svm import RampSVM
@@ -118,6 +119,12 @@ class RampClassifier(KernelClassifier):
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss, positive = losses.ramp(signs * scores, self.eta), signs > 0
+        p_nd, p_fa = float(loss[positive].mean()), float(loss[~positive].mean())
+        objective = 0.5 * self._squared_norm(scores) + self.C * int(positive.sum()) * p_nd
+        return {"surrogate_rates_": (p_nd, p_fa), "objective_": objective}
 
     def _explanation(self) -> str:
         p_nd, p_fa = self.surrogate_rates_

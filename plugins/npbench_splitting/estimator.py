@@ -348,6 +348,11 @@ class SplittingNP(LinearClassifier):
         self.norm_multiplier_ = next(multipliers, 0.0)
         self.trace_ = gaps(result) if self.keep == "projections" else result.history
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss = self._loss.value(signs * scores)
+        phi_pos, phi_neg = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
+        return {"objective_": phi_pos, "surrogate_rates_": (phi_pos, phi_neg)}
+
     def _split(self, w: np.ndarray) -> tuple[np.ndarray, float]:
         return (w[:-1], float(w[-1] - w[:-1] @ self._offsets)) if self.fit_intercept else (w, 0.0)
 

@@ -335,6 +335,11 @@ class SVMPath(KernelClassifier):
         self.converged_ = bool(gaps[worst] <= MAX_GAP * objectives[worst])
         self.status_ = "converged" if self.converged_ else "imprecise"
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        hinge = np.maximum(0.0, 1.0 - signs * (scores - self.shift_))
+        costs = np.where(signs > 0, self.C_pos_, self.C_neg_)
+        return {"objective_": 0.5 * self._squared_norm(scores) + float(costs @ hinge)}
+
 
 def _spread(costs: np.ndarray) -> np.ndarray:
     """Return some rows at equal distances, with the first and the last."""

@@ -278,6 +278,9 @@ class TwoNuSVM(KernelClassifier):
         self.status_ = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
         self.converged_ = self.status_ == "converged"
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        return {"objective_": 0.5 * self._squared_norm(scores)}
+
     def _require_gram(self, X: Any) -> None:
         if self.kernel == "precomputed":
             self._require_square(X)

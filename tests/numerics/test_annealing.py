@@ -116,6 +116,7 @@ def test_search_meets_the_constraint_or_reports_why_not_on_many_problems(request
     check_status(request)
 
 
+@pytest.mark.any_processor
 @given(requests())
 @settings(max_examples=100, deadline=None)
 def test_kept_iterate_matches_its_recomputed_rates(request):

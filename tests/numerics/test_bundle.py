@@ -144,6 +144,7 @@ def test_larger_absolute_tolerance_applies():
     assert len(loose.trace) < len(tight.trace)
 
 
+@pytest.mark.any_processor
 def test_planes_are_valid_for_every_cost():
     X, y = SAMPLES["tall"]
     path, warm, cold = None, 0, 0
@@ -228,6 +229,7 @@ def simplex_maximum(H, p, c):
     return problem.value
 
 
+@pytest.mark.any_processor
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**6),

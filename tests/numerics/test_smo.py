@@ -176,6 +176,7 @@ def test_gap_is_primal_minus_dual(name, qp_maximum):
     assert gap <= 1e-8 * np.sum(upper - lower)
 
 
+@pytest.mark.any_processor
 @pytest.mark.parametrize("name", CASES)
 def test_any_start_gives_the_same_optimum(name):
     K, p, lower, upper = CASES[name]

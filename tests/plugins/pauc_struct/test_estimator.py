@@ -137,6 +137,7 @@ def test_collapse_warns_and_ranks_as_well_as_for_the_full_auc(C):
     np.testing.assert_allclose(np.linalg.norm(model.coef_), np.linalg.norm(AUCSVM(C=C).fit(Z, y).coef_))
 
 
+@pytest.mark.any_processor
 def test_collapse_returns_the_best_ranking_for_any_start():
     span, ranks = (0.02, 0.05), (12, 30)
     gains = []

@@ -17,6 +17,7 @@ def sample(n=600, share_false=0.5, shift=3.0, seed=0):
     return rng.normal(size=(n, 2)) + shift * true[:, None] / np.sqrt(2), y
 
 
+@pytest.mark.any_processor
 @pytest.mark.parametrize("q", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_the_constraint_on_the_ratio_of_the_rates_is_met(q, kernel):

@@ -91,6 +91,7 @@ def assert_feasible(u, y, caps):
     assert u[y < 0].sum() == pytest.approx(1, abs=1e-13)
 
 
+@pytest.mark.any_processor
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
 def test_optimum_matches_a_conic_solver(problem, caps):
