@@ -78,6 +78,7 @@ def test_warns_if_nothing_can_be_accepted():
     assert model.status_ in ("flat", "jump")
 
 
+@pytest.mark.any_processor
 @pytest.mark.parametrize("C", [0.1, 1.0])
 def test_status_does_not_depend_on_rounding(C):
     """Flat samples that follow each step cycle here: the order of the rows decided where a search ended."""
