@@ -174,6 +174,17 @@ def test_a_download_is_kept_byte_for_byte(folders, server, served):
     assert downloads(folders) == ["toy.data"]
 
 
+@pytest.mark.parametrize(("cache_mode", "readers"), [(0o755, 0), (0o770, 0o040), (0o1777, 0o044)])
+def test_those_who_may_write_to_the_cache_may_read_downloads(folders, server, served, cache_mode, readers):
+    (folders / "cache").chmod(cache_mode)
+    before = os.umask(0o077)
+    try:
+        path = sources.locate(served)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600 | readers
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
 def test_a_packed_file_stays_packed(server, served, encoding):
     packed = gzip.compress(CONTENT)
