@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import socket
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -67,6 +68,17 @@ def cache_folder() -> Path:
 
     override = os.environ.get("NPBENCH_CACHE")
     return Path(override).expanduser() if override else platformdirs.user_cache_path("npbench", appauthor=False)
+
+
+@contextlib.contextmanager
+def answering_in_time() -> Iterator[None]:
+    """Give up a silent server, also inside libraries that set no time limit."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
 
 
 def make_folder(folder: Path) -> Path:
