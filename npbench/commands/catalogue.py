@@ -62,7 +62,7 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
     n_here = len(found) - found.count(None)
     if wrong:
         return WRONG, "; ".join(wrong)
-    if not n_here and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
+    if n_here < len(found) and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
         return HERE, "from its mirror"
     if 0 < n_here < len(found):
         return PARTLY, f"{n_here} of {len(found)} files"
