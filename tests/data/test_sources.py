@@ -245,7 +245,7 @@ def test_temporary_faults_are_retried(folders, server, served, monkeypatch, answ
 
 
 def test_a_server_that_drips_is_given_up(folders, server, served, monkeypatch):
-    monkeypatch.setattr(sources, "TIMEOUT", 0.2)
+    monkeypatch.setattr(sources, "TIMEOUT", 1.0)
     monkeypatch.setattr(sources, "MIN_RATE", 10 * len(CONTENT))
     drops = (time.sleep(0.05) or b"1" for _ in range(100))
     server.answers = [(200, drops, {"Content-Length": str(len(CONTENT))})]
