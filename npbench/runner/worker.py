@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +17,8 @@ from npbench.evaluation import measure
 from npbench.evaluation.job import Job
 from npbench.runner.memory import Allowance, PeakMemory
 from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
+from npbench.runner.processes import THREAD_VARIABLES
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 MAX_DATA_HELD = 4  # data sets that a worker keeps open
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
 MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
@@ -77,32 +75,6 @@ def _how_it_died(code: int) -> str:
     }
     hint = hints.get(name, "")
     return f"the worker process was killed by {name} during the job{hint}"
-
-
-def start_context() -> Any:
-    """Return how workers start: forked from a clean server that has imported the heavy modules.
-
-    Forking the command itself would copy the locks of its threads, and fresh interpreters take a second each.
-    """
-    context = multiprocessing.get_context("forkserver")
-    # Not Numba: it reads its number of threads once, at import, after the worker has set it.
-    context.set_forkserver_preload(["npbench.runner.worker"])
-    return context
-
-
-@contextlib.contextmanager
-def single_threaded() -> Iterator[None]:
-    """Let processes started inside the block load BLAS and OpenMP without threads, which do not survive a fork."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def pin_threads(n_threads: int) -> None:
