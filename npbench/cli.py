@@ -89,6 +89,8 @@ def leave(step: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            refuse(f"{error.strerror}: {error.filename}. Use a shorter name.")
         if error.errno not in DISK_FULL:
             raise
         refuse(f"Disk full: {error}. Free some space and rerun; existing records are kept.")

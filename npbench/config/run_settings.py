@@ -111,13 +111,12 @@ def _folder_faults(results: Any) -> Iterable[str]:
         yield f"results is {results!r}: expected a folder, as in results=results."
         return
     path = Path(results).absolute()
-    try:
-        existing = next(folder for folder in (path, *path.parents) if folder.exists())
-        if not existing.is_dir():
-            yield f"results={results} is not a folder: {existing} is a file. Name another folder."
-            return
-        # Writing is the only reliable test: some file systems refuse it whatever the permissions.
+    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not existing.is_dir():
+        yield f"results={results} is not a folder: {existing} is a file. Name another folder."
+        return
+    try:  # writing is the only reliable test: some file systems refuse it whatever the permissions
         with TemporaryDirectory(prefix=".npbench-", dir=existing):
             pass
     except OSError as error:
-        yield f"results={results} cannot be written ({error.strerror or error}): name another folder."
+        yield f"results={results} cannot be written ({error.strerror or error}): name another folder than {existing}."

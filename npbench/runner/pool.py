@@ -249,8 +249,10 @@ class _Worker:
                     return message
                 self.ready, self.deadline = True, time.monotonic() + self._time_limit
             died = self._process.exit_code() is not None
-        except (EOFError, OSError, pickle.UnpicklingError):  # it died, maybe while sending
+        except (EOFError, OSError):  # it died, maybe while sending
             died = True
+        except pickle.UnpicklingError:  # the solver wrote to the channel: the process is killed next
+            return Died(-signal.SIGKILL)
         if died:
             code = self._process.exit_code(SECONDS_TO_CLOSE)  # the channel may close just before the process ends
             return Died(-signal.SIGKILL if code is None else code)  # still alive: it is killed next
