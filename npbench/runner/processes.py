@@ -316,7 +316,9 @@ def _children() -> Iterator[int]:
 
 
 def has_children() -> bool:
-    """Return whether this process has child processes, on Linux those of children that have ended too."""
+    """Return whether this process has child processes, running or adopted from others that ended, on Linux."""
+    if sys.platform != "linux":
+        return False
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -88,8 +88,7 @@ def test_a_late_death_is_not_charged_to_the_next_job(data, tmp_path):
 
 
 def test_temporary_files_may_be_removed_while_jobs_run(data, tmp_path, monkeypatch):
-    folder = tmp_path / ("t" * 110)  # longer than the path of a socket may be
-    folder.mkdir()
+    folder = temporary_folder(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     planned = jobs(data, {"act": "remove", "folder": str(folder)}, {"act": "print and die"}, {})
     counts, records = run(planned, data, tmp_path / "records", n_jobs=1)
@@ -248,12 +247,17 @@ def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Po
             """
         )
     )
-    temporary = folder / "temporary"
-    temporary.mkdir(exist_ok=True)
-    environment = {**os.environ, "TMPDIR": str(temporary)}
+    environment = {**os.environ, "TMPDIR": str(temporary_folder(folder))}
     return subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
+
+
+def temporary_folder(folder: Path) -> Path:
+    """Return a folder in another whose path is longer than that of a socket may be."""
+    path = folder / ("t" * 110)
+    path.mkdir(exist_ok=True)
+    return path
 
 
 def after_the_first_record(parent: subprocess.Popen) -> int:
@@ -291,7 +295,7 @@ def test_a_stopped_run_leaves_no_process_and_resumes(tmp_path, how):
     if how == signal.SIGINT:
         assert errors.rstrip().endswith("KeyboardInterrupt")
     assert all(ended(pid) for pid in pids_in(tmp_path))
-    assert not list((tmp_path / "temporary").iterdir())
+    assert not list(temporary_folder(tmp_path).iterdir())
     stored = len(RecordStore(tmp_path / "records").done())
     assert 1 <= stored < 8
 
