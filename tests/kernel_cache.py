@@ -9,9 +9,11 @@ from pathlib import Path
 
 import platformdirs
 
+from npbench.records.provenance import source_sha256
+
 
 def kernel_cache() -> Path:
-    """Return a Numba cache folder named by a hash of the sources of all numerics and plugins, wherever they lie.
+    """Return a Numba cache folder named by a hash of all numerics and plugins, without comments and docstrings.
 
     Numba stamps a cached kernel with the source of its own module only: after a change in another module that the
     kernel calls, it would go on running the old code.
@@ -23,5 +25,5 @@ def kernel_cache() -> Path:
         for folder in (found and found.submodule_search_locations) or ():
             sources = Path(folder, "numerics") if name == "npbench" else Path(folder)
             for source in sorted(sources.rglob("*.py")):
-                digest.update(f"{name}/{source.relative_to(folder)}".encode() + b"\0" + source.read_bytes() + b"\0")
+                digest.update(f"{name}/{source.relative_to(folder)}\0{source_sha256(source)}\n".encode())
     return platformdirs.user_cache_path("npbench-tests", appauthor=False) / "numba" / digest.hexdigest()[:16]

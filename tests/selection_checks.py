@@ -1,11 +1,9 @@
-"""A sample, its folds and checks for selections that share kernels among candidates."""
+"""A sample and its folds for selections that share kernels among candidates."""
 
 import numpy as np
 
 from npbench.data import BinaryData
-from npbench.estimators import kernel_sample
 from npbench.evaluation.protocols import CrossValidation, Holdout
-from npbench.numerics.gram import Kernel
 from npbench.problem import NeymanPearson
 
 PROBLEM = NeymanPearson(rho=0.1)
@@ -31,30 +29,3 @@ def forbid_fallback(monkeypatch, selection):
         raise AssertionError("fell back")
 
     monkeypatch.setattr(selection, "grid_search", refuse)
-
-
-def assert_unused_rows_are_ignored(select, make, search):
-    used = np.unique(np.concatenate([part for fold in CV for part in fold]))
-    spoilt, y = np.full_like(X, np.nan), np.zeros_like(Y)
-    spoilt[used], y[used] = X[used], Y[used]
-    assert select(make, spoilt, y, CV, PROBLEM, search) == select(make, X, Y, CV, PROBLEM, search)
-
-
-def assert_kernels_are_computed_once(select, make, search, monkeypatch):
-    """Distances once for all of the 120 rows in use, exponentials once for each gamma."""
-    products, exponentials = [], []
-    distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
-
-    def counted_distances(*given):
-        products.append(len(given[0]))
-        return distances(*given)
-
-    def counted_exponential(kernel, *given):
-        exponentials.append(kernel.gamma)
-        return exponential(kernel, *given)
-
-    monkeypatch.setattr(kernel_sample, "squared_distances", counted_distances)
-    monkeypatch.setattr(Kernel, "of_squared_distances", counted_exponential)
-    select(make, X, Y, CV, PROBLEM, search)
-    assert products == [120]
-    assert sorted(exponentials) == search["gamma"]

@@ -30,7 +30,7 @@ def _descend(Q, p, upper, u, G, steps):
     n = u.shape[0]
     for step in range(steps):
         # select the receiver i: the smallest G of the class with the larger violation
-        i = j = -1
+        i = j = np.int64(-1)  # for the literal -1, Numba would compile ``_transfer`` once more
         worst = 0.0
         for first, end in ((0, p), (p, n)):
             least, most, receiver = INFINITE, -INFINITE, -1
@@ -88,7 +88,7 @@ def _shed(Q, first, end, upper, u, G, i):
 
     # transfer the rest at the least cost
     while u[i] > 0.0:
-        best, receiver = INFINITE, -1
+        best, receiver = INFINITE, np.int64(-1)
         for k in range(first, end):
             room = upper[k] - u[k]
             if k != i and room > 0.0:
@@ -451,6 +451,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         Numbers of refits and of pair steps.
     """
     n = u.shape[1]
+    empty, nobody = np.int64(0), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
     inverse, members, slot = work
     base_inverse, base_members, base_slot = base
     bounds, v, H = np.empty(n), np.empty(n), np.empty(n)
@@ -461,7 +462,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         start(Q, p, upper[c], bounds, u[c], G[c])
         upper[c] = bounds
         slot[:] = -1
-        _, _, _, _, taken, size = settle(Q, p, bounds, u[c], G[c], work, 0, tol, scale, rounds, -1, 0.0)
+        _, _, _, _, taken, size = settle(Q, p, bounds, u[c], G[c], work, empty, tol, scale, rounds, nobody, 0.0)
         steps += taken
         size = _follow(Q, p, bounds, u[c], RIDGE * scale, inverse, members, slot, size)
         base_inverse[:size, :size] = inverse[:size, :size]
@@ -470,7 +471,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         for i in range(first, end):
             # start from its solution, without the weight of i
             bounds[i] = 0.0
-            v[:], H[:], slot[:], size = u[c], G[c], -1, 0
+            v[:], H[:], slot[:], size = u[c], G[c], -1, empty
             if v[i] > 0.0:
                 refits += 1
                 inverse[:base_size, :base_size] = base_inverse[:base_size, :base_size]

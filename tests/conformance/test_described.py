@@ -2,16 +2,12 @@
 
 import dataclasses
 import unittest
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from npbench import registry
 from npbench.contracts import DataFile, Dataset, Metric
-from npbench.testing import check_dataset, check_metric
 
-FAULTY = Path(__file__).parents[1] / "faulty"
 DATA = Dataset(
     name="made_up",
     load="npbench_faulty:blobs",
@@ -32,27 +28,6 @@ METRIC = Metric(
     title="Made up",
     tags=frozenset({"decisions"}),
 )
-
-
-@pytest.fixture
-def checks_of(monkeypatch):
-    """Return a function from a description to its checks by name, as if a plugin provided it."""
-    monkeypatch.syspath_prepend(FAULTY)
-    installed = registry.installed()
-
-    def by_name(described):
-        kind = type(described).__name__.lower()
-        provider = registry.Provider("npbench_made_up", "npbench-made-up", "1.0")
-        found = dataclasses.replace(
-            installed,
-            **{f"{kind}s": {**getattr(installed, f"{kind}s"), described.name: described}},
-            providers={**installed.providers, (kind, described.name): provider},
-        )
-        monkeypatch.setattr(registry, "installed", lambda: found)
-        yielding = {"dataset": check_dataset, "metric": check_metric}[kind]
-        return {check.name: check for check in yielding(described.name)}
-
-    return by_name
 
 
 def data(load="blobs", **changes):

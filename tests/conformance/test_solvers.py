@@ -2,7 +2,6 @@
 
 import dataclasses
 import unittest
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,6 @@ from npbench.contracts import Solver
 from npbench.errors import RequestError
 from npbench.testing import Check, check_solver
 
-FAULTY = Path(__file__).parents[1] / "faulty"
 SOUND = Solver(
     name="made_up",
     estimator="npbench_faulty:Sound",
@@ -20,25 +18,6 @@ SOUND = Solver(
     title="Made up",
     tags=frozenset({"linear", "sparse", "convex"}),
 )
-
-
-@pytest.fixture
-def checks_of(monkeypatch):
-    """Return a function from a description to its checks by name, as if a plugin provided it."""
-    monkeypatch.syspath_prepend(FAULTY)
-    installed = registry.installed()
-
-    def by_name(solver):
-        provider = registry.Provider("npbench_made_up", "npbench-made-up", "1.0")
-        found = dataclasses.replace(
-            installed,
-            solvers={**installed.solvers, solver.name: solver},
-            providers={**installed.providers, ("solver", solver.name): provider},
-        )
-        monkeypatch.setattr(registry, "installed", lambda: found)
-        return {check.name: check for check in check_solver(solver.name)}
-
-    return by_name
 
 
 def faulty(name="Sound", **changes):

@@ -1,6 +1,7 @@
 """The network classifiers: attributes, convergence, and extreme data."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+import class_samples
 import npbench
 from npbench.evaluation.preprocess import fitted
 from npbench.evaluation.protocols import Holdout
@@ -23,13 +25,6 @@ LEVEL = {StochasticNPNetwork: "rho", QValueNetwork: "q"}
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def gaussians(n=4000, share=0.4, d=3, shift=2.0, seed=0):
-    """Return two normal classes, the means ``shift`` apart along (1, ..., 1)."""
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
 def four_clusters(n=4000, seed=0):
     """Return classes that no line separates."""
     rng = np.random.default_rng(seed)
@@ -37,7 +32,8 @@ def four_clusters(n=4000, seed=0):
     return np.column_stack([3 * side, 3 * side * y]) + rng.normal(size=(n, 2)), y
 
 
-X, Y = gaussians()
+gaussians = partial(class_samples.gaussians, shift=2.0)
+X, Y = gaussians(4000)
 
 
 def sigmoid_rates(model, X=X, y=Y):

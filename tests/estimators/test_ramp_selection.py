@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from npbench.estimators import ramp_selection as selection
@@ -18,8 +17,6 @@ from selection_checks import (
     PROBLEM,
     X,
     Y,
-    assert_kernels_are_computed_once,
-    assert_unused_rows_are_ignored,
     forbid_fallback,
 )
 
@@ -41,17 +38,6 @@ def assert_same_choice(one, other):
 
 
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["cv", "holdout"])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_losses_are_those_of_independent_fits(folds, storage):
-    search = {"C": COSTS, "gamma": GAMMAS}
-    one = select(precise, storage(X), Y, folds, PROBLEM, search)
-    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
-    assert_same_choice(one, other)
-    assert len(set(one.losses)) > 4
-
-
-@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     ("fixed", "search"),
     [
@@ -68,23 +54,6 @@ def test_losses_are_those_of_independent_fits(folds, storage):
 def test_other_parameters_are_searched_too(fixed, search):
     make = partial(precise, **fixed)
     assert_same_choice(select(make, X, Y, CV, PROBLEM, search), grid_search(make, X, Y, CV, PROBLEM, search))
-
-
-@pytest.mark.usefixtures("shared")
-def test_the_order_of_the_grid_is_kept():
-    search = {"C": [1.0, 0.01, 100.0, 0.1], "gamma": [1.0, 0.1]}
-    shuffled = select(precise, X, Y, CV, PROBLEM, search)
-    by_gamma_first = select(precise, X, Y, CV, PROBLEM, {"gamma": [0.1, 1.0], "C": sorted(search["C"])})
-    table = dict(zip([(g, C) for g in (0.1, 1.0) for C in sorted(search["C"])], by_gamma_first.losses, strict=True))
-    assert shuffled.losses == [table[g, C] for C in search["C"] for g in search["gamma"]]
-
-
-@pytest.mark.usefixtures("shared")
-def test_threads_change_no_bit():
-    search = {"C": COSTS, "gamma": GAMMAS}
-    make = partial(NPSVM, rho=0.1)
-    one, two = (select(make, X, Y, CV, PROBLEM, search, n_threads=n) for n in (1, 2))
-    assert one == two
 
 
 @pytest.mark.parametrize(
@@ -117,17 +86,6 @@ def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
     assert all(one < other for one, other in pairwise(sizes))
 
 
-def test_precomputed_matrix_is_refused():
-    with pytest.raises(ValueError, match="square Gram matrix"):
-        select(partial(precise, kernel="precomputed"), rbf_kernel(X), Y, CV, PROBLEM, {"C": COSTS})
-
-
 @pytest.fixture
 def shared(monkeypatch):
     forbid_fallback(monkeypatch, selection)
-
-
-@pytest.mark.usefixtures("shared")
-def test_kernels_are_computed_once_from_the_rows_in_use(monkeypatch):
-    assert_unused_rows_are_ignored(select, precise, {"C": COSTS, "gamma": GAMMAS})
-    assert_kernels_are_computed_once(select, precise, {"C": COSTS, "gamma": GAMMAS}, monkeypatch)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -46,3 +49,17 @@ def jobs(
         )
         made.append(jobs_of(request, data)[-1])
     return made
+
+
+def ended(pid: int, within: float = 20.0) -> bool:
+    """Whether a process is gone, or dead and waiting to be reaped, within some seconds."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.05)
+    return False

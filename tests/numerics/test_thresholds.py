@@ -159,8 +159,10 @@ def population(kind, rng, n):
     }[kind]()
 
 
-@pytest.mark.parametrize("n", [59, 200])
-@pytest.mark.parametrize("kind", ["smooth", "rounded", "two values", "one value", "votes"])
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [("smooth", 59), *((kind, 200) for kind in ("smooth", "rounded", "two values", "one value", "votes"))],
+)
 def test_umbrella_violates_rho_with_probability_at_most_delta(kind, n):
     rho = delta = 0.05
     repeats, rng = 1000, np.random.default_rng(n)

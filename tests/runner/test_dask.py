@@ -9,12 +9,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from misbehaving_jobs import gaussians, jobs
+from misbehaving_jobs import ended, gaussians, jobs
 
 from npbench.errors import RequestError
 from npbench.records.store import RecordStore
@@ -65,18 +64,6 @@ def cluster(tmp_path_factory):
             )
             workers.append(stack.enter_context(of_worker)[0])
         yield address, workers
-
-
-def ended(pid, within=20.0):
-    """Whether a process is gone within some seconds."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def run(address, planned, data, folder, on_record=lambda record: None, **limits):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from misbehaving_jobs import gaussians, jobs
+from misbehaving_jobs import ended, gaussians, jobs
 from scipy import sparse
 
 from npbench.contracts import Metric
@@ -124,20 +124,6 @@ def test_output_is_kept_in_the_record_of_its_job(data, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def ended(pid: int, within: float = 20.0) -> bool:
-    """Whether a process is gone, or dead and waiting to be reaped, within some seconds."""
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(data, tmp_path):
     names = ("threads", "sum_of_scores")
     metrics = tuple(Metric(name=n, compute=f"misbehaving_solvers:{n}", direction="none") for n in names)
@@ -225,7 +211,7 @@ def run_in_background(folder: Path, n_jobs: int, act: str = "") -> subprocess.Po
             f"""
             import sys
             sys.path.insert(0, {str(Path(__file__).parents[1] / "misbehaving")!r})
-            from misbehaving_jobs import gaussians, jobs
+            from misbehaving_jobs import ended, gaussians, jobs
             from npbench.records.store import RecordStore
             from npbench.runner import local
             from npbench.runner.context import Limits, RunContext

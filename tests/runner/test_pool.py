@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from misbehaving_jobs import ended
 
 from npbench.runner.pool import Died, Pool, Returned, TimedOut, WorkerFunction
 
@@ -173,18 +174,7 @@ def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
                 pids |= {int(path.name[4:]) for path in Path().glob("pid-*")}
         assert len(pids) >= 2
         for pid in pids:
-            assert eventually_gone(pid)
-
-
-def eventually_gone(pid, within=5.0):
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
+            assert ended(pid)
 
 
 def test_an_interrupt_while_the_first_worker_starts(tmp_path):

@@ -280,7 +280,7 @@ def join(samples, active, log, j, costs):
     active.free[m] = j
     _factor_column(samples, active, m)
     active.x[m] = samples.y[j] * _cost(samples, j, costs) if active.side[j] == LEFT else 0.0
-    _move(samples, active, log, j, FREE)
+    _move(samples, active, log, j, np.int64(FREE))  # the type that _leave passes: compiled once
     active.m[0] = m + 1
 
 
@@ -302,7 +302,7 @@ def _slide(samples, active, log, costs, direction):
     Of the two ends, it takes the one where the x can stay balanced along ``direction``. Returns whether there is one.
     """
     up = active.n_left[0] * direction[0] > active.n_left[1] * direction[1]
-    shortest, first = np.inf, -1
+    shortest, first = np.inf, np.int64(-1)  # for the literal -1, Numba would compile ``join`` once more
     for i in range(len(samples.y)):
         towards = samples.y[i] > 0 if up else samples.y[i] < 0
         way = abs(samples.y[i] * active.scores[i] - samples.margins[i])

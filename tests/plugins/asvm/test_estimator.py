@@ -1,6 +1,5 @@
 """The asymmetric SVM: against the quadratic programme as the paper states it, its invariants."""
 
-import pickle
 import warnings
 
 import cvxpy
@@ -109,9 +108,6 @@ def test_attributes_match_their_definition():
     value, _ = AsymmetricMargin(Y, 0.2, 0.2)(X @ model.coef_[0])
     assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + value, rel=1e-9)
     assert model.n_iter_ == len(model.trace_)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    assert set(model.get_params()) == set(AsymmetricSVM._parameter_constraints)
 
 
 def test_overlapping_classes_are_flat():
@@ -137,27 +133,6 @@ def test_equal_scores_warn():
         model = AsymmetricSVM().fit(np.ones((60, 3)), np.repeat([1, -1], [20, 40]))
     assert (model.status_, model.converged_) == ("constant", False)
     assert model.objective_ < 0
-
-
-@pytest.mark.parametrize(
-    "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
-)
-@pytest.mark.parametrize("weights", [(0.001, 0.001), (0.05, 0.95)])
-def test_extreme_inputs_have_a_certificate(case, weights):
-    Z, y = {
-        "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
-        "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
-        "twenty negatives": sample(220, share=200 / 220),
-        "wide": sample(30, d=400),
-        "duplicates": (np.concatenate([X, X]), np.concatenate([Y, Y])),
-        "two samples": (X[:2] + 1.0, np.array([-1, 1])),
-    }[case]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = AsymmetricSVM(mu=weights[0], tau=weights[1]).fit(Z, y)
-    assert model.converged_ == (not caught)
-    assert np.all(np.isfinite(model.decision_function(Z)))
-    assert model.status_ in {"converged", "flat"}
 
 
 @pytest.mark.parametrize(("mu", "tau"), [(0.6, 0.5), (0.2, 0.81)])

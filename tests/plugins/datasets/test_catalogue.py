@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 import npbench_datasets
-from npbench import load_dataset
+from npbench import load_dataset, registry
 from npbench.config import search_path as configs
 from npbench.config.search_folders import config_dir
 from npbench.data import load, sources
@@ -204,13 +204,11 @@ def test_rcv1_if_scikit_learn_has_it():
     assert (data.n_features, data.n_positive, data.n_negative) == TABLE_I["rcv1"]
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", [*DATASETS, "file", "openml"])
 def test_configurations_name_all_parameters(name):
-    parameters = composed(f"dataset={name}")["dataset"]
-    assert parameters["name"] == name
-    assert {k: v for k, v in parameters.items() if k != "name"} == signature(
-        DATASETS[name].load, len(DATASETS[name].files)
-    ).defaults
+    dataset = registry.installed().dataset(name)
+    expected = {"name": name, **signature(dataset.load, len(dataset.files)).defaults}
+    assert composed(f"dataset={name}")["dataset"] == expected
 
 
 PROTOCOLS = {

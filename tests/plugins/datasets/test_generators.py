@@ -94,7 +94,7 @@ def test_qvalue_positives_are_false_in_the_documented_share():
 
 @pytest.mark.parametrize(("share_false", "separation"), [(0.5, 3.0), (0.8, 3.5), (0.2, 1.5)])
 def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separation):
-    n = 400_000
+    n = 100_000
     data = load_dataset(
         "qvalue_mixture", n_pos=n, n_neg=n, n_features=2, share_false=share_false, separation=separation, seed=3
     )
@@ -109,7 +109,7 @@ def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separat
 @pytest.mark.parametrize("share_false", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("separation", [0.5, 3.0, 12.0])
 def test_the_largest_share_is_the_best_of_all_thresholds(q, share_false, separation):
-    t = np.linspace(-15, 35, 1_000_001)
+    t = np.linspace(-15, 35, 250_001)
     accepted = share_false * norm.sf(t) + (1 - share_false) * norm.sf(t - separation)
     best = np.max(accepted, where=norm.sf(t) <= q * accepted, initial=0.0)
     assert largest_share(q, share_false, separation) == pytest.approx(best, rel=2e-3, abs=1e-12)

@@ -27,12 +27,6 @@ def density(name, label, points):
     return np.mean([multivariate_normal(*component).pdf(points) for component in components(name, label)], axis=0)
 
 
-def moments(parts):
-    """Return the mean and the covariance of a mixture with equal shares."""
-    means, covariances = (np.array(part, dtype=float) for part in zip(*parts, strict=True))
-    return means.mean(axis=0), covariances.mean(axis=0) + np.cov(means.T, bias=True)
-
-
 def drawn(name, n, seed=4):
     data = load_dataset(name, n_pos=n, n_neg=n, seed=seed)
     return data.X[data.y > 0], data.X[data.y < 0]
@@ -45,14 +39,6 @@ def drawn(name, n, seed=4):
 def test_default_sizes(name, n_features, n):
     data = load_dataset(name)
     assert (data.n_features, data.n_positive, data.n_negative) == (n_features, n, n)
-
-
-@pytest.mark.parametrize(("name", "label"), CLASSES)
-def test_moments_are_those_documented(name, label):
-    points = drawn(name, 200_000)[label < 0]
-    mean, covariance = moments(components(name, label))
-    assert np.mean(points, axis=0) == pytest.approx(mean, abs=0.03)
-    assert np.cov(points.T) == pytest.approx(covariance, abs=0.05)
 
 
 @pytest.mark.parametrize(("name", "label"), CLASSES)

@@ -10,16 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.io
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import npbench_files
 from npbench import cli, load_dataset
 from npbench.errors import RequestError
-from npbench.signature import signature
 from npbench_files import formats, opening
 from npbench_files.delimited import INFERENCE_ROWS
 
@@ -467,14 +464,6 @@ def test_without_the_arff_parser_of_scikit_learn(monkeypatch):
 def test_matlab_files_of_version_7_3_are_refused():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
     assert "version 7.3: save it again with save(..., '-v7')" in refused("t.mat", header, label="y")
-
-
-@pytest.mark.parametrize("dataset", npbench_files.npbench_datasets(), ids=lambda dataset: dataset.name)
-def test_the_configuration_names_every_setting(dataset):
-    (package,) = npbench_files.npbench_config_packages()
-    folder = Path(npbench_files.__file__).parent / package.removeprefix("npbench_files.") / "dataset"
-    node = yaml.safe_load((folder / f"{dataset.name}.yaml").read_text(encoding="utf-8"))
-    assert node == {"name": dataset.name, **signature(dataset.load).defaults}
 
 
 def run(path, capfd):

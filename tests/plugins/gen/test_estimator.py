@@ -244,10 +244,9 @@ def test_matrices_above_cache_size_are_refused(kernel, order):
     GenerativeNP(kernel=kernel, rho=0.3, cache_size=megabytes).fit(given, Y)
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_overflowing_features_are_refused(storage):
+def test_overflowing_sparse_features_are_refused():
     with pytest.raises(ValueError, match="overflows"):
-        GenerativeNP(kernel="linear").fit(storage(1e200 * X), Y)
+        GenerativeNP(kernel="linear").fit(sp.csr_array(1e200 * X), Y)
 
 
 def test_sparse_features_with_large_means_are_refused():

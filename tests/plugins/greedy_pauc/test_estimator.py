@@ -95,7 +95,7 @@ def test_objective_never_falls(seed, d, n_intervals, coarse):
 
 
 def test_units_and_reversals_of_features_do_not_matter():
-    units = np.array([1e-6, -1.0, 1e3, -1e6])
+    units = np.array([1e-150, -1.0, 1e3, -1e150])
     one, other = GreedyPAUC(fpr_range=RANGE).fit(X, Y), GreedyPAUC(fpr_range=RANGE).fit(X * units, Y)
     np.testing.assert_allclose(other.coef_ * units, one.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(other.decision_function(X * units), one.decision_function(X), atol=1e-9)
@@ -104,22 +104,6 @@ def test_units_and_reversals_of_features_do_not_matter():
 def test_the_threshold_is_in_the_range():
     model = GreedyPAUC(fpr_range=(0.1, 0.2)).fit(X, Y)
     assert 0.1 <= np.mean(model.predict(X)[Y < 0] > 0) <= 0.2
-
-
-@pytest.mark.parametrize(
-    "Z",
-    [
-        np.c_[X, np.full(len(X), 5.0)],
-        np.concatenate([X, X], axis=1),
-        np.random.default_rng(0).normal(size=(150, 200)),
-        X * np.array([1e-150, 1.0, 1e150, 1.0]),
-    ],
-    ids=["constant feature", "duplicated features", "wide", "extreme units"],
-)
-def test_extreme_inputs(Z):
-    model = GreedyPAUC(fpr_range=RANGE, n_intervals=10).fit(Z, Y)
-    assert np.all(np.isfinite(model.coef_))
-    assert model.objective_ >= model.trace_[0].objective - 1e-12
 
 
 def test_constant_features_warn():

@@ -8,18 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 
+from class_samples import gaussians
 from npbench.estimators import kernel as kernel_module
 from npbench.numerics import smo
 from npbench_np_svm.estimator import NPSVM
 
-
-def sample(n=120, share=0.4, shift=1.2, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+X, Y = gaussians()
 
 
 def scores(model, Z=X):
@@ -54,7 +48,7 @@ def test_constraint_is_met_and_attributes_match(rho, kernel, eta):
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_scores_are_the_sum_over_the_support_vectors(kernel):
     model = NPSVM(kernel=kernel, gamma=0.3, coef0=1.0).fit(X, Y)
-    Z = sample(40, seed=1)[0]
+    Z = gaussians(40, seed=1)[0]
     by_definition = {
         "rbf": lambda A, B: np.exp(-0.3 * np.sum((A[:, None] - B[None]) ** 2, axis=2)),
         "linear": lambda A, B: A @ B.T,
@@ -105,7 +99,7 @@ def test_a_tiny_cache_gives_the_same_classifier(kernel, monkeypatch):
 
 
 def test_more_features_than_samples():
-    wide, y = sample(30, d=500, shift=3.0)
+    wide, y = gaussians(30, d=500, shift=3.0)
     for kernel in ("linear", "rbf"):
         model = NPSVM(rho=0.1, C=30.0, kernel=kernel).fit(wide, y)
         assert abs(model.surrogate_rates_[1] - 0.1) <= 0.005 + 1e-9
@@ -114,7 +108,7 @@ def test_more_features_than_samples():
 
 @pytest.mark.parametrize("rho", [0.001, 0.01, 0.05, 0.3, 0.9])
 def test_twenty_negatives_have_an_honest_flag(rho):
-    few, y = sample(220, share=200 / 220)
+    few, y = gaussians(220, share=200 / 220)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = NPSVM(rho=rho).fit(few, y)

@@ -116,25 +116,11 @@ def test_scores_and_trace_are_those_of_the_stumps():
 
 
 def test_monotone_changes_of_features_do_not_matter():
-    one, other = (PAUCBoost(fpr_range=RANGE, max_iter=10).fit(Z, Y) for Z in (X, np.exp(3 * X)))
-    np.testing.assert_array_equal(one.weights_, other.weights_)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(np.exp(3 * X)))
-
-
-@pytest.mark.parametrize(
-    "Z",
-    [
-        np.c_[X, np.full(len(X), 5.0)],
-        np.concatenate([X, X], axis=1),
-        np.random.default_rng(0).normal(size=(200, 400)),
-        X * np.array([1e-300, 1.0, 1e300, 1.0]),
-    ],
-    ids=["constant feature", "duplicated features", "wide", "extreme units"],
-)
-def test_extreme_inputs(Z):
-    model = PAUCBoost(fpr_range=(0.0, 0.02), max_iter=30).fit(Z, Y)
-    assert np.all(np.isfinite(model.decision_function(Z)))
-    assert model.objective_ > 0.5
+    one = PAUCBoost(fpr_range=RANGE, max_iter=10).fit(X, Y)
+    for Z in (np.exp(3 * X), X * [1e-300, 1.0, 1e300, 1.0]):
+        other = PAUCBoost(fpr_range=RANGE, max_iter=10).fit(Z, Y)
+        np.testing.assert_array_equal(one.weights_, other.weights_)
+        np.testing.assert_allclose(one.decision_function(X), other.decision_function(Z))
 
 
 def test_constant_features_warn():

@@ -1,8 +1,7 @@
 """Any classifier with a threshold: what sets it, what it promises, what it refuses, and how it is configured."""
 
-import subprocess
-import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import npbench
-from npbench import registry
+import solver_variants
+from class_samples import gaussians
+from npbench import cli, registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
 from npbench.config.compose import as_plain
@@ -33,13 +34,8 @@ from npbench_scorer.estimator import Scorer
 FOREST, BAYES = "sklearn.ensemble.RandomForestClassifier", "sklearn.naive_bayes.GaussianNB"
 
 
-def sample(n=400, share=0.4, shift=1.5, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+sample = partial(gaussians, shift=1.5)
+X, Y = sample(400)
 
 
 class Recorder(LogisticRegression):
@@ -100,7 +96,8 @@ SOLVERS = sorted(name for name in registry.installed().solvers if name != "score
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SOLVERS)
 def test_any_solver_can_be_thresholded(name):
-    model = Scorer(estimator=name, threshold="umbrella", rho=0.1, random_state=0).fit(X, Y)
+    options = {"params": solver_variants.VARIANTS[name][0], "threshold": "umbrella", "rho": 0.1, "random_state": 0}
+    model = Scorer(estimator=name, **options).fit(X, Y)
     (classifier,) = model.estimators_
     assert type(classifier) is resolve(registry.installed().solver(name).estimator)
     assert getattr(classifier, "rho", 0.1) == 0.1
@@ -122,7 +119,7 @@ def test_solver_receives_the_problem_parameters():
 @pytest.mark.parametrize("estimator", ["sklearn.linear_model.LogisticRegression", "gen"])
 def test_several_splits_decide_by_majority(n_splits, estimator):
     model = Scorer(estimator=estimator, n_splits=n_splits, random_state=0).fit(X, Y)
-    new, _ = sample(seed=5)
+    new, _ = sample(400, seed=5)
     f = np.array(
         [c.decision_function(new) - t for c, t in zip(model.estimators_, model.thresholds_, strict=True)]
     )  # one row for each split
@@ -202,9 +199,9 @@ def test_umbrella_guarantee_holds_on_new_samples(levels):
 @pytest.mark.parametrize("seed", range(3))
 def test_unanimous_votes_are_tied_and_finite(seed):
     model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=seed).fit(X, Y)
-    f = model.decision_function(sample(seed=9)[0])
+    f = model.decision_function(sample(400, seed=9)[0])
     assert np.all(np.isfinite(f))
-    votes = model.estimators_[0].predict_proba(sample(seed=9)[0])[:, 1]
+    votes = model.estimators_[0].predict_proba(sample(400, seed=9)[0])[:, 1]
     assert len(np.unique(f)) == len(np.unique(votes)) <= 4
     np.testing.assert_array_equal(
         np.argsort(np.unique(votes)), np.argsort([f[votes == v][0] for v in np.unique(votes)])
@@ -363,13 +360,8 @@ def test_code_of_the_inner_solver_identifies_a_job():
     assert "npbench_np_svm" not in job.code.keys() & plain.code.keys()
 
 
-def run(*arguments):
-    line = [sys.executable, "-m", "npbench", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_command_line_compares_variants():
-    done = run(
+def test_command_line_compares_variants(capfd):
+    asked = (
         "-m",
         "solver=linear_svm,scorer",
         "solver.delta=0.1",  # np_svm, chosen by default, has none
@@ -378,6 +370,9 @@ def test_command_line_compares_variants():
         "repeats=1",
         "execution.n_jobs=1",
     )
-    assert done.returncode == 0, done.stderr
+    with pytest.raises(SystemExit) as end:
+        cli.main([*asked])
+    printed = capfd.readouterr()
+    assert end.value.code == 0, printed.err
     for expected in ("LinearSVC", "LogisticRegression", "chosen C", "1/1"):
-        assert expected in done.stdout
+        assert expected in printed.out

@@ -13,17 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import npbench
+from class_samples import gaussians
 from npbench_splitting.estimator import SplittingNP
 from npbench_splitting.genes import GeneScore
 
-
-def sample(n=160, share=0.6, shift=1.2, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+X, Y = gaussians(160, share=0.6, d=4)
 GROUPS = np.where(X[:, 1] > 0.2, "high", "low")
 
 
@@ -176,7 +170,7 @@ def test_probabilities_are_the_posterior_of_the_loss(loss):
 
 def test_odds_times_multiplier_match_the_sample():
     """Gaussian classes of equal covariance have the posterior 1 / (1 + exp(-f)) at the odds 1 : multiplier."""
-    Z, z = sample(n=60_000, share=0.5, shift=1.0, d=2, seed=3)
+    Z, z = gaussians(60_000, share=0.5, shift=1.0, d=2, seed=3)
     model = SplittingNP(rho=0.25).fit(Z, z)
     p = model.predict_proba(Z)[:, 1]
     odds = p / (1 - p) * model.multiplier_  # the shares of the classes are equal here

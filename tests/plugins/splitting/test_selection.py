@@ -1,14 +1,12 @@
 """The search over tau for outer-approximation splitting, and its runs from the command line."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from npbench import cli
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 from npbench.records.store import RecordStore
@@ -48,26 +46,32 @@ def test_without_tau_it_is_the_ordinary_search():
     assert np.isnan(selection.select(make, X, Y, FOLDS, PROBLEM, {}).loss)
 
 
-def command(*arguments):
-    run = subprocess.run(
-        [sys.executable, "-m", "npbench", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    assert run.returncode == 0, run.stderr
-    return RecordStore("results/records").frame()
+@pytest.fixture
+def command(capfd, monkeypatch):
+    """Return a function that runs a command line, and returns its exit code and what it printed."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            cli.main(list(arguments))
+        return end.value.code, "".join(capfd.readouterr())
+
+    return run
+
+
+def stored():
+    """Return the only record of the current folder."""
+    (record,) = RecordStore("results/records").frame().to_dicts()
+    return record
 
 
 SMALL = ("dataset.n_pos=60", "dataset.n_neg=40", "dataset.n_features=5", "execution.n_jobs=1", "repeats=1")
 
 
-def test_command_line_measures_stages():
-    frame = command(
-        "solver=splitting", "dataset=negative_binomial", *SMALL, "solver.keep=iterates", "execution.trace=true"
-    )
-    (record,) = frame.to_dicts()
+def test_command_line_measures_stages(command):
+    asked = ("solver=splitting", "dataset=negative_binomial", *SMALL, "solver.keep=iterates", "execution.trace=true")
+    assert command(*asked)[0] == 0
+    record = stored()
     assert (record["status"], record["converged"], record["chosen_params"]) == ("ok", True, "{}")
     trace = json.loads(record["trace"])
     assert len(trace["iteration"]) == record["n_iter"] + 1
@@ -78,8 +82,9 @@ def test_command_line_measures_stages():
     assert trace["test_p_nd"][-1] == record["p_nd"]
 
 
-def test_the_radius_of_the_ball_is_selected():
-    (record,) = command("solver=splitting_ball", "dataset=negative_binomial", *SMALL).to_dicts()
+def test_the_radius_of_the_ball_is_selected(command):
+    assert command("solver=splitting_ball", "dataset=negative_binomial", *SMALL)[0] == 0
+    record = stored()
     assert 0.1 <= json.loads(record["chosen_params"])["max_norm"] <= 30
     assert record["n_candidates"] == 6
 
@@ -105,25 +110,16 @@ def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
     path.write_text("\n".join(lines) + "\n")
 
 
-def asked(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "npbench", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200", "NPBENCH_DATA": ""},
-    )
-
-
-def test_tumour_counts_are_read_or_requested(tmp_path):
+def test_tumour_counts_are_read_or_requested(tmp_path, command, monkeypatch):
+    monkeypatch.setenv("NPBENCH_DATA", "")
     counts_of_tumours(tmp_path / "lung.tsv")
     known = ("+experiment=barlaud_figures8_10", "dataset.path=lung.tsv", "solver.n_features_to_select=5")
-    run = asked(*known)
-    assert run.returncode == 0, run.stderr
-    assert "tcga, rho=0.1, repeat 0, after" in run.stdout
-    (record,) = RecordStore("results/records").frame().to_dicts()
+    code, printed = command(*known)
+    assert code == 0, printed
+    assert "tcga, rho=0.1, repeat 0, after" in printed
+    record = stored()
     assert json.loads(record["params"])["n_features_to_select"] == 5
     assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
-    absent = asked("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
-    assert absent.returncode == 2
-    assert "counts.tsv" in absent.stderr
+    code, printed = command("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
+    assert code == 2
+    assert "counts.tsv" in printed

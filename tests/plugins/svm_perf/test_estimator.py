@@ -7,16 +7,14 @@ from functools import partial
 import cvxpy
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import npbench
 from npbench.data import BinaryData
-from npbench.estimators import warm_start_selection
 from npbench.estimators.warm_start_selection import select
-from npbench.evaluation.protocols import CrossValidation, Holdout
+from npbench.evaluation.protocols import Holdout
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 from npbench_svm_perf.estimator import SVMPerf
@@ -132,67 +130,11 @@ def test_samples_tied_at_the_threshold_are_not_accepted():
     assert accepted < model.k_
 
 
-@pytest.mark.parametrize(
-    "case", ["unscaled", "constant feature", "twenty negatives", "wide", "duplicates", "two samples"]
-)
-@pytest.mark.parametrize("C", [1e-2, 1e2])
-def test_extreme_inputs_have_a_true_certificate(case, C):
-    Z, y = {
-        "unscaled": (X * np.array([1e-4, 1.0, 1e2, 1e4]), Y),
-        "constant feature": (np.c_[X, np.full(len(X), 5.0)], Y),
-        "twenty negatives": sample(220, share=200 / 220),
-        "wide": sample(30, d=400, shift=3.0),
-        "duplicates": (np.concatenate([X, X]), np.concatenate([Y, Y])),
-        "two samples": (X[:2] + 1.0, np.array([-1, 1])),
-    }[case]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = SVMPerf(C=C, k_share=0.5).fit(Z, y)
-    assert model.converged_ == (not caught)
-    assert np.all(np.isfinite(model.decision_function(Z)))
-    assert np.sum(model.predict(Z) > 0) <= model.k_
-    assert model.duality_gap_ <= 1e-3 * model.objective_
-
-
 PROBLEM = NeymanPearson(rho=0.1)
 COSTS, SHARES = [0.01, 0.1, 1.0, 10.0], [0.1, 0.5, 1.0]
 precise = partial(SVMPerf, tol=1e-10)
 
 
-@pytest.fixture
-def shared(monkeypatch):
-    """Fail where the selection falls back on independent fits."""
-
-    def refuse(*_, **__):
-        raise AssertionError("fell back")
-
-    monkeypatch.setattr(warm_start_selection, "grid_search", refuse)
-
-
-@pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout()], ids=["cv", "holdout"])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_losses_are_those_of_independent_fits(protocol, storage):
-    search, folds = {"C": COSTS, "k_share": SHARES}, protocol.split(DATA, 0, 0).folds
-    one = select(precise, storage(X), Y, folds, PROBLEM, search)
-    other = grid_search(precise, storage(X), Y, folds, PROBLEM, search)
-    np.testing.assert_allclose(one.losses, other.losses, rtol=0, atol=1e-12)
-    assert one == other
-    assert len(set(one.losses)) > 4
-
-
-@pytest.mark.usefixtures("shared")
-def test_grid_order_and_threads_change_nothing():
-    folds = CrossValidation(folds=3).split(DATA, 0, 0).folds
-    search = {"C": [1.0, 0.01, 10.0], "k_share": [0.5, 0.1]}
-    one, two = (select(precise, X, Y, folds, PROBLEM, search, n_threads=n) for n in (1, 2))
-    assert one == two
-    by_share = select(precise, X, Y, folds, PROBLEM, {"k_share": [0.1, 0.5], "C": sorted(search["C"])})
-    table = dict(zip(itertools.product([0.1, 0.5], sorted(search["C"])), by_share.losses, strict=True))
-    assert one.losses == [table[share, C] for C in search["C"] for share in search["k_share"]]
-
-
-@pytest.mark.usefixtures("shared")
 def test_planes_are_shared_along_the_costs(monkeypatch):
     folds = Holdout().split(DATA, 0, 0).folds
     iterations, fit = {True: [], False: []}, SVMPerf._fit
@@ -210,20 +152,6 @@ def test_planes_are_shared_along_the_costs(monkeypatch):
     iterations[True].clear()
     grid_search(SVMPerf, X, Y, folds, PROBLEM, {"C": costs, "k_share": [0.9]})
     assert shared < 0.8 * sum(iterations[True])
-
-
-def test_unconverged_fits_are_counted():
-    folds = Holdout().split(DATA, 0, 0).folds
-    search = {"C": [1.0, 100.0], "k_share": [0.5, 1.0]}
-    make = partial(SVMPerf, max_iter=1, tol=1e-12)
-    one, other = (one(make, X, Y, folds, PROBLEM, search) for one in (select, grid_search))
-    assert one.n_unconverged == other.n_unconverged == 4
-
-
-def test_one_cost_falls_back():
-    folds = Holdout().split(DATA, 0, 0).folds
-    for search in ({"C": [1.0], "k_share": SHARES}, {"k_share": SHARES}):
-        assert select(precise, X, Y, folds, PROBLEM, search) == grid_search(precise, X, Y, folds, PROBLEM, search)
 
 
 def test_spambase(raw_dataset):

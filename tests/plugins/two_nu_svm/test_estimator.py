@@ -12,19 +12,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import NuSVC
 
+from class_samples import gaussians
 from npbench.evaluation.splits import leave_one_out
 from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu
 
-
-def sample(n=60, share=0.4, shift=1.2, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+X, Y = gaussians(60)
 FIVE = [0.2, 0.4, 0.6, 0.8, 1.0]
 FIXED = {"nu_pos": 0.4, "nu_neg": 0.6, "gamma": 0.5}
 
@@ -73,7 +67,7 @@ extremes = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(extremes, st.floats(0.05, 1), st.floats(0.05, 1), st.sampled_from([0.1, 1.0]), st.booleans())
 def test_nu_bounds_margin_errors_and_support_vectors(given_, nu_pos, nu_neg, gamma, repeat):
-    Z, y = sample(**given_)
+    Z, y = gaussians(**given_)
     if repeat:  # duplicates
         Z, y = np.vstack([Z, Z]), np.append(y, y)
     with warnings.catch_warnings():
@@ -204,7 +198,7 @@ def test_class_of_one_can_be_fitted_but_not_searched():
 
 
 def test_meeting_hulls_warn_and_score_zero():
-    Z, y = sample(shift=0.5)
+    Z, y = gaussians(60, shift=0.5)
     with pytest.warns(ConvergenceWarning, match=r"nu_pos=0\.05.* hulls of the classes meet"):
         model = TwoNuSVM(kernel="linear", nu_pos=0.05, nu_neg=0.05).fit(Z, y)
     assert (model.converged_, model.status_) == (False, "hulls_meet")
@@ -215,22 +209,23 @@ def test_meeting_hulls_warn_and_score_zero():
     assert at[1, 1] < (1.0, 1.0)
 
 
-@pytest.mark.parametrize("strategy", ["bs", "gs", "cd", "wcd"])
-@pytest.mark.parametrize("rho", [0.001, 0.05, 0.9])
+@pytest.mark.parametrize("strategy", ["bs", "gs", "wcd"])
+@pytest.mark.parametrize("rho", [0.001, 0.9])
 @pytest.mark.parametrize(
     "data",
     [
         (np.full((30, 2), 3.0), np.repeat([1, -1], [10, 20])),  # all scores equal
         (np.repeat(np.arange(6.0), 5)[:, None], np.tile([1, -1], 15)),  # duplicates in both classes
-        (sample(30, d=500, shift=3.0)[0] * 1e3, sample(30)[1]),  # d >> n, unscaled
-        (sample(60, share=2 / 3)[0] * [1e6, 1, 1e-6], sample(60, share=2 / 3)[1]),  # 20 negatives
+        (gaussians(30, d=500, shift=3.0)[0] * 1e3, gaussians(30)[1]),  # d >> n, unscaled
+        (gaussians(60, share=2 / 3)[0] * [1e6, 1, 1e-6], gaussians(60, share=2 / 3)[1]),  # 20 negatives
     ],
     ids=["constant", "duplicates", "wide", "unscaled"],
 )
 def test_extreme_samples_give_finite_scores(strategy, rho, data):
+    nu = [0.2, 0.6, 1.0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = TwoNuSVM(rho=rho, strategy=strategy, nu_pos=FIVE, nu_neg=FIVE, gamma=["scale", 1e-9, 1e9]).fit(*data)
+        model = TwoNuSVM(rho=rho, strategy=strategy, nu_pos=nu, nu_neg=nu, gamma=["scale", 1e-9, 1e9]).fit(*data)
     assert model.converged_ == (not caught)
     f = scores(model, data[0])
     assert np.isfinite(f).all()
