@@ -144,13 +144,10 @@ def fork(run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]
     output : int
         Descriptor of the file for all that the process prints.
     """
-    try:
-        process, channel = _server.fork(output)
-    except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
-        _server.close()
-        process, channel = _server.fork(output)
+    place = sys.path, str(Path.cwd())
+    process, channel = _server.fork(output)
     with contextlib.suppress(OSError):  # a process that ends at once has an exit code
-        channel.send((sys.path, str(Path.cwd())))
+        channel.send(place)
         channel.send(run)
     return process, channel
 
@@ -164,13 +161,26 @@ class _Server:
         self._process: subprocess.Popen[bytes] | None = None
 
     def fork(self, output: int) -> tuple[Process, Channel]:
+        """Return a new process and the channel to it."""
         with self._lock:
-            requests = self._requests = self._requests or self._started()
+            try:
+                return self._fork(output)
+            except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
+                self._end()
+                return self._fork(output)
+
+    def close(self) -> None:
+        """End the server and all its processes."""
+        with self._lock:
+            self._end()
+
+    def _fork(self, output: int) -> tuple[Process, Channel]:
+        self._requests = self._requests or self._started()
         ours, theirs = socket.socketpair()
         status, written = os.pipe()
         try:
             with theirs, os.fdopen(written, "wb"):
-                socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
+                socket.send_fds(self._requests, [b"f"], [theirs.fileno(), output, written])
             return Process(status), Channel(ours)
         except BaseException:  # Ctrl-C too
             ours.close()
@@ -189,13 +199,11 @@ class _Server:
             )
         return ours
 
-    def close(self) -> None:
-        """End the server and all its processes."""
-        with self._lock:
-            if self._requests is not None and self._process is not None:
-                self._requests.close()
-                self._process.wait()
-            self._requests = self._process = None
+    def _end(self) -> None:
+        if self._requests is not None and self._process is not None:
+            self._requests.close()
+            self._process.wait()
+        self._requests = self._process = None
 
 
 _server = _Server()
