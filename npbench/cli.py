@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 WORDS = ("check", "data", "list", "new", "plan", "report")  # modules of npbench.commands
+PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -36,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     SystemExit
         With the exit code (see :class:`npbench.errors.Exit`).
     """
+    _print_anywhere()
     words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first == "--version":
@@ -57,6 +61,20 @@ def _sweep_flag_first(words: Sequence[str]) -> list[str]:
     return rest[:is_word] + flags + rest[is_word:]
 
 
+def _print_anywhere() -> None:
+    """Let streams that know few characters, as those of an ASCII terminal, replace the others."""
+    codecs.register_error("npbench.plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="npbench.plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    characters = error.object[error.start : error.end]
+    return "".join(PLAIN.get(character, "?") for character in characters), error.end
+
+
 def leave(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print user errors without a traceback."""
     try:
@@ -71,6 +89,8 @@ def leave(step: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            refuse(f"{error.strerror}: {error.filename}. Use a shorter name.")
         if error.errno not in DISK_FULL:
             raise
         refuse(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
@@ -79,15 +99,19 @@ def leave(step: Callable[[], int]) -> NoReturn:
 
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM, sent by `kill`, a shutdown or a batch system, like Ctrl-C."""
+    """Treat SIGTERM, of `kill` or a batch system, and SIGHUP, of a terminal that closes, like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():  # only this one may set handlers
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:  # as nohup sets it
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def refuse(*faults: str) -> NoReturn:

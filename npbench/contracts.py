@@ -138,7 +138,7 @@ class Original:
 
 @dataclass(frozen=True, kw_only=True)
 class Mirror:
-    """Other files with the same samples in the same order, read where no data folder has a data set's own files.
+    """Other files with the same samples in the same order, read where not all of a data set's own are in data folders.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ def show_list() -> None:
     console.print(_with_files([dataset for dataset in datasets if dataset.files]))
     console.print(Text("Generated, from a library, or from files you bring", "bold"))
     console.print(_grid([(dataset.name, dataset.source) for dataset in datasets if not dataset.files]))
-    absent = {file for dataset in datasets for file in dataset.files if not any(sources.copies(file))}
+    wanted = (dataset for dataset in datasets if state_of(dataset)[0] != HERE)
+    absent = {file for dataset in wanted for file in dataset.files if not any(sources.copies(file))}
     console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
 
 
@@ -61,7 +62,7 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
     n_here = len(found) - found.count(None)
     if wrong:
         return WRONG, "; ".join(wrong)
-    if not n_here and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
+    if n_here < len(found) and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
         return HERE, "from its mirror"
     if 0 < n_here < len(found):
         return PARTLY, f"{n_here} of {len(found)} files"

@@ -103,10 +103,7 @@ def _fetch(options: Namespace) -> Exit:
 def _fetch_one(dataset: Dataset, original: bool) -> None:
     from npbench.data import loading
 
-    if original and dataset.original:
-        paths = [sources.locate(file) for file in dataset.original.files]
-    else:
-        paths = loading.locate(dataset)
+    paths = sources.locate_all(dataset.original.files) if original and dataset.original else loading.locate(dataset)
     for path in paths:
         print(f"{dataset.name}: {path} ({decimal(path.stat().st_size)})", flush=True)
     if paths:

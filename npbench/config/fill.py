@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
 DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in the description of the data set
+MAX_SEED = 2**63 - 1  # the largest that a record can hold
+MAX_REPEATS = 10**6
 
 
 def check(config: Mapping[str, Any]) -> Request:
@@ -76,8 +78,8 @@ class _Check:
         dataset_params = self._dataset_params(dataset) if dataset else {}
         metrics = self._metrics(problem)
         self._solvable(solver, problem)
-        self._whole("seed", at_least=0)
-        self._whole("repeats", at_least=1)
+        self._whole("seed", 0, MAX_SEED)
+        self._whole("repeats", 1, MAX_REPEATS)
         features = {key: self._one_of(key, choices) for key, choices in CHOICES.items()}
         if protocol and protocol.name == "official" and features["missing"] == "drop":
             self.faults.append(
@@ -126,10 +128,10 @@ class _Check:
     def _settings(self, group: str) -> dict[str, Any]:
         return {str(k): v for k, v in self._section(group).items() if k != "name"}
 
-    def _whole(self, key: str, at_least: int) -> None:
-        value = self.config.get(key)
-        if not is_whole(value, at_least):
-            self.faults.append(f"{key} is {value!r}: expected a whole number, {at_least} or more.")
+    def _whole(self, key: str, at_least: int, at_most: int) -> None:
+        value: Any = self.config.get(key)
+        if not is_whole(value, at_least) or value > at_most:
+            self.faults.append(f"{key} is {value!r}: expected a whole number from {at_least} to {at_most}.")
 
     def _one_of(self, key: str, choices: Sequence[str]) -> Any:
         value = self.config.get(key)

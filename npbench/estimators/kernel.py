@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 
@@ -92,11 +93,19 @@ class KernelClassifier(BinaryClassifier):
                 scores[start : start + rows] += values @ self.dual_coef_[0]
         return scores
 
+    def _squared_norm(self, scores: np.ndarray) -> float:
+        """Return ``||f - b||^2`` from the scores of the training sample, for multipliers that sum to 0."""
+        return float(self.dual_coef_[0] @ scores[self.support_])
+
     def _gram(self, X: Any) -> Gram:
-        """Resolve the kernel for a training sample and return its Gram matrix."""
+        """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
+
+        There an offset c of the features only changes the intercept, by w'c, and costs the kernel values their digits.
+        """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
-        return Gram(X, self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
+        self._offsets = offsets(X) if self.kernel == "linear" else np.zeros(1)
+        return Gram(without_offsets(X, self._offsets), self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -111,13 +120,14 @@ class KernelClassifier(BinaryClassifier):
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
-        """Store the expansion with signed multipliers ``x`` over the training sample, and the intercept ``b``."""
+        """Store the expansion with signed multipliers ``x`` over the training sample, and b as of its Gram matrix."""
         self.support_ = np.flatnonzero(x)
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         if self.kernel == "linear":
-            self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
+            self.coef_ = np.asarray(self.dual_coef_ @ without_offsets(self.support_vectors_, self._offsets))
+            self.intercept_ = self.intercept_ - self.coef_ @ self._offsets
         support_signs = signs[self.support_]
         self.n_support_ = np.array([np.sum(support_signs < 0), np.sum(support_signs > 0)], dtype=np.int32)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
@@ -56,7 +57,8 @@ class KernelSample:
         kernel = self.kernel(estimator)
         if kernel.name == "rbf":
             return kernel.of_squared_distances(self._squared)
-        return kernel.between(self._X, self._X)
+        X = without_offsets(self._X, offsets(self._X)) if kernel.name == "linear" else self._X
+        return kernel.between(X, X)
 
 
 def _least(values: np.ndarray, above: float) -> float:

@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints, StrOptions
 from npbench.numerics import network as nn
+from npbench.numerics.losses import LOSSES
 from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, width
 
@@ -241,6 +242,12 @@ class NetworkClassifier(BinaryClassifier):
         else:
             self.status_ = "inactive" if slack else "converged"
         self.converged_ = self.status_ in REACHED
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss = LOSSES[self.loss](signs * scores, self.eta)
+        p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
+        penalty = 0.5 * self.lambda_c * sum(float(np.sum(weights**2)) for weights in self.coefs_)
+        return {"surrogate_rates_": (p_nd, p_fa), "objective_": penalty + p_nd}
 
     def _epsilon(self, limit: float) -> float:
         return 0.1 * limit if self.epsilon is None else self.epsilon

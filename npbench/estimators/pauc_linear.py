@@ -15,7 +15,7 @@ from npbench.estimators.fpr_range import check_fpr_range
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, threshold_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within, threshold_within
 
 
 class Trained(NamedTuple):
@@ -141,6 +141,14 @@ class PartialAUCClassifier(LinearClassifier):
         self.converged_ = self.status_ == "converged"
         self.n_iter_, self.trace_ = len(trained.trace), trained.trace
         self.objective_, self.duality_gap_ = trained.objective, trained.gap
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * self._risk(signs, scores, *ranks)}
+
+    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
+        """Return the surrogate of 1 - partial AUC that the method minimises."""
+        return StructuralRisk(signs, first, last)(scores)[0]
 
 
 def structural_svm(

@@ -9,7 +9,9 @@ import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
+from npbench.numerics import losses
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
+from npbench.numerics.centring import offsets
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -46,8 +48,8 @@ class RampClassifier(KernelClassifier):
     converged_ : bool
         Whether the constraint is met within epsilon (or is inactive) and the last convex step within ``tol``.
     status_ : {"converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"}
-        How the search ended; "imprecise" if its last convex step missed ``tol``. Unless it converged, the classifier
-        is the best one seen.
+        How the search ended; "imprecise" if rounding prevents ``tol``. Unless it converged, the classifier is the
+        best one seen.
     multiplier_ : float
         Multiplier lambda of the classifier.
     surrogate_rates_ : (float, float)
@@ -106,15 +108,23 @@ class RampClassifier(KernelClassifier):
         }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        found = self.search(RampSVM(self._gram(X), signs, self.eta, self.tol))
+        svm = RampSVM(self._gram(X), signs, self.eta, self.tol)
+        found = self.search(svm)
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
-        self.n_iter_, self.trace_ = len(found.trace), found.trace
-        self.status_ = "imprecise" if found.status in REACHED and best.violation > self.tol else found.status
+        if self.kernel == "linear":
+            self.coef_ = svm.weights(best.x)[None, :]
+            self.intercept_ = best.b - self.coef_ @ offsets(X)
+        self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
-        self._violation = best.violation
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss, positive = losses.ramp(signs * scores, self.eta), signs > 0
+        p_nd, p_fa = float(loss[positive].mean()), float(loss[~positive].mean())
+        objective = 0.5 * self._squared_norm(scores) + self.C * int(positive.sum()) * p_nd
+        return {"surrogate_rates_": (p_nd, p_fa), "objective_": objective}
 
     def _explanation(self) -> str:
         p_nd, p_fa = self.surrogate_rates_
@@ -124,8 +134,8 @@ class RampClassifier(KernelClassifier):
         )
         if self.status_ == "imprecise":
             return (
-                f"the last convex step left a violation of {self._violation:.1e}, above tol={self.tol:g}. {rates} "
-                "Scale the features to unit variance, or increase tol."
+                f"{EXPLANATIONS[self.status_]}, tol={self.tol:g}, or their results from what they claim. {rates} Scale "
+                "the features to unit variance, or increase tol."
             )
         advice = "Try a larger C, another gamma, or a larger epsilon or max_iter."
         return f"{EXPLANATIONS[self.status_]}. {rates} {advice}"

@@ -107,7 +107,7 @@ def _path(
             result = estimator.set_params(C=C).search(svm)
             first = result.first
             multipliers[:, k], intercepts[k] = result.best.x, result.best.b
-            unconverged[k] += result.status not in REACHED or result.best.violation > estimator.tol
+            unconverged[k] += result.status not in REACHED
         scores = _block(whole, validate, fit) @ multipliers + intercepts
         for k, one in enumerate(scored):
             one.append((y[validate], scores[:, k]))

@@ -20,12 +20,13 @@ import numpy as np
 
 from npbench.numerics.ramp_svm import RampSVM
 
-Status = Literal["converged", "inactive", "flat", "jump", "capped", "max_iter"]
+Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
 Update = Literal["secant", "gradient"]
 
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
     "inactive": "the constraint holds with the multiplier at its floor",
+    "imprecise": "rounding keeps the convex steps from their tolerance",
     "flat": "every positive is missed by so much that its loss has slope 0",
     "jump": "the constrained surrogate rate jumps across its bound at this multiplier",
     "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
@@ -34,10 +35,13 @@ EXPLANATIONS: dict[Status, str] = {
 REACHED = ("converged", "inactive")
 
 LARGEST_FACTOR = 2.0  # of one update, or its inverse; a larger one can make all positives flat permanently
+NOTHING = 1e-9  # share of accepted samples that may be 0, up to rounding
 FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
 CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it counts as closed
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
 MAX_REOPENINGS = 2  # of a closed interval
+MAX_RESETS = 10  # of an interval by rates out of order
+MAX_IMPRECISE = 5  # steps or results that miss tol
 FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
 NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
 LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
@@ -104,6 +108,8 @@ class QValueBound:
 
     def rate(self, p_fa: float, p_nd: float) -> float:
         """Return ``P_fa / (1 - P_nd)``, at most 1."""
+        if max(p_fa, 1.0 - p_nd) <= NOTHING:
+            return 0.0
         return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
 
     def gradient(self, p_fa: float, p_nd: float) -> float:
@@ -123,8 +129,12 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd."""
+    """A point of the search: its multipliers and intercept, surrogate rates and objective 1/2 ||f_0||^2 + C P_nd.
 
+    It solves the convex problem of ``multiplier`` and ``flat``; ``number`` is its place in the trace.
+    """
+
+    number: int
     x: np.ndarray
     b: float
     p_fa: float
@@ -135,12 +145,18 @@ class Iterate:
     objective: float
     duality_gap: float
     violation: float
+    flat: np.ndarray
 
     def better_than(self, other: Iterate, limit: float) -> bool:
         """Return whether this iterate is preferred: a lower objective if both are feasible, else a lower rate."""
         if self.rate <= limit and other.rate <= limit:
             return self.objective < other.objective
         return self.rate < other.rate
+
+    def traced(self, seconds: float) -> Trace:
+        """Return the entry of the trace."""
+        value = self.objective + self.multiplier * self.gradient
+        return Trace(seconds, value, self.p_fa, self.p_nd, self.multiplier)
 
 
 @dataclass(frozen=True)
@@ -161,6 +177,7 @@ class GradientMultiplier:
     """
 
     closed = False  # whether no multiplier seems to meet the constraint
+    resets = 0  # of the interval, by rates out of order
 
     def __init__(self, start: float, bound: float, nu: float) -> None:
         self.value, self._bound, self._nu = start, bound, nu
@@ -218,6 +235,7 @@ class SecantMultiplier(GradientMultiplier):
         """Update the multiplier after an iteration with this rate."""
         in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
         if not in_order:
+            self.resets += 1
             self._open()
         if rate > self._bound:
             self._low, self._rate_low = self.value, rate
@@ -307,26 +325,61 @@ def anneal(
         With the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is inactive;
         else with the best iterate and the reason.
     """
-    search = Search(svm, C, constraint, epsilon)
-    multiplier = search.multiplier(update, nu)
-    flat, looseness = np.zeros(len(svm.y), dtype=bool) if flat is None else flat, FAR_LOOSENESS
-    for iteration in range(max_iter):
+    search = Search(svm, C, constraint, epsilon, max_iter)
+    flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
+    status = _anneal(search, search.multiplier(update, nu), flat)
+    if status in ("jump", "capped") and update == "secant" and search.may_descend:
+        status = _descend(search, nu)
+    return search.end(status)
+
+
+def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) -> Status:
+    """Update the flat samples and the multiplier after each step."""
+    svm, constraint, looseness = search.svm, search.constraint, FAR_LOOSENESS
+    while (stopped := search.stopped) is None:
         now = search.step(multiplier.value, flat, looseness)
         excess = now.rate - constraint.bound
-        if iteration == 0 and np.ptp(svm.f_0) < 2.0 * svm.eta:
+        if search.n_iter == 1 and np.ptp(svm.f_0) < 2.0 * svm.eta:
             # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
             # an interval to the other at balanced costs.
-            multiplier.suspect(C / (1.0 - constraint.miss_weight))
+            multiplier.suspect(search.C / (1.0 - constraint.miss_weight))
         before, flat = flat, svm.flat()
-        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
+        ended = search.ended(now.rate, multiplier)
         if ended is None:
             multiplier.update(now.rate, now.gradient)
+            if multiplier.closed or multiplier.resets > MAX_RESETS:
+                return "jump"
+        elif looseness == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
+            return ended
+        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else FAR_LOOSENESS
+    return stopped
+
+
+def _descend(search: Search, nu: float) -> Status:
+    """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on.
+
+    The constrained problem may have a minimum that no multiplier makes a minimum of L: the flat samples, updated after
+    each step, lead away from it. With flat samples kept, the problem is convex, and so is its constraint if the upper
+    bounds of the rates replace them. Each solution is feasible for the next problem and no worse (the DC algorithm
+    under a DC constraint).
+    """
+    svm, constraint = search.svm, search.constraint
+    multiplier, flat = search.back_to_best(nu), svm.flat()
+    while (stopped := search.stopped) is None:
+        search.step(multiplier.value, flat)
+        p_nd, p_fa = svm.upper_rates()
+        rate, gradient = min(constraint.rate(p_fa, p_nd), 1.0), constraint.gradient(p_fa, p_nd)
+        ended = search.ended(rate, multiplier)
+        if ended is None:
+            multiplier.update(rate, gradient)
             if multiplier.closed:
-                return search.end("jump")
-        elif looseness == 1.0 and np.array_equal(flat, before):
-            return search.end(ended)
-        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * epsilon else FAR_LOOSENESS
-    return search.end("max_iter")
+                return "jump"
+            continue
+        before, flat = flat, svm.flat()
+        if np.array_equal(flat, before) and search.confirms(ended):
+            return ended
+        multiplier = search.multiplier("secant", nu, multiplier.value)
+    return stopped
 
 
 class Search:
@@ -342,56 +395,116 @@ class Search:
         Constraint on the surrogate rates.
     epsilon : float
         Tolerance on the constraint.
+    max_iter : int
+        Maximum number of convex steps.
     """
 
-    def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float) -> None:
+    _best: Iterate
+    _last: Iterate
+
+    def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float, max_iter: int) -> None:
         self.n_pos = int(svm.positive.sum())
         self.n_neg = len(svm.y) - self.n_pos
-        self._svm, self._C, self._constraint, self._limit = svm, C, constraint, constraint.bound + epsilon
+        self.svm, self.C, self.constraint, self.epsilon = svm, C, constraint, epsilon
         self._start = time.perf_counter()
         self._trace: list[Trace] = []
+        self._max_iter, self._imprecise, self._has_moved = max_iter, 0, False
 
     @property
     def n_iter(self) -> int:
         """Number of convex steps."""
         return len(self._trace)
 
-    def multiplier(self, update: Update, nu: float) -> GradientMultiplier:
-        """Return the multiplier at the paper's start, which gives both classes the same cost per sample."""
-        return MULTIPLIERS[update](self._C * self.n_neg / self.n_pos, self._constraint.bound, nu)
+    @property
+    def stopped(self) -> Status | None:
+        """Why no other step may be taken: "max_iter", or "imprecise" where rounding prevents tol again and again."""
+        if self._imprecise > MAX_IMPRECISE:
+            return "imprecise"
+        return "max_iter" if self.n_iter >= self._max_iter else None
+
+    @property
+    def may_descend(self) -> bool:
+        """Whether an iterate met the constraint, and the flat samples have changed: without them L is convex."""
+        return self._best.rate <= self._limit and self._has_moved
+
+    @property
+    def _limit(self) -> float:
+        return self.constraint.bound + self.epsilon
+
+    def multiplier(self, update: Update, nu: float, value: float | None = None) -> GradientMultiplier:
+        """Return the multiplier, by default at the paper's start, which gives both classes the same cost per sample."""
+        multiplier = MULTIPLIERS[update](self.C * self.n_neg / self.n_pos, self.constraint.bound, nu)
+        multiplier.value = multiplier.value if value is None else value
+        return multiplier
 
     def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
         """Take and record a convex step."""
-        cost_positive = self._C + multiplier * self._constraint.miss_weight
-        self._svm.step(cost_positive / self.n_pos, multiplier / self.n_neg, flat, looseness)
-        now = self._last = self._iterate(multiplier)
+        self.svm.step(*self._costs(multiplier), flat, looseness)
+        self._has_moved |= bool(self._trace) and not np.array_equal(flat, self._last.flat)
+        now = self._last = self._iterate(multiplier, flat, self.n_iter)
+        self._imprecise += now.violation > looseness * self.svm.tol
         if not self._trace:
-            self._best, self._first = now, (now.x, self._svm.f_0)
+            self._best, self._first = now, (now.x, self.svm.f_0)
         elif now.better_than(self._best, self._limit):
             self._best = now
-        value = now.objective + multiplier * now.gradient
-        self._trace.append(Trace(time.perf_counter() - self._start, value, now.p_fa, now.p_nd, multiplier))
+        self._trace.append(now.traced(time.perf_counter() - self._start))
         return now
 
-    def end(self, status: Status) -> Found:
-        """Return the result: with the last iterate if it meets the constraint, else with the best."""
-        if status in REACHED and self._last.p_nd >= 1.0:
-            status = "flat"
-        return Found(self._last if status in REACHED else self._best, status, self._trace, self._first)
+    def ended(self, rate: float, multiplier: GradientMultiplier) -> Status | None:
+        """Return the status of a rate at the bound, or of a multiplier at its floor or cap, else None."""
+        excess = rate - self.constraint.bound
+        return "converged" if abs(excess) <= self.epsilon else multiplier.at_end(excess)
 
-    def _iterate(self, multiplier: float) -> Iterate:
-        svm = self._svm
+    def confirms(self, status: Status) -> bool:
+        """Return whether the status holds for the last iterate, recomputed if the status claims an optimum."""
+        if status not in REACHED:
+            return True
+        self._last = self._recomputed(self._last)
+        excess = self._last.rate - self.constraint.bound
+        met = abs(excess) <= self.epsilon if status == "converged" else excess <= 0
+        holds = met and self._last.violation <= self.svm.tol
+        self._imprecise += not holds
+        return holds
+
+    def back_to_best(self, nu: float) -> GradientMultiplier:
+        """Make the best iterate the current one; return its multiplier."""
+        self._best = self._recomputed(self._best)
+        return self.multiplier("secant", nu, self._best.multiplier)
+
+    def end(self, status: Status) -> Found:
+        """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
+        if status in REACHED:
+            status = "flat" if self._last.p_nd >= 1.0 - NOTHING else status
+            return Found(self._last, status, self._trace, self._first)
+        best, last = self._recomputed(self._best), self._recomputed(self._last)
+        kept = last if last.better_than(best, self._limit) else best
+        return Found(kept, status, self._trace, self._first)
+
+    def _recomputed(self, iterate: Iterate) -> Iterate:
+        """Move to the iterate, and measure it without the rounding errors that the steps have added up."""
+        self.svm.recompute(iterate.x, *self._costs(iterate.multiplier), iterate.flat)
+        again = self._iterate(iterate.multiplier, iterate.flat, iterate.number)
+        self._trace[iterate.number] = again.traced(self._trace[iterate.number].seconds)
+        return again
+
+    def _costs(self, multiplier: float) -> tuple[float, float]:
+        return (self.C + multiplier * self.constraint.miss_weight) / self.n_pos, multiplier / self.n_neg
+
+    def _iterate(self, multiplier: float, flat: np.ndarray, number: int) -> Iterate:
+        svm = self.svm
         return Iterate(
+            number=number,
             x=svm.x.copy(),
             b=svm.b,
             p_fa=svm.p_fa,
             p_nd=svm.p_nd,
-            rate=self._constraint.rate(svm.p_fa, svm.p_nd),
-            gradient=self._constraint.gradient(svm.p_fa, svm.p_nd),
+            rate=self.constraint.rate(svm.p_fa, svm.p_nd),
+            gradient=self.constraint.gradient(svm.p_fa, svm.p_nd),
             multiplier=multiplier,
-            objective=0.5 * svm.squared_norm + self._C * svm.p_nd,
+            objective=0.5 * svm.squared_norm + self.C * svm.p_nd,
             duality_gap=svm.duality_gap,
             violation=svm.violation,
+            flat=flat,
         )
 
 

@@ -40,7 +40,7 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
     m = len(p)
     # positive variables, and the scale of the ridge
     L, free, gradient = np.empty((m, m)), np.empty(m, np.int64), np.empty(m)
-    n_free = np.int64(0)  # for the literal 0, Numba would compile what it calls once more
+    n_free = int(np.int64(0))  # for the literal 0, Numba would compile what it calls once more
     curvature, spread = 1e-100, 0.0
     for j in range(m):
         curvature = max(curvature, c * H[j, j])

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 
 BLOCK_BYTES = 1 << 20  # fits into a core's second-level cache
@@ -51,6 +52,12 @@ class Kernel:
         ValueError
             If a value is NaN or infinite, or a callable returns an array of the wrong shape.
         """
+        if self.name == "rbf":
+            X, Z = _near_origin(X, Z)
+        return self._between(X, Z, n_threads)
+
+    def _between(self, X: Any, Z: Any, n_threads: int = 1) -> np.ndarray:
+        """Return the values for samples near the origin, where squared distances keep their digits."""
         if callable(self.name):
             values = np.ascontiguousarray(self.name(X, Z), dtype=float)
             if values.shape != (X.shape[0], Z.shape[0]):
@@ -103,6 +110,7 @@ class Kernel:
 
 def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
     """Return ``||x_i - x_j||^2`` for all pairs of a sample, of shape (len(X), len(X)); zero on the diagonal."""
+    X = without_offsets(X, offsets(X))
     norms = _squared_norms(X)
 
     def finish(block: np.ndarray, rows: slice) -> None:
@@ -111,6 +119,13 @@ def squared_distances(X: Any, n_threads: int = 1) -> np.ndarray:
     squared = _by_blocks(_products(X, X), finish, n_threads)
     np.fill_diagonal(squared, 0.0)
     return squared
+
+
+def _near_origin(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return both sets of samples without the offsets of the second."""
+    c = offsets(Z)
+    moved = without_offsets(Z, c)
+    return moved if X is Z else without_offsets(X, c), moved
 
 
 def _by_blocks(matrix: np.ndarray, finish: Callable[[np.ndarray, slice], None], n_threads: int = 1) -> np.ndarray:
@@ -188,10 +203,12 @@ class Gram:
     """
 
     def __init__(self, X: Any, kernel: Kernel, budget: int = 1 << 30, n_threads: int = 1) -> None:
+        if kernel.name == "rbf":
+            X, _ = _near_origin(X, X)
         self.X, self.kernel, self.n = X, kernel, X.shape[0]
         self.whole: np.ndarray | None = None
         if 8 * self.n**2 <= budget or kernel.name == "precomputed":
-            self.whole = kernel.between(X, X, n_threads)
+            self.whole = kernel._between(X, X, n_threads)
             if kernel.name == "rbf":
                 np.fill_diagonal(self.whole, 1.0)
         self._capacity = max(2, budget // (8 * self.n))
@@ -219,7 +236,7 @@ class Gram:
             else:
                 absent.append(place)
         if absent:
-            found[absent] = self.kernel.between(self.X[index[absent]], self.X)
+            found[absent] = self.kernel._between(self.X[index[absent]], self.X)
             if self.kernel.name == "rbf":
                 found[absent, index[absent]] = 1.0
             for place in absent[-self._capacity :]:

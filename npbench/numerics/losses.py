@@ -43,3 +43,6 @@ def ramp(z: np.ndarray, eta: float) -> np.ndarray:
 def ramp_derivative(z: np.ndarray, eta: float) -> np.ndarray:
     """Return ``-1 / (2 eta)`` where |z| < eta, and 0 elsewhere, the kinks included."""
     return np.where(np.abs(z) < eta, -0.5 / eta, 0.0)
+
+
+LOSSES = {"ramp": ramp, "sigmoid": sigmoid}

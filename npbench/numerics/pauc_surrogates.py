@@ -115,7 +115,10 @@ class StructuralRisk:
         n, best = len(self._negative), self._negative
         if self._most < n:
             best = best[np.argpartition(scores[best], n - self._most)[n - self._most :]]
-        return best[np.argsort(scores[best])]
+        best = best[np.argsort(scores[best])]
+        # Processors sort ties differently. Where all are tied, as at w = 0, the order of the samples decides.
+        value = scores[best[-1]]
+        return self._negative[scores[self._negative] == value][-self._most :] if scores[best[0]] == value else best
 
     def _counts_above(self, positives: np.ndarray, ascending: np.ndarray) -> np.ndarray:
         """Return, for each positive, the r that maximises its bracket."""

@@ -17,10 +17,11 @@ al. 2006). The free samples have z_i = eta, where the paper prints 1.
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.smo_kernels import ramp_box, ramp_measures, ramp_step
+from npbench.numerics.smo_kernels import ends, gradient, linear_gradient, ramp_box, ramp_measures, ramp_step, weights
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 
@@ -62,7 +63,7 @@ class RampSVM:
         self.y = y.astype(float)
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
-        self._g = eta * self.y
+        self._g = eta * self.y  # updated by each SMO step, so that its rounding errors add up
         self._flat, self._slack = np.zeros(len(y), dtype=bool), tol
         self._diagonal = gram.diagonal()
         self.p_nd = self.p_fa = 0.5
@@ -102,11 +103,44 @@ class RampSVM:
             self.n_steps += spent
         if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly
             lower, upper = ramp_box(self.y, *costs, flat, self.eta)
-            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent)
+            p = self.eta * self.y
+            steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent, p=p)
             self.n_steps += steps
             measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
         self._solved = [*self._solved[-1:], (costs, self.x.copy(), self._g.copy())]
+
+    def recompute(self, x: np.ndarray, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
+        """Move to ``x``, a result of the step with these arguments, and measure it by newly computed values of f."""
+        self.x, self._g = x.copy(), self._gradient(x)
+        self._solved.clear()
+        self._flat, self._slack = flat, self.tol
+        lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
+        high, low = ends(self.x, self._g, lower, upper)
+        self.violation = high - low
+        measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
+        self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
+
+    def weights(self, x: np.ndarray) -> np.ndarray:
+        """Return the weights of the features for the linear kernel, X'x.
+
+        Other orders of this sum give other weights where the features are large: then f is known for these only.
+        """
+        return np.asarray(self.gram.X.T @ x if issparse(self.gram.X) else weights(self.gram.X, x))
+
+    def _gradient(self, x: np.ndarray) -> np.ndarray:
+        """Return eta y - Kx."""
+        gram, g = self.gram, self.eta * self.y
+        if gram.kernel.name == "linear":
+            w = self.weights(x)
+            return np.asarray(g - gram.X @ w if issparse(gram.X) else linear_gradient(gram.X, g, w))
+        if gram.whole is not None:
+            return np.asarray(gradient(gram.whole, g, x))
+        support = np.flatnonzero(x)
+        for start in range(0, len(support), smo.BLOCK_SIZE):
+            some = support[start : start + smo.BLOCK_SIZE]
+            g -= x[some] @ gram.rows(some)
+        return g
 
     def _predict(self, costs: tuple[float, float]) -> None:
         """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.
@@ -121,6 +155,14 @@ class RampSVM:
         share = (costs[1] - now[1]) / (now[1] - before[1])
         if abs(share) <= MAX_EXTRAPOLATION:
             self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
+
+    def upper_rates(self) -> tuple[float, float]:
+        """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.
+
+        The ramp is linear on the flat samples of the last step and the hinge on the others, as in that step.
+        """
+        loss = (np.maximum(self.eta - self.z, 0.0) + np.where(self._flat, self.eta + self.z, 0.0)) / (2.0 * self.eta)
+        return float(loss[self.positive].mean()), float(loss[~self.positive].mean())
 
     def flat(self) -> np.ndarray:
         """Return which samples have a margin below -eta.

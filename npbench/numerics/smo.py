@@ -41,6 +41,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
     spent: int = 0,
+    p: np.ndarray | None = None,
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place.
 
@@ -60,6 +61,9 @@ def solve(
         Maximum number of steps.
     spent : int
         Steps that were already taken to reach this x; they count towards the first interior point call.
+    p : array of shape (n,), optional
+        Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
+        the rounding errors of a start x far from the box: these can prevent the tolerance.
 
     Returns
     -------
@@ -93,7 +97,8 @@ def solve(
         if violation <= tol or n_iter >= max_iter:
             return n_iter, violation
         _interior_step(K, lower, upper, x, g, whole)
-    steps, violation = _finish(K, diagonal, lower, upper, x, g, tol, max_iter - n_iter)
+    p = g + K @ x if p is None else p
+    steps, violation = _finish(K, diagonal, lower, upper, p, x, g, tol, max_iter - n_iter)
     return n_iter + steps, violation
 
 
@@ -102,13 +107,15 @@ def _finish(
     diagonal: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
+    p: np.ndarray,
     x: np.ndarray,
     g: np.ndarray,
     tol: float,
     max_iter: int,
 ) -> tuple[int, float]:
     """Take SMO steps until convergence or MAX_STALLED_ROUNDS rounds without progress; recompute g after each round."""
-    p, best, least = g + K @ x, x.copy(), np.inf
+    g[:] = p - K @ x
+    best, least = x.copy(), np.inf
     n_iter = stalled_rounds = 0
     while True:
         budget = min(STEPS_PER_ROUND * len(x), max_iter - n_iter)

@@ -194,6 +194,38 @@ def _subtract(g, row, step):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def gradient(K, p, x):
+    """Return p - Kx; reads only the rows with x_i != 0."""
+    g = p.copy()
+    for i in range(x.shape[0]):
+        if x[i] != 0.0:
+            _subtract(g, K[i], x[i])
+    return g
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def weights(X, x):
+    """Return X'x; reads only the rows with x_i != 0."""
+    w = np.zeros(X.shape[1])
+    for i in range(x.shape[0]):
+        if x[i] != 0.0:
+            _subtract(w, X[i], -x[i])
+    return w
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def linear_gradient(X, p, w):
+    """Return p - Xw."""
+    g = p.copy()
+    for i in range(X.shape[0]):
+        value = 0.0
+        for k in range(X.shape[1]):
+            value += X[i, k] * w[k]
+        g[i] -= value
+    return g
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
     """Take SMO steps, only on the unsettled samples once they are few; return (number of steps, violation)."""
     n = x.shape[0]

@@ -80,7 +80,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "predict_seconds": pl.Float64,
     "predict_cpu_seconds": pl.Float64,
     "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes
-    "memory_before_mb": pl.Float64,  # resident when the job started
+    "memory_before_mb": pl.Float64,  # resident when the job started, without what earlier jobs left
     "peak_memory_of": pl.String,  # job, or process if the system cannot separate them
     # Run and machine
     "n_jobs": pl.Int64,  # workers running in parallel

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
-import os
+import sys
 import threading
+import types
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
@@ -24,8 +25,8 @@ from npbench.records.schema import Primitive, Record
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.memory import machine_mb
 from npbench.runner.plan import targets
-from npbench.runner.pool import Isolated, without_main
-from npbench.runner.worker import THREAD_VARIABLES, WORKER, Task, pin_threads, record_of, start_context
+from npbench.runner.pool import Isolated
+from npbench.runner.worker import WORKER, Task, pin_threads, record_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -83,10 +84,21 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     workers = provenance.available_cores() if n_jobs == -1 else n_jobs
     # Daemonic processes cannot have children; memory is limited per job.
     with dask.config.set({"distributed.worker.daemon": False}):
-        with without_main():
+        with _without_main():
             cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
         with cluster, Client(cluster) as client:
             yield client
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep processes that start from importing the script of the user: it may run jobs outside ``if __name__``."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _records(
@@ -164,8 +176,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[st
 
 def _process(time_limit: float | None) -> Isolated:
     if getattr(_here, "time_limit", ...) != time_limit or _here.process not in _processes:
-        os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # threads do not survive a fork
-        _here.process = Isolated(WORKER, functools.partial(pin_threads, 1), time_limit, start_context())
+        _here.process = Isolated(WORKER, functools.partial(pin_threads, 1), time_limit)
         _here.time_limit = time_limit
         _processes.append(_here.process)
     process: Isolated = _here.process

@@ -13,7 +13,7 @@ from npbench.records.schema import Record
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.memory import machine_mb
 from npbench.runner.pool import Pool
-from npbench.runner.worker import WORKER, Task, pin_threads, record_of, single_threaded, start_context
+from npbench.runner.worker import WORKER, Task, pin_threads, record_of
 
 
 def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:
@@ -28,8 +28,7 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterato
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     memory_mb = limits.memory_mb or machine_mb() / workers
     tasks = (Task(job, shared[job.data.data_sha256], n_threads, context.trace, memory_mb) for job in jobs)
-    with single_threaded():
-        pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds, start_context())
-        with contextlib.closing(pool.outcomes(tasks)) as outcomes:
-            for task, outcome in outcomes:
-                yield Record({**facts, **record_of(task.job, outcome)})
+    pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
+    with contextlib.closing(pool.outcomes(tasks)) as outcomes:
+        for task, outcome in outcomes:
+            yield Record({**facts, **record_of(task.job, outcome)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import resource
 import sys
@@ -23,6 +24,11 @@ class PeakMemory:
     On Linux the kernel's high-water mark is reset first. Elsewhere the mark covers the whole life of the process, which
     may have run larger jobs before; ``peak_memory_of`` says which.
 
+    Parameters
+    ----------
+    left_mb : float
+        Memory that earlier jobs left in this process, in MB of 10^6 bytes; it is subtracted.
+
     Examples
     --------
     >>> peak = PeakMemory()
@@ -32,10 +38,11 @@ class PeakMemory:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, left_mb: float = 0.0) -> None:
+        self._left_mb = left_mb
         try:
             _CLEAR_REFS.write_text("5", encoding="ascii")  # 5: reset the high-water mark of the resident set
-            self.before_mb = _status_mb("VmRSS")
+            self.before_mb: float | None = _status_mb("VmRSS") - left_mb
         except OSError:
             self.before_mb = None
 
@@ -44,7 +51,7 @@ class PeakMemory:
         if self.before_mb is None:
             return {"peak_memory_mb": _process_peak_mb(), "memory_before_mb": None, "peak_memory_of": "process"}
         return {
-            "peak_memory_mb": _status_mb("VmHWM"),
+            "peak_memory_mb": _status_mb("VmHWM") - self._left_mb,
             "memory_before_mb": self.before_mb,
             "peak_memory_of": "job",
         }
@@ -60,7 +67,17 @@ class Allowance:
     """
 
     def __init__(self) -> None:
-        self._base_mb = _allocated_mb()
+        self._base_mb, self._resident_mb = _allocated_mb(), _own_resident_mb()
+
+    @property
+    def left_mb(self) -> float:
+        """Memory resident beyond that at construction, in MB of 10^6 bytes; mapped files and free memory do not count.
+
+        0 on other systems than Linux.
+        """
+        with contextlib.suppress(AttributeError):  # glibc alone keeps much of what is free, and has a function for it
+            ctypes.CDLL(None).malloc_trim(0)
+        return max(0.0, _own_resident_mb() - self._resident_mb)
 
     @property
     def grown_mb(self) -> float:
@@ -106,14 +123,18 @@ def _granted_mb() -> Iterator[float]:
 
 
 def _allocated_mb() -> float:
-    return (_status_mb("VmData") or 0.0) if sys.platform == "linux" else 0.0
+    return _status_mb("VmData") if sys.platform == "linux" else 0.0
 
 
-def _status_mb(field: str) -> float | None:
+def _own_resident_mb() -> float:
+    return _status_mb("RssAnon") if sys.platform == "linux" else 0.0
+
+
+def _status_mb(field: str) -> float:
     for line in _STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024 / 1e6
-    return None
+    return 0.0
 
 
 def _process_peak_mb() -> float:

@@ -12,23 +12,18 @@ import ctypes
 import dataclasses
 import fcntl
 import functools
-import io
 import math
-import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import tempfile
-import threading
 import time
-import types
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection, resource_tracker
-from multiprocessing.process import BaseProcess
-from pathlib import Path
+from multiprocessing import connection
 from typing import Any
+
+from npbench.runner.processes import Channel, Process, fork, has_children
 
 # Limits for imports and compilation, which come before the time limit counts: the smaller of START_LIMIT, and the time
 # limit plus START_BEYOND. A job limited to seconds must not wait ten minutes for a worker that hangs.
@@ -109,8 +104,6 @@ class Pool:
         Called without arguments in each worker before its first task.
     time_limit : float, optional
         Seconds after which a task is killed.
-    context : multiprocessing context
-        How processes are started.
     """
 
     def __init__(
@@ -119,10 +112,10 @@ class Pool:
         n_workers: int,
         initialize: Callable[[], None],
         time_limit: float | None,
-        context: Any,
     ) -> None:
         stuck: set[Hashable] = set()
-        self._workers = [_Worker(context, function, initialize, time_limit, stuck) for _ in range(n_workers)]
+        self._n_workers = n_workers
+        self._worker = functools.partial(_Worker, function, initialize, time_limit, stuck)
 
     def outcomes(self, tasks: Iterable[Any]) -> Generator[tuple[Any, Outcome]]:
         """Yield each task with its outcome as it ends; only running tasks are held in memory.
@@ -130,10 +123,11 @@ class Pool:
         Leaving the iteration early, by an exception or by closing it, kills the workers and their child processes.
         """
         remaining = iter(tasks)
+        workers = [self._worker() for _ in range(self._n_workers)]
         try:
-            for worker in self._workers:
+            for worker in workers:
                 worker.next(remaining)
-            while busy := [worker for worker in self._workers if worker.busy]:
+            while busy := [worker for worker in workers if worker.busy]:
                 for worker in _changed(busy):
                     outcome = worker.outcome()
                     if outcome is None:
@@ -142,17 +136,15 @@ class Pool:
                     worker.next(remaining)  # before the caller handles the outcome, so that no worker waits
                     yield ended
         finally:
-            for worker in self._workers:
-                worker.kill()
+            for worker in workers:
+                worker.close()
 
 
 class Isolated:
     """One worker process for a caller with one task at a time; the arguments are those of :class:`Pool`."""
 
-    def __init__(
-        self, function: WorkerFunction, initialize: Callable[[], None], time_limit: float | None, context: Any
-    ) -> None:
-        self._worker = _Worker(context, function, initialize, time_limit, set())
+    def __init__(self, function: WorkerFunction, initialize: Callable[[], None], time_limit: float | None) -> None:
+        self._worker = _Worker(function, initialize, time_limit, set())
 
     def run(self, task: Any) -> Outcome:
         """Run one task and return how it ended."""
@@ -165,7 +157,7 @@ class Isolated:
 
     def close(self) -> None:
         """End the process."""
-        self._worker.kill()
+        self._worker.close()
 
 
 def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
@@ -182,36 +174,35 @@ class _Worker:
 
     def __init__(
         self,
-        context: Any,
         function: WorkerFunction,
         initialize: Callable[[], None],
         time_limit: float | None,
         stuck: set[Hashable],
     ) -> None:
-        self._context, self._function = context, function
+        self._function = function
         self._serve = functools.partial(_serve, function=function, initialize=initialize)
         self._time_limit = math.inf if time_limit is None else time_limit
         self._start_limit = min(START_LIMIT, START_BEYOND + self._time_limit)
         self._stuck = stuck
-        self._process: BaseProcess | None = None
+        self._process: Process | None = None
+        self._served = 0  # tasks whose outcome came from this process
         self._owner: Hashable = None
-        self._pipe: Any = None
-        self._output: _Output | None = None
+        self._output = _Output()
         self.busy = False
 
     @property
-    def signals(self) -> tuple[Any, int]:
-        """Objects to wait on: the pipe for results, the process for its end."""
+    def signals(self) -> tuple[int, int]:
+        """Descriptors to wait on: the channel for results, the process for its end."""
         assert self._process is not None
-        return self._pipe, self._process.sentinel
+        return self._channel.fileno(), self._process.sentinel
 
     def next(self, tasks: Iterator[Any]) -> None:
-        """Start the next task, or close the process if there is none."""
+        """Start the next task, or end the process if there is none."""
         try:
             self.task = next(tasks)
         except StopIteration:
             self.busy = False
-            self._close()
+            self.kill()
         else:
             self.busy = True
             self._begin(attempt=2 if self._function.kind(self.task) in self._stuck else 1)
@@ -219,181 +210,93 @@ class _Worker:
     def _begin(self, attempt: int) -> None:
         self.attempt, self.ready = attempt, False
         self.deadline = time.monotonic() + self._start_limit
-        try:
-            if self._process is None or self._process.exitcode is not None or self._owner != self._owner_of_task:
-                raise BrokenPipeError
-            self._pipe.send((self.task, attempt))
-        except OSError:
-            self._start()
-            with contextlib.suppress(OSError):  # a process that fails to start counts as died
-                self._pipe.send((self.task, attempt))
-
-    @property
-    def _owner_of_task(self) -> Hashable:
-        return self._function.owner(self.task)
-
-    def _start(self) -> None:
-        self.kill()
-        self._owner = self._owner_of_task
-        self._pipe, theirs = self._context.Pipe()
-        self._output = _Output()
-        # Not daemonic: a solver may start child processes.
-        self._process = self._context.Process(target=self._serve, args=(theirs, self._output.path), daemon=False)
-        with _uninterrupted(), without_main():
-            self._process.start()
-        theirs.close()
+        owner = self._function.owner(self.task)
+        if self._process is None or self._process.exit_code() is not None or self._owner != owner:
+            self.kill()
+            self._owner, self._served = owner, 0
+            self._process, self._channel = fork(self._serve, self._output.fileno())
+        with contextlib.suppress(OSError):  # it has ended just now, which counts as a death in the task
+            self._channel.send((self.task, attempt))
 
     def outcome(self) -> Outcome | None:
         """Return how the task ended, or None while it runs."""
         ended = self._received()
         if ended is None:
             return None
-        assert self._output is not None
         ended = dataclasses.replace(ended, output=self._output.taken())
-        if isinstance(ended, (Died, TimedOut)):
-            self.kill()
-            if not self.ready and self.attempt == 1:
-                if isinstance(ended, TimedOut):
-                    self._stuck.add(self._function.kind(self.task))
-                self._begin(attempt=2)
-                return None
-        elif ended.worn:
-            self.kill()
+        if isinstance(ended, Returned):
+            self._served += 1
+            if ended.worn:
+                self.kill()
+            return ended
+        served = self._served
+        self.kill()
+        if isinstance(ended, Died) and served:  # maybe through an earlier task: a thread or broken memory of its own
+            self._begin(self.attempt)
+            return None
+        if not self.ready and self.attempt == 1:
+            if isinstance(ended, TimedOut):
+                self._stuck.add(self._function.kind(self.task))
+            self._begin(attempt=2)
+            return None
         return ended
 
     def _received(self) -> Outcome | None:
         assert self._process is not None
         try:
-            while self._pipe.poll():
-                message = self._pipe.recv()
+            while (message := self._channel.arrived()) is not None:
                 if isinstance(message, Returned):
                     return message
                 self.ready, self.deadline = True, time.monotonic() + self._time_limit
-            died = self._process.exitcode is not None
-        except (EOFError, OSError, pickle.UnpicklingError):  # it died, maybe while sending
+            died = self._process.exit_code() is not None
+        except (EOFError, OSError):  # it died, maybe while sending
             died = True
+        except pickle.UnpicklingError:  # the solver wrote to the channel: the process is killed next
+            return Died(-signal.SIGKILL)
         if died:
-            self._process.join(SECONDS_TO_CLOSE)  # the pipe may close just before the process ends
-            code = self._process.exitcode
-            return Died(-9 if code is None else code)  # still alive: it is killed next
+            code = self._process.exit_code(SECONDS_TO_CLOSE)  # the channel may close just before the process ends
+            return Died(-signal.SIGKILL if code is None else code)  # still alive: it is killed next
         if time.monotonic() >= self.deadline:
             return TimedOut(self._time_limit if self.ready else self._start_limit)
         return None
 
-    def _close(self) -> None:
-        if self._process is not None:
-            with contextlib.suppress(OSError):
-                self._pipe.send(None)
-            self._process.join(SECONDS_TO_CLOSE)
-            self.kill()
+    def close(self) -> None:
+        """Kill the process and close the file of its output."""
+        self.kill()
+        self._output.close()
 
     def kill(self) -> None:
-        """Kill the process, if there is one, and its children."""
-        process = self._process
-        if process is not None and process.pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # no group yet, or all processes gone
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-            process.join()
-            self._pipe.close()
-        if self._output is not None:
-            self._output.close()
+        """Kill the process, if there is one, and all that it started."""
+        if self._process is not None:
+            self._process.kill()
+            self._channel.close()
         self._process = None  # last, so that an interrupt before this does not lose the process
 
 
 class _Output:
-    """File with a worker's output, seen from the pool."""
+    """File without a name for a worker's output: TMPDIR may be removed while jobs run."""
 
     def __init__(self) -> None:
-        self._descriptor, self.path = tempfile.mkstemp(prefix="npbench-output-")
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 -- open as long as the pool
+        fcntl.fcntl(self._file, fcntl.F_SETFL, os.O_APPEND)  # the worker writes with the same position in the file
+        self.fileno, self.close = self._file.fileno, self._file.close
 
     def taken(self) -> str:
         """Return the end of the output since the last call."""
-        length = os.fstat(self._descriptor).st_size
+        length = os.fstat(self.fileno()).st_size
         if not length:
             return ""
-        os.lseek(self._descriptor, max(0, length - MAX_OUTPUT_BYTES), os.SEEK_SET)
-        text = os.read(self._descriptor, MAX_OUTPUT_BYTES).decode("utf-8", errors="replace")
-        os.ftruncate(self._descriptor, 0)
-        return text
-
-    def close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-            with contextlib.suppress(OSError):  # usually the worker has removed it
-                Path(self.path).unlink()
+        text = os.pread(self.fileno(), MAX_OUTPUT_BYTES, max(0, length - MAX_OUTPUT_BYTES))
+        os.ftruncate(self.fileno(), 0)
+        return text.decode("utf-8", errors="replace")
 
 
-def _print_to(path: str) -> None:
-    """Append all output of this process, including that of C libraries, to a file."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-    for printed in (sys.stdout, sys.stderr):
-        if isinstance(printed, io.TextIOWrapper):
-            printed.reconfigure(line_buffering=True)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
-    os.close(descriptor)
-    with contextlib.suppress(OSError):  # nothing is left if the pool is killed
-        Path(path).unlink()
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C, which reaches all processes of a terminal, from those that start inside: the pool handles it."""
-    resource_tracker.ensure_running()  # starting it would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def without_main() -> Iterator[None]:
-    """Keep a process that starts from importing the script of the user: it may run jobs outside ``if __name__``."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-def _flush() -> None:
-    """Flush the output buffers of C libraries."""
-    ctypes.CDLL(None).fflush(None)
-
-
-def _serve(pipe: connection.Connection, path: str, function: WorkerFunction, initialize: Callable[[], None]) -> None:
-    """Run tasks until there are no more: the worker's side."""
-    try:
-        _print_to(path)
-    except FileNotFoundError:  # the pool was interrupted while it started this process
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool handles interrupts
-    os.setsid()  # its own process group, so that the solver's children can be killed with it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _serve(channel: Channel, function: WorkerFunction, initialize: Callable[[], None]) -> None:
+    """Run tasks until the pool closes the channel: the worker's side."""
     initialize()
     with contextlib.suppress(EOFError):
-        while message := pipe.recv():
-            task, attempt = message
-            value = function.run(task, functools.partial(pipe.send, "ready"), attempt)
-            _flush()
-            pipe.send(Returned(value, worn=function.is_worn(task)))
-
-
-def _end_with_parent() -> None:
-    """Wait for the pool's process to end, then kill this one and all that it started.
-
-    On Linux the kernel sends the signal, because a solver that hangs in C may let no Python thread run. Asking for the
-    death of the starter (PR_SET_PDEATHSIG) does not help: the fork server lives as long as its workers.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        if sys.platform == "linux":
-            fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
-            fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpgrp())
-            fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
-        parent.join()
-    os.killpg(0, signal.SIGKILL)
+        while True:
+            task, attempt = channel.receive()
+            value = function.run(task, functools.partial(channel.send, "ready"), attempt)
+            ctypes.CDLL(None).fflush(None)  # the output buffers of C libraries
+            channel.send(Returned(value, worn=function.is_worn(task) or has_children()))

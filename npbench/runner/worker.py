@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +17,8 @@ from npbench.evaluation import measure
 from npbench.evaluation.job import Job
 from npbench.runner.memory import Allowance, PeakMemory
 from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
+from npbench.runner.processes import THREAD_VARIABLES
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-MAX_DATA_HELD = 4  # data sets that a worker keeps open
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
 MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
 
@@ -35,7 +32,7 @@ class Task:
     job, data, n_threads, trace
         Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace.
     memory_limit : float
-        Memory that the job may allocate, in MB of 10^6 bytes.
+        Memory that the job may allocate, with its solver's modules and kernels, in MB of 10^6 bytes.
     """
 
     job: Job
@@ -79,32 +76,6 @@ def _how_it_died(code: int) -> str:
     return f"the worker process was killed by {name} during the job{hint}"
 
 
-def start_context() -> Any:
-    """Return how workers start: forked from a clean server that has imported the heavy modules.
-
-    Forking the command itself would copy the locks of its threads, and fresh interpreters take a second each.
-    """
-    context = multiprocessing.get_context("forkserver")
-    # Not Numba: it reads its number of threads once, at import, after the worker has set it.
-    context.set_forkserver_preload(["npbench.runner.worker"])
-    return context
-
-
-@contextlib.contextmanager
-def single_threaded() -> Iterator[None]:
-    """Let processes started inside the block load BLAS and OpenMP without threads, which do not survive a fork."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 def pin_threads(n_threads: int) -> None:
     """Fix the number of threads of a worker, for libraries loaded already and for those loaded later."""
     from threadpoolctl import threadpool_limits
@@ -116,32 +87,39 @@ def pin_threads(n_threads: int) -> None:
 def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
     compile_seconds = 0.0
+    _fresh()
     try:
         data = _opened(task.data)
         if attempt == 1:
-            with Allowance().at_most(max(task.memory_limit, COMPILER_MB)):
+            with _fresh().at_most(max(task.memory_limit, COMPILER_MB)):
                 compile_seconds = _warm_up(task, data)
     except Exception as error:
         return {**task.job.columns, **measure.failure(error)}
     ready()
-    memory = PeakMemory()
-    with _allowance().at_most(task.memory_limit):
+    memory = PeakMemory(_prepared().left_mb)
+    with _fresh().at_most(task.memory_limit):
         record = measure.run(task.job, data, task.n_threads, task.trace)
     return {**record, **memory.columns(), "compile_seconds": compile_seconds}
 
 
 @functools.cache
-def _allowance() -> Allowance:
-    """Memory of this process before its first job, from which the limit of every job counts."""
+def _fresh() -> Allowance:
+    """Memory of this process before it prepares its first job, from which the limit of every job counts."""
+    return Allowance()
+
+
+@functools.cache
+def _prepared() -> Allowance:
+    """Memory of this process before its first job, with the modules and kernels that all its jobs share."""
     return Allowance()
 
 
 def has_leaked(task: Task) -> bool:
     """Return whether jobs left so much memory allocated that the next one needs a new process."""
-    return _allowance().grown_mb > MAX_LEAK * task.memory_limit
+    return _prepared().grown_mb > MAX_LEAK * task.memory_limit
 
 
-@functools.lru_cache(maxsize=MAX_DATA_HELD)
+@functools.lru_cache(maxsize=1)  # jobs come by data set
 def _opened(shared: SharedData) -> BinaryData:
     return shared.open()
 

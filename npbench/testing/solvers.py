@@ -8,6 +8,7 @@ from functools import partial
 from npbench import registry
 from npbench.contracts import Solver
 from npbench.testing import solver_answers as answers
+from npbench.testing import solver_claims as claims
 from npbench.testing import solver_descriptions as descriptions
 from npbench.testing import solver_inputs as inputs
 from npbench.testing.check import Check, checks
@@ -42,10 +43,12 @@ def _chosen(solver: Solver) -> Iterator[Callable[[Solver], None]]:
     yield from (inputs.any_two_labels, inputs.one_class, inputs.few_samples, inputs.extreme_features, inputs.non_finite)
     yield inputs.sparse_equals_dense if "sparse" in tags else inputs.sparse_is_refused
     yield from (answers.direction, answers.same_seed, answers.pickling, answers.honest_flags)
+    yield claims.honest_claims
     if "stochastic" not in tags:
         yield answers.row_order
         if "convex" in tags:
             yield answers.one_optimum
+            yield claims.same_optimum
     if "linear" in tags and "kernel" not in tags:
         yield answers.linear_scores
     yield descriptions.scikit_learn

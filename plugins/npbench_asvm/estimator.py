@@ -134,6 +134,10 @@ class AsymmetricSVM(LinearClassifier):
         self.rho_, self.gamma_ = low, low - high
         self.coef_, self.intercept_ = w[None, :], np.array([-(low + high) / 2])
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        risk, _ = AsymmetricMargin(signs, self.mu, self.tau)(scores - self.intercept_)
+        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + risk}
+
     def _set_status(self, solution: Solution, offset: float, scores: np.ndarray) -> None:
         self.objective_, self.duality_gap_ = solution.objective - offset, solution.gap
         flat = solution.status == "converged" and -self.objective_ <= self.duality_gap_

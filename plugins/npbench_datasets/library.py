@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from npbench.data.sources import answering_in_time
 from npbench.errors import RequestError
 
 # Official files and their numbers at figshare.
@@ -44,7 +45,7 @@ def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:
     from sklearn.datasets import fetch_rcv1, get_data_home
 
     try:
-        with warnings.catch_warnings():
+        with answering_in_time(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a retry; a final failure is reported below
             news = fetch_rcv1(n_retries=1)
     except OSError as error:

@@ -16,7 +16,9 @@ from npbench_files.wording import listed
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 INFERENCE_ROWS = 10_000  # rows that types of columns are first inferred from; all rows take twice the time
-MAX_LINE = 100_000  # bytes of the first and last line that are read, below the field limit of the csv module
+MAX_LINE = 100_000  # bytes of the first and last line that are split, below the field limit of the csv module
+MAX_COLUMNS = 100_000  # each costs Polars 50 microseconds and 5 kB
+MAX_HEADER = 1000 * MAX_COLUMNS  # bytes of the first line in which columns are counted
 MAX_SHOWN = 60  # characters of a line in an error
 NOT_UTF8 = "it is not UTF-8 text: save it as such; spreadsheets call this CSV UTF-8."
 
@@ -42,13 +44,14 @@ def read_delimited(
     Raises
     ------
     RequestError
-        If the text is not UTF-8, has only one column, a setting is wrong, the first line mixes words and numbers, the
-        last line is shorter, or numbers have decimal commas that were not set.
+        If the text is not UTF-8, has only one column or too many, a setting is wrong, the first line mixes words and
+        numbers, the last line is shorter, or numbers have decimal commas that were not set.
     """
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"dataset.decimal is {decimal!r}: it must be point or comma.")
-    first = stream.readline(MAX_LINE).decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    line = stream.readline(MAX_HEADER)
     stream.seek(0)
+    first = line[:MAX_LINE].decode("utf-8-sig", errors="replace").rstrip("\r\n")
     if "\ufffd" in first[:-1]:  # the mark of undecodable bytes; the last character may have been cut
         raise RequestError(NOT_UTF8)
     best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
@@ -60,6 +63,8 @@ def read_delimited(
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
+    if line.count(sign.encode()) >= MAX_COLUMNS:
+        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save a table as wide as this as .npz or SVMLight.")
     _refuse_cut(stream, sign, len(fields))
     has_header = _is_header(fields) if header is None else header
     frame = _parsed(stream, separator=sign, has_header=has_header)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -10,6 +11,7 @@ import polars as pl
 from scipy import sparse
 
 from npbench.errors import RequestError
+from npbench_files import opening
 from npbench_files.labels import spelled
 from npbench_files.tables import EXACT
 from npbench_files.wording import absent, listed
@@ -74,10 +76,13 @@ def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | Non
     Raises
     ------
     RequestError
-        As :func:`chosen`, or if an array holds Python objects.
+        As :func:`chosen`, or if an array holds Python objects, or all of them are too large.
     """
     arrays = {}
     with np.load(stream, allow_pickle=False) as archive:
+        packed = (member for member in archive.zip.infolist() if member.compress_type != zipfile.ZIP_STORED)
+        if sum(member.file_size for member in packed) > opening.MAX_UNPACKED:
+            raise RequestError(f"it unpacks to more than {opening.MAX_UNPACKED} bytes: save it by numpy.savez.")
         for name in archive.files:
             try:
                 arrays[name] = archive[name]

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import stat
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from npbench_files.wording import instead_of
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 BOM = b"\xef\xbb\xbf"
-MAX_UNPACKED = 4 << 30  # bytes: a small file can unpack to more than the memory
+MAX_UNPACKED = 1 << 30  # bytes: a small file can unpack to more than the memory
 
 
 def is_packed(file: Path) -> bool:
@@ -57,9 +58,12 @@ def opened(file: Path) -> IO[bytes]:
 
 def _opened(file: Path) -> IO[bytes]:
     try:
+        kind = file.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise RequestError("this is a folder: name a file in it.")
+        if not stat.S_ISREG(kind):  # opening a pipe waits for a writer, and /dev/zero has no end
+            raise RequestError("this is a pipe or device: save what it gives to a file, and name that.")
         return file.open("rb")
-    except IsADirectoryError as error:
-        raise RequestError("this is a folder: name a file in it.") from error
     except FileNotFoundError as error:
         siblings = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
         raise RequestError(

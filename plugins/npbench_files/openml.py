@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from npbench.data.sources import answering_in_time
 from npbench.errors import RequestError
 from npbench.values import is_whole
 from npbench_files.labels import signs
@@ -57,7 +58,7 @@ def _fetched(id: int, target: str | None) -> Any:
     from sklearn.datasets import fetch_openml, get_data_home
 
     try:
-        with warnings.catch_warnings():
+        with answering_in_time(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about retries; a final failure is reported below
             return fetch_openml(data_id=id, target_column=target, as_frame=False, parser="liac-arff", n_retries=1)
     except KeyError as error:

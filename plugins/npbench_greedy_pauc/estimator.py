@@ -120,6 +120,10 @@ class GreedyPAUC(LinearClassifier):
         self.converged_ = bool(np.ptp(scores) > 0)
         self.status_ = "complete" if self.converged_ else "constant"
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        return {"objective_": strict(scores[signs > 0], scores[signs < 0], *ranks)}
+
     def _combine(self, features: _Features) -> np.ndarray:
         """Return the weights of the scaled features; sets order_ and trace_."""
         started = time.perf_counter()

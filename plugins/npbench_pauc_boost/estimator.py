@@ -126,6 +126,11 @@ class PAUCBoost(BinaryClassifier):
         self.n_iter_, self.objective_ = len(self.trace_), SmoothArea(signs, scores, *ranks).value(scores)
         self.converged_ = self.status_ != "constant"
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        scores = scores - self.intercept_
+        return {"objective_": SmoothArea(signs, scores, *ranks).value(scores)}
+
     def _boost(self, X: Any, signs: np.ndarray, ranks: tuple[int, int]) -> np.ndarray:
         """Return the scores of the sample; sets the stumps, status_ and trace_."""
         started, stumps = time.perf_counter(), Stumps(X)

@@ -117,3 +117,6 @@ class PAUCDC(PartialAUCClassifier):
         if found.objective > self.C * (1.0 - self.tol):
             return Trained(convex.weights, float(self.C), found.gap, "collapsed", found.trace, convex.convex)
         return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)
+
+    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
+        return HingeRisk(signs, first, last)(scores) if first else super()._risk(signs, scores, first, last)

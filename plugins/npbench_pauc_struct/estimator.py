@@ -10,7 +10,7 @@ from npbench.estimators.constraints import Constraints, StrOptions
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Method, Solution
-from npbench.numerics.pauc_surrogates import Surrogate, ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within
 
 EXPLANATIONS = {
     "collapsed": "w = 0 is optimal to within tol: this surrogate ranks nothing in fpr_range for this C. The weights "
@@ -114,3 +114,6 @@ class PAUCStruct(PartialAUCClassifier):
             method=self.method,
             start=start,
         )
+
+    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
+        return StructuralRisk(signs, first, last, self.surrogate)(scores)[0]

@@ -30,9 +30,9 @@ class Scorer(BinaryClassifier):
     Parameters
     ----------
     estimator : str or classifier, default="sklearn.linear_model.LogisticRegression"
-        Import path of a class; name of a solver, such as "np_svm", which receives this ``rho`` or ``q`` if it takes
-        one; or an instance, which is not changed. The score is its ``decision_function``, or the log-odds of its
-        ``predict_proba`` if it has none.
+        Import path of a class, whose module is imported; name of a solver, such as "np_svm", which receives this
+        ``rho`` or ``q`` if it takes one; or an instance, which is not changed. The score is its
+        ``decision_function``, or the log-odds of its ``predict_proba`` if it has none.
     params : mapping, optional
         Parameters of the classifier that differ from its defaults.
     threshold : {"auto", "umbrella", "empirical", "zero"}, default="auto"

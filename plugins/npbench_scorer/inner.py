@@ -25,7 +25,8 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     Parameters
     ----------
     estimator : str or classifier
-        Import path of a class, name of a solver, or an instance, which is cloned.
+        Import path of a class, name of a solver, or an instance, which is cloned. The module in the path is imported;
+        a class is called only if it is an estimator of scikit-learn.
     params : mapping
         Parameters of the class, or those that differ from the instance's.
     asked : mapping
@@ -38,6 +39,8 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     """
     if isinstance(estimator, str):
         found = _imported(estimator) if "." in estimator else _solver(estimator)
+        if not hasattr(found, "__sklearn_tags__"):  # calling subprocess.Popen, say, would run what params name
+            raise ValueError(_not_a_classifier(estimator))
         takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
         _check_names(found.__name__, params, takes)
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
@@ -65,7 +68,7 @@ def _imported(path: str) -> type:
     parent, _, name = path.rpartition(".")
     try:
         module = importlib.import_module(parent)
-    except Exception as error:  # any module, any error
+    except (Exception, SystemExit) as error:  # any module, any error; a script may end itself
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(f"estimator={path!r} cannot be imported: {reason}. {ADVICE}") from error
     if isinstance(found := getattr(module, name, None), type):
@@ -87,11 +90,13 @@ def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) ->
 def _check_classifier(model: Any, estimator: Any) -> None:
     gives_scores = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
     if not (hasattr(model, "__sklearn_tags__") and is_classifier(model) and gives_scores):
-        raise ValueError(
-            f"estimator={estimator!r} is not a classifier with a decision_function or predict_proba. {ADVICE}"
-        )
+        raise ValueError(_not_a_classifier(estimator))
     if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
         model._validate_params()
+
+
+def _not_a_classifier(estimator: Any) -> str:
+    return f"estimator={estimator!r} is not a classifier with a decision_function or predict_proba. {ADVICE}"
 
 
 def seed(model: Any, random: np.random.RandomState) -> None:

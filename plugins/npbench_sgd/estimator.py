@@ -13,6 +13,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, SHARE, ZER
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
 from npbench.numerics import sgd
+from npbench.numerics.losses import LOSSES
 from npbench_sgd import descent
 from npbench_sgd.kernels import Rule
 
@@ -304,6 +305,14 @@ class StochasticNP(LinearClassifier):
         else:
             self.status_ = "inactive" if slack else "converged"
         self.converged_ = self.status_ in REACHED
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss = LOSSES[self.loss](signs * scores, self.eta)
+        p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
+        return {
+            "surrogate_rates_": (p_nd, p_fa),
+            "objective_": 0.5 * self.lambda_c * float(np.sum(self.coef_**2)) + p_nd,
+        }
 
     def _explanation(self) -> str:
         return (

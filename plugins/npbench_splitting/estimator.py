@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
@@ -51,7 +52,8 @@ class SplittingNP(LinearClassifier):
         Loss phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a ``tau`` of its own, usually
         negative, and bounds no rate.
     fit_intercept : bool, default=True
-        Whether f has the intercept b, as the weight of a constant feature; the paper has none.
+        Whether f has the intercept b, as the weight of a constant feature; the paper has none. Offsets of dense
+        features are then subtracted, which changes b alone.
     max_norm : float, optional
         Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.
@@ -211,7 +213,10 @@ class SplittingNP(LinearClassifier):
     def _fit(self, X: Any, signs: np.ndarray, groups: Any = None) -> None:
         columns = self._selected(X, signs)
         labels, bounds = self._group_bounds(groups, signs)
-        result = self._minimum(_select_columns(X, columns), signs, bounds, self._start(X.shape[1], columns))
+        selected = _select_columns(X, columns)
+        self._offsets = offsets(selected) if self.fit_intercept else np.zeros(selected.shape[1])
+        centred = without_offsets(selected, self._offsets)
+        result = self._minimum(centred, signs, bounds, self._start(X.shape[1], columns))
         if result.status == "infeasible":
             raise ValueError(self._infeasible(result, labels))
         self._set_result(X.shape[1], columns, result, labels)
@@ -289,7 +294,8 @@ class SplittingNP(LinearClassifier):
     def _start(self, n_features: int, columns: slice | np.ndarray) -> np.ndarray | None:
         if not self.warm_start or getattr(self, "coef_", np.empty((1, 0))).shape[1] != n_features:
             return None
-        return np.append(self.coef_[0, columns], self.intercept_ if self.fit_intercept else [])
+        w = self.coef_[0, columns]
+        return np.append(w, self.intercept_ + w @ self._offsets) if self.fit_intercept else w
 
     @property
     def _loss(self) -> CalibratedLoss:
@@ -342,8 +348,13 @@ class SplittingNP(LinearClassifier):
         self.norm_multiplier_ = next(multipliers, 0.0)
         self.trace_ = gaps(result) if self.keep == "projections" else result.history
 
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss = self._loss.value(signs * scores)
+        phi_pos, phi_neg = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
+        return {"objective_": phi_pos, "surrogate_rates_": (phi_pos, phi_neg)}
+
     def _split(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        return (w[:-1], float(w[-1])) if self.fit_intercept else (w, 0.0)
+        return (w[:-1], float(w[-1] - w[:-1] @ self._offsets)) if self.fit_intercept else (w, 0.0)
 
     def _explanation(self) -> str:
         return (

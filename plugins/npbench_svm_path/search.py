@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from npbench.evaluation.splits import Fold
+from npbench.numerics.centring import offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench_svm_path.choice import SAME_COST, Validated
 from npbench_svm_path.numerics.path import CostPath
@@ -32,31 +33,30 @@ class Sample:
     kernel : Kernel
         The kernel.
     rows : array of shape (n, d) or (n, n)
-        Input of the paths: the features if the kernel is linear and they are fewer than the samples, otherwise the
-        Gram matrix.
+        Input of the paths: the features if the kernel is linear and they are fewer than the samples or have offsets,
+        otherwise the Gram matrix.
+    by_features : bool
+        Whether the rows are features.
     """
 
     X: Any
     y: np.ndarray
     kernel: Kernel
     rows: np.ndarray
+    by_features: bool
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, kernel: Kernel, n_threads: int = 1) -> Sample:
         """Compute the input of the paths."""
-        if kernel.name == "linear" and X.shape[1] < X.shape[0]:
-            return cls(X, y, kernel, X.toarray() if issparse(X) else X)
+        if kernel.name == "linear" and (X.shape[1] < X.shape[0] or offsets(X).any()):
+            return cls(X, y, kernel, X.toarray() if issparse(X) else X, True)
         whole = Gram(X, kernel, 8 * X.shape[0] ** 2, n_threads).whole
         assert whole is not None  # the budget is its size
-        return cls(X, y, kernel, whole)
-
-    @property
-    def _by_features(self) -> bool:
-        return self.rows.shape[1] != len(self.y)
+        return cls(X, y, kernel, whole, False)
 
     def path(self, fit: np.ndarray | None = None) -> CostPath:
         """Return the lines of the samples ``fit``, by default of all."""
-        if self._by_features:
+        if self.by_features:
             return CostPath.linear(self.rows if fit is None else self.rows[fit], self.y if fit is None else self.y[fit])
         if fit is None:
             return CostPath(self.rows, self.y)
@@ -65,27 +65,18 @@ class Sample:
     def between(self, validate: np.ndarray, fit: np.ndarray) -> np.ndarray:
         """Return the rows of ``validate`` that a line of the samples ``fit`` takes to score them."""
         rows = self.rows.take(validate, axis=0)
-        return rows if self._by_features else rows.take(fit, axis=1)
+        return rows if self.by_features else rows.take(fit, axis=1)
 
     def values(self, X: Any) -> np.ndarray:
         """Return the rows of new samples that a line of all samples takes to score them."""
-        if self._by_features:
+        if self.by_features:
             return X.toarray() if issparse(X) else X
         return self.kernel.between(X, self.X)
-
-    def primal_and_gap(self, alpha: np.ndarray, b: float, C_pos: float, C_neg: float) -> tuple[float, float]:
-        """Return the primal objective of a solution, and its distance from the dual objective."""
-        x = self.y * alpha
-        scores = self.rows @ (self.rows.T @ x) if self._by_features else self.rows @ x
-        norm = float(x @ scores)
-        hinge = np.maximum(0.0, 1.0 - self.y * (scores + b))
-        primal = 0.5 * norm + float(np.where(self.y > 0, C_pos, C_neg) @ hinge)
-        return primal, primal - float(alpha.sum() - 0.5 * norm)
 
     @property
     def variance(self) -> float:
         """Mean squared distance of phi(x) to its mean; 1 if all are equal."""
-        if self._by_features:
+        if self.by_features:
             found = float(self.rows.var(axis=0).sum())
         else:
             found = float(self.rows.diagonal().mean() - self.rows.mean())

@@ -131,3 +131,7 @@ class SVMPerf(LinearClassifier):
         self.n_iter_, self.trace_ = len(solution.trace), solution.trace
         self.objective_, self.duality_gap_ = solution.objective, solution.gap
         return solution
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        risk, _ = PrecisionAtK(signs, self.k_)(scores - self.intercept_)
+        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * risk}

@@ -267,7 +267,7 @@ class TwoNuSVM(KernelClassifier):
         assert isinstance(chosen.nu_pos, Real)
         assert isinstance(chosen.nu_neg, Real)
         self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
-        self._kernel, self.gamma_ = chosen._kernel, chosen._kernel.gamma
+        self._kernel, self._offsets, self.gamma_ = chosen._kernel, chosen._offsets, chosen._kernel.gamma
         found = ReducedHulls(K, signs, self.tol).solve(DualNu(self.nu_pos_, self.nu_neg_))
         b = found.b
         if self._shifts and not found.meet:
@@ -277,6 +277,9 @@ class TwoNuSVM(KernelClassifier):
         self.n_iter_ = found.n_steps
         self.status_ = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
         self.converged_ = self.status_ == "converged"
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        return {"objective_": 0.5 * self._squared_norm(scores)}
 
     def _require_gram(self, X: Any) -> None:
         if self.kernel == "precomputed":
@@ -288,12 +291,12 @@ class TwoNuSVM(KernelClassifier):
         point = f"at nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}"
         if self.status_ == "hulls_meet":
             return (
-                f"{point} the reduced convex hulls of the classes meet, so f = 0 and every sample is an error. "
-                "Use a larger nu_pos or nu_neg, or another kernel, such as one with a larger gamma."
+                f"{point} the reduced convex hulls of the classes meet up to rounding, so f = 0 and every sample is an "
+                "error. Use a larger nu_pos or nu_neg, centre the features, or use a kernel with a larger gamma."
             )
         return (
             f"{point} the fit ended with a duality gap of {self.duality_gap_:.2g} at an objective of "
-            f"{self.objective_:.2g}, above tol={self.tol:g}. Scale the features to unit variance, or increase tol."
+            f"{self.objective_:.2g}, above tol={self.tol:g}. Centre and scale the features, or increase tol."
         )
 
     def _validate_params(self) -> None:

@@ -30,7 +30,7 @@ def _descend(Q, p, upper, u, G, steps):
     n = u.shape[0]
     for step in range(steps):
         # select the receiver i: the smallest G of the class with the larger violation
-        i = j = np.int64(-1)  # for the literal -1, Numba would compile ``_transfer`` once more
+        i = j = int(np.int64(-1))  # for the literal -1, Numba would compile ``_transfer`` once more
         worst = 0.0
         for first, end in ((0, p), (p, n)):
             least, most, receiver = INFINITE, -INFINITE, -1
@@ -88,7 +88,7 @@ def _shed(Q, first, end, upper, u, G, i):
 
     # transfer the rest at the least cost
     while u[i] > 0.0:
-        best, receiver = INFINITE, np.int64(-1)
+        best, receiver = INFINITE, int(np.int64(-1))
         for k in range(first, end):
             room = upper[k] - u[k]
             if k != i and room > 0.0:
@@ -451,7 +451,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         Numbers of refits and of pair steps.
     """
     n = u.shape[1]
-    empty, nobody = np.int64(0), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
+    empty, nobody = int(np.int64(0)), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
     inverse, members, slot = work
     base_inverse, base_members, base_slot = base
     bounds, v, H = np.empty(n), np.empty(n), np.empty(n)

@@ -32,6 +32,7 @@ LARGEST_CAP = 2.0
 MAX_FREE_WEIGHTS = 600  # of Newton steps, whose inverse is of this size
 MAX_NEWTON_STEPS = 2000  # of one problem
 REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
+OBJECTIVE_ROUNDING = 4 * float(np.finfo(float).eps)  # times the largest K_ii: the effect of rounding in K
 MAX_REFIT_STEPS = 100  # Newton steps of one refit; they suffice unless the hulls nearly meet
 
 
@@ -108,11 +109,12 @@ class Solution(NamedTuple):
     margin : float
         r = (A + B) / 2; margin errors have ``y f(x) < r``.
     objective, gap : float
-        Half the squared distance, and the duality gap, a bound on its distance from the optimum.
+        Half the squared distance, and the duality gap, a bound on its distance from the optimum; at least the effect
+        of rounding in K.
     converged : bool
         Whether the gap is within the tolerance.
     meet : bool
-        Whether the hulls meet, up to rounding; then x and b are zero, and f = 0.
+        Whether the hulls meet, or K is the same for all samples, up to rounding; then x and b are zero, and f = 0.
     n_steps : int
         Number of pair steps.
     """
@@ -185,6 +187,7 @@ class ReducedHulls:
         self._mean = K.mean(axis=0)
         self._Q = y[:, None] * (K - self._mean - self._mean[:, None] + self._mean.mean()) * y
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
+        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max())
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
 
@@ -205,7 +208,9 @@ class ReducedHulls:
         A, B, objective, gap, steps, _ = kernels.settle(
             self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
-        meet = objective <= kernels.FLOOR * self._scale
+        floor = kernels.FLOOR * self._scale
+        meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)
+        objective, gap = max(objective, 0.0), max(gap, self._rounding)
         x, b = np.zeros(len(u)), 0.0
         if not meet:
             signed = self._y * u

@@ -21,27 +21,27 @@ def uzawa(
     Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`; ``max_iter`` counts convex
     steps, the unit of cost.
     """
-    search = Search(svm, C, constraint, epsilon)
+    search = Search(svm, C, constraint, epsilon, max_iter)
     multiplier = search.multiplier(update, nu)
     while True:
-        reached = _minimise(search, svm, multiplier.value, max_iter)
-        if reached is None:
-            return search.end("max_iter")
-        excess = reached.rate - constraint.bound
-        ended: Status | None = "converged" if abs(excess) <= epsilon else multiplier.at_end(excess)
-        if ended:
+        reached = _minimise(search, multiplier.value)
+        if isinstance(reached, str):
+            return search.end(reached)
+        ended = search.ended(reached.rate, multiplier)
+        if ended is None:
+            multiplier.update(reached.rate, reached.gradient)
+            if multiplier.closed:
+                return search.end("jump")
+        elif search.confirms(ended):
             return search.end(ended)
-        multiplier.update(reached.rate, reached.gradient)
-        if multiplier.closed:
-            return search.end("jump")
 
 
-def _minimise(search: Search, svm: RampSVM, multiplier: float, max_iter: int) -> Iterate | None:
-    """Take convex steps until the flat samples repeat; return the last iterate, or None after ``max_iter`` steps."""
-    flat = np.zeros(len(svm.y), dtype=bool)
-    while search.n_iter < max_iter:
+def _minimise(search: Search, multiplier: float) -> Iterate | Status:
+    """Take convex steps until the flat samples repeat; return the last iterate, or why the search stopped before."""
+    flat = np.zeros(len(search.svm.y), dtype=bool)
+    while (stopped := search.stopped) is None:
         reached = search.step(multiplier, flat)
-        before, flat = flat, svm.flat()
+        before, flat = flat, search.svm.flat()
         if np.array_equal(flat, before):
             return reached
-    return None
+    return stopped

@@ -56,9 +56,10 @@ def records():
 
 
 def test_run_leaves_records_and_a_description(stranger, answer):
-    first = command(*BLOBS, "repeats=2")
+    first = command(*BLOBS, "repeats=2", PYTHONIOENCODING="ascii")
     assert first.returncode == 0, first.stderr
     assert first.stderr == ""
+    assert "mean +- standard deviation" in first.stdout
     assert "centroid" in first.stdout
     assert "2/2" in first.stdout
     assert sorted(path.name for path in Path().iterdir()) == ["results"]
@@ -158,6 +159,8 @@ def test_version(capsys):
         (["-m", "results=a,b", "solver=centroid"], "whole run"),
         (["dataset.n=1", "solver=centroid"], "'dataset.n'"),
         (["solver=centroid", "plan"], "comes first"),
+        ([*BLOBS, f"results={'long' * 75}"], "File name too long"),
+        (["report", "long" * 75], "File name too long"),
     ],
 )
 def test_fault_is_one_line(capsys, stranger, arguments, expected):
@@ -208,3 +211,20 @@ def test_interrupt_while_preparing(capsys):
         cli.leave(interrupted)
     assert end.value.code == 130
     assert capsys.readouterr().err == "Interrupted.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(("ignored", "expected"), [(False, 130), (True, 0)])
+def test_closing_the_terminal_interrupts_unless_nohup_ignores_it(ignored, expected):
+    def hang_up():
+        os.kill(os.getpid(), signal.SIGHUP)
+        return 0
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit) as end:
+            cli.leave(hang_up)
+        assert signal.getsignal(signal.SIGHUP) == (signal.SIG_IGN if ignored else signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert end.value.code == expected

@@ -115,6 +115,14 @@ def test_callbacks(answer, monkeypatch):
     assert (failed, end) == ("job nan", "end")
 
 
+def test_a_plan_imports_no_callback(answer, monkeypatch):
+    Path("noting_import.py").write_text(CALLBACK + 'Path("noted").touch()')
+    monkeypatch.syspath_prepend(Path.cwd())
+    code, text = answer("plan", "-m", *BLOBS, "seed=1,2", "+hydra.callbacks.mine._target_=noting_import.Note")
+    assert code == 0, text
+    assert not Path("noted").exists()
+
+
 def test_values_to_sweep_in_a_configuration(answer):
     Path("mine").mkdir()
     params = {"problem.rho": "0.05,0.1", "seed": 3, "solver.shrinkage": 0.5}

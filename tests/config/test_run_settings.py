@@ -56,6 +56,12 @@ def test_results_cannot_be_written(tmp_path):
     assert f"{refuses}" in fault
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "/deeper", "x/" * 3000])
+def test_a_name_that_no_folder_can_have(tmp_path, name):
+    (fault,) = faults_of(results=str(tmp_path / name))
+    assert "too long" in fault
+
+
 @pytest.mark.parametrize("results", [None, 5, ""])
 def test_results_is_not_a_name(results):
     (fault,) = faults_of(results=results)

@@ -1,12 +1,14 @@
 """Arrays written once: shared with workers, opened from the cache while nothing has changed, removed on request."""
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import hashlib
 import os
 import pickle
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -221,6 +223,88 @@ def test_another_user_can_read_the_cache(monkeypatch):
     assert Path(shared.folder).stat().st_mode & 0o777 == 0o755
     monkeypatch.setattr(os, "utime", refuse)
     assert shared.open().X.sum() == 17.0
+
+
+def mode_of(path):
+    return path.stat().st_mode & 0o7777
+
+
+@pytest.mark.parametrize(("cache_mode", "to_all", "to_readers"), [(0o770, 0o770, 0o040), (0o1777, 0o1777, 0o044)])
+def test_those_who_may_write_to_the_cache_may_use_what_is_in_it(place, cache_mode, to_all, to_readers):
+    (place / "cache").mkdir()
+    (place / "cache").chmod(cache_mode)
+    before = os.umask(0o077)
+    try:
+        load(toy())
+    finally:
+        os.umask(before)
+    assert {mode_of(place / "cache" / name) for name in ("arrays", "loaded")} == {to_all}
+    (folder,) = arrays_folder().iterdir()
+    assert mode_of(folder) == 0o700 | to_readers | to_readers >> 2
+    (entry,) = (place / "cache" / "loaded").iterdir()
+    assert {mode_of(path) for path in (entry, *folder.iterdir())} == {0o600 | to_readers}
+
+
+def test_a_cache_of_one_user_stays_private(place):
+    (place / "cache").mkdir()
+    (place / "cache").chmod(0o755)
+    before = os.umask(0o077)
+    try:
+        load(toy())
+    finally:
+        os.umask(before)
+    assert all(mode_of(path) & 0o077 == 0 for path in (place / "cache").rglob("*"))
+
+
+@contextlib.contextmanager
+def user(number):
+    """Act as another user, who lets nobody read new files."""
+    before = os.umask(0o077)
+    os.setegid(number)
+    os.seteuid(number)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.umask(before)
+
+
+@pytest.fixture
+def shared_cache(monkeypatch):
+    """An empty cache in which everyone may write."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as two users")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        monkeypatch.setenv("NPBENCH_CACHE", folder)
+        yield Path(folder)
+
+
+def test_two_users_share_a_cache(shared_cache):
+    shared_cache.chmod(0o1777)
+    one, other = dense(), csr()
+    with user(65533):
+        cache.keep("k", one)
+        shared = share(one)
+    with user(65534):
+        assert np.array_equal(cache.recall("k", "toy").X, one.X)
+        assert share(one) == shared
+        with pytest.raises(PermissionError):
+            (Path(shared.folder) / "X.npy").write_bytes(b"")
+        cache.keep("l", other)
+        assert cache.clean(0)[0] == 1
+        shared.open()
+
+
+def test_a_folder_of_another_user_that_cannot_be_read_is_replaced(shared_cache):
+    data = dense()
+    with user(65533):
+        folder = Path(share(data).folder)
+        folder.chmod(0o700)
+    with user(65534):
+        assert cache.recall("k", "toy") is None
+        assert np.array_equal(share(data).open().X, data.X)
 
 
 def test_concurrent_loads_keep_one_copy(place):

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -172,6 +174,17 @@ def test_a_download_is_kept_byte_for_byte(folders, server, served):
     assert downloads(folders) == ["toy.data"]
 
 
+@pytest.mark.parametrize(("cache_mode", "readers"), [(0o755, 0), (0o770, 0o040), (0o1777, 0o044)])
+def test_those_who_may_write_to_the_cache_may_read_downloads(folders, server, served, cache_mode, readers):
+    (folders / "cache").chmod(cache_mode)
+    before = os.umask(0o077)
+    try:
+        path = sources.locate(served)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600 | readers
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
 def test_a_packed_file_stays_packed(server, served, encoding):
     packed = gzip.compress(CONTENT)
@@ -212,21 +225,61 @@ CUT = (200, [CONTENT[:9]], {"Content-Length": str(len(CONTENT))})
 @pytest.mark.parametrize(
     ("answers", "requests"),
     [
-        ([(503, [], {})], 3),
+        ([(503, [], {"Retry-After": "100000"})], 3),
         ([whole(CONTENT[1:] + b"x")], 3),
         ([(404, [], {})], 1),
         ([(503, [], {}), CUT, whole()], None),
     ],
 )
 def test_temporary_faults_are_retried(folders, server, served, monkeypatch, answers, requests):
+    waits = []
     monkeypatch.setattr(sources, "RETRIES", 2)
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(time, "sleep", waits.append)
     server.answers = answers
     if requests is None:
         assert sources.locate(served).read_bytes() == CONTENT
     else:
         refusal(served, folders)
         assert len(server.requested) == requests
+    assert sum(waits) <= 3
+
+
+def test_a_server_that_drips_is_given_up(folders, server, served, monkeypatch):
+    monkeypatch.setattr(sources, "TIMEOUT", 1.0)
+    monkeypatch.setattr(sources, "MIN_RATE", 10 * len(CONTENT))
+    drops = (time.sleep(0.05) or b"1" for _ in range(100))
+    server.answers = [(200, drops, {"Content-Length": str(len(CONTENT))})]
+    started = time.monotonic()
+    assert "too slow" in refusal(served, folders)
+    assert time.monotonic() - started < 3
+
+
+def test_a_host_that_refuses_is_asked_once_for_all_files(folders, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sources, "RETRIES", 2)
+    monkeypatch.setattr(
+        sources, "_connected", lambda url, connect=sources._connected: asked.append(url) or connect(url)
+    )
+    here, *absent = (replace(described(f"{NOWHERE}/{i}"), path=f"toy/{i}.data") for i in range(9))
+    put(folders / "first" / here.path)
+    with pytest.raises(RequestError) as caught:
+        sources.locate_all([here, *absent])
+    assert asked == [absent[0].url]
+    (fault,) = caught.value.faults
+    assert [file.path in fault for file in (here, *absent)] == [False] + 8 * [True]
+
+
+def test_a_folder_that_cannot_be_read_is_passed_over(folders, file, monkeypatch):
+    closed, found = folders / "first" / "raw" / "toy", put(folders / "second" / "toy" / "toy.data")
+    put(closed / "toy.data")
+
+    def refuse(path, *, stat=os.stat, **options):
+        if Path(path).parent == closed:
+            raise PermissionError(13, "Permission denied", path)
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert sources.locate(file) == found
 
 
 def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):

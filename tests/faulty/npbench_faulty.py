@@ -200,6 +200,92 @@ class GapBelowZero(Sound):
         self.duality_gap_ = -1.0
 
 
+class Certified(Sound):
+    """The rates of a steep ramp, which follow from the scores."""
+
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        self._claim(X, X @ self.coef_ + self.intercept_, signs)
+
+    def _claim(self, X, scores, signs):
+        self._eta = 1e-3 * np.std(scores) or 1.0
+        for name, value in self._recomputed(scores, signs).items():
+            setattr(self, name, value)
+
+    def _recomputed(self, scores, signs):
+        loss = np.clip((1.0 - signs * scores / self._eta) / 2.0, 0.0, 1.0)
+        p_nd, p_fa = loss[signs > 0].mean(), loss[signs < 0].mean()
+        return {"surrogate_rates_": (p_nd, p_fa), "objective_": p_nd}
+
+
+class StaleObjective(Certified):
+    def _claim(self, X, scores, signs):
+        super()._claim(X, scores, signs)
+        if abs(X).max() > 1e6:
+            self.objective_ += 0.1
+
+
+class StaleRates(Certified):
+    def _claim(self, X, scores, signs):
+        super()._claim(X, scores, signs)
+        if abs(X).max() > 1e6:
+            self.surrogate_rates_ = (self.objective_, 0.9)
+
+
+class UnprovedRates(StaleRates):
+    def _claim(self, X, scores, signs):
+        super()._claim(X, scores, signs)
+        self.surrogate_rates_ = (0.0, 0.0)
+
+    def _recomputed(self, scores, signs):
+        return {"objective_": super()._recomputed(scores, signs)["objective_"]}
+
+
+class BoundBroken(Certified):
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        if abs(X).max() > 1e6:
+            self.intercept_ += 3.0 * np.std(X @ self.coef_)
+            self._claim(X, X @ self.coef_ + self.intercept_, signs)
+
+
+class NaNWhenHuge(Certified):
+    def decision_function(self, X):
+        return super().decision_function(X) * (np.nan if abs(X).max() > 1e6 else 1.0)
+
+
+class NaNClaimed(Certified):
+    def _claim(self, X, scores, signs):
+        super()._claim(X, scores, signs)
+        self.duality_gap_ = np.nan
+
+
+class RefusesHuge(NaNWhenHuge):
+    def _solve(self, X, signs):
+        if abs(X).max() > 1e6:
+            raise ValueError("The features are too large: scale them to unit variance.")
+        super()._solve(X, signs)
+
+
+class AdmitsHuge(BoundBroken):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.converged_ = abs(X).max() <= 1e6
+        if not self.converged_:
+            warnings.warn("The features are too large: scale them.", ConvergenceWarning, stacklevel=2)
+        return self
+
+
+class StopsEarly(Certified):
+    """A worse classifier than the best one, of which every claim is true."""
+
+    def _solve(self, X, signs):
+        super()._solve(X, signs)
+        if not 1e-6 < np.ptp(X) < 1e6 or abs(X).max() > 1e5:
+            self.intercept_ -= np.std(X @ self.coef_)
+            self._claim(X, X @ self.coef_ + self.intercept_, signs)
+
+
 class Bent(Sound):
     def decision_function(self, X):
         return super().decision_function(X) ** 3

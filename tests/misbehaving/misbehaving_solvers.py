@@ -5,15 +5,17 @@ Some acts are done there too.
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-EARLY = ("dies early", "allocate", "hangs early")
+EARLY = ("dies early", "allocate", "hangs early", "leak early")
 LEAKED = []
 
 
@@ -69,12 +71,23 @@ class Difference(ClassifierMixin, BaseEstimator):
         if self.act == "patch":
             total = np.sum
             np.sum = lambda *args, **options: total(*args, **options) + 1
-        if self.act == "leak":
+            np.quantile = np.unique = np.isfinite = lambda values, *args, **options: values
+        if self.act == "clear":
+            sys.path.clear()
+            os.environ.clear()
+        if self.act == "leave late":
+            threading.Timer(0.2, os._exit, [7]).start()
+        if self.act == "remove":
+            shutil.rmtree(self.folder)
+        if self.act in ("leak", "leak early"):
             LEAKED.append(np.ones(15_000_000))
-        if self.act == "child":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-            Path(self.folder, "child").write_text(str(child.pid))
-            time.sleep(60)
+        if self.act in ("child", "session", "session of a crash"):
+            child = subprocess.Popen(["sleep", "60"], start_new_session=self.act != "child")
+            Path(self.folder, self.act).write_text(str(child.pid))
+            if self.act == "child":
+                time.sleep(60)
+            if self.act == "session of a crash":
+                os._exit(1)
 
 
 def threads(y, scores, problem, estimator):

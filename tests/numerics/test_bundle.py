@@ -144,10 +144,11 @@ def test_larger_absolute_tolerance_applies():
     assert len(loose.trace) < len(tight.trace)
 
 
+@pytest.mark.any_processor
 def test_planes_are_valid_for_every_cost():
     X, y = SAMPLES["tall"]
     path, warm, cold = None, 0, 0
-    for C in np.geomspace(0.1, 1e3, 9):
+    for C in np.geomspace(1.0, 1e3, 13):  # neighbours share most of their active planes
         path, alone = minimise(X, hinge(y), C, tol=1e-7, start=path), minimise(X, hinge(y), C, tol=1e-7)
         assert path.status == alone.status == "converged"
         assert path.objective == pytest.approx(alone.objective, rel=2e-7)
@@ -228,6 +229,7 @@ def simplex_maximum(H, p, c):
     return problem.value
 
 
+@pytest.mark.any_processor
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**6),

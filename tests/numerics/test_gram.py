@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from npbench.numerics import gram as gram_module
 from npbench.numerics import smo
-from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.gram import Gram, Kernel, squared_distances
 
 KERNELS = {
     "linear": (Kernel("linear"), {}),
@@ -65,6 +65,21 @@ def test_duplicates_have_equal_rows_and_unit_diagonal():
     K = Gram(X, Kernel("rbf", gamma=1.0)).whole
     np.testing.assert_array_equal(K.diagonal(), 1.0)
     assert np.all((K >= 0) & (K <= 1))
+
+
+@pytest.mark.parametrize("offset", [1e4, -1e8, np.array([1e8, 0.0, -1e6, 1.0, 0.0])])
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+def test_distances_keep_their_digits_at_an_offset(scale, offset):
+    X, Z = (scale * np.round(draw(30, seed=seed), 3) + scale * offset for seed in (0, 1))
+    kernel = Kernel("rbf", gamma=0.7 / scale**2)
+    exact = np.sum((X[:, None] - Z) ** 2, axis=2)
+    np.testing.assert_allclose(kernel.between(X, Z), np.exp(-kernel.gamma * exact), rtol=1e-9)
+    np.testing.assert_allclose(kernel.between(sp.csr_array(X), Z), np.exp(-kernel.gamma * exact), rtol=1e-9)
+    own = np.sum((X[:, None] - X) ** 2, axis=2)
+    np.testing.assert_allclose(squared_distances(X), own, rtol=1e-9, atol=1e-12 * own.max())
+    whole, served = Gram(X, kernel).whole, Gram(X, kernel, budget=8 * 30 * 7).rows(np.arange(7))
+    np.testing.assert_allclose(whole, np.exp(-kernel.gamma * own), rtol=1e-9)
+    np.testing.assert_allclose(served, whole[:7], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", KERNELS)

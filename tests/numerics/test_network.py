@@ -166,6 +166,7 @@ def test_linear_q_search_matches_a_simple_loop():
     np.testing.assert_array_equal(network.c, 0.0)
 
 
+@pytest.mark.any_processor
 def test_pass_matches_a_simple_loop():
     X, is_positive, squared_norms = sample()
     order = np.random.default_rng(0).permutation(40)

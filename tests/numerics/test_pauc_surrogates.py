@@ -142,6 +142,19 @@ def hinge_over_pairs(y, scores, first, last):
     return np.maximum(1 - scores[y > 0][:, None] + ranked[None, first:last], 0).mean()
 
 
+@pytest.mark.parametrize("n", [20, 600, 3000])
+@pytest.mark.parametrize(("first", "last"), [(0, 2), (0, 15), (1, 12), (0, 20)])
+def test_tied_negatives_are_ranked_by_their_place_on_any_processor(n, first, last):
+    """Sorting algorithms for other processors order ties differently."""
+    y = np.tile([-1, -1, 1], n)[: n + n // 2 + 1]
+    negative = np.flatnonzero(y < 0)
+    for scores in (np.zeros(len(y)), np.where(np.arange(len(y)) % 7 == 0, -3.0, 1.0)):
+        _, gradient = StructuralRisk(y, first, last)(scores)
+        tied = negative[scores[negative] == scores[negative].max()]
+        if len(tied) >= last:
+            np.testing.assert_array_equal(np.flatnonzero(gradient * (y < 0)), tied[-last:])
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 10**6), scores_of)
 def test_bounds_and_identities_of_the_paper(data, seed, kind):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
 from npbench.numerics import smo
@@ -124,6 +125,40 @@ def test_step_measures_match_the_data(problem):
         dual = eta * y @ svm.x - 0.5 * svm.x @ f_0 + 0.5 * c[flat].sum()
         error = 1e-11 * (size @ (np.abs(svm.x) + c / eta) + abs(primal))
         assert svm.duality_gap == pytest.approx(primal - dual, abs=error)
+
+
+@given(problems())
+@settings(max_examples=40, deadline=None)
+def test_upper_rates_bound_the_rates_and_are_exact_at_settled_points(problem):
+    X, y, kernel, eta, tol, costs = problem
+    svm = RampSVM(Gram(X, kernel), y, eta, tol)
+    for _ in run(svm, *costs):
+        p_nd, p_fa = svm.upper_rates()
+        assert p_nd >= svm.p_nd - 1e-12
+        assert p_fa >= svm.p_fa - 1e-12
+    assert svm.upper_rates() == pytest.approx((svm.p_nd, svm.p_fa), abs=1.01 * tol / eta)
+
+
+@pytest.mark.parametrize("storage", ["whole", "rows", "csr"])
+@pytest.mark.parametrize("kernel", [Kernel("linear"), Kernel("rbf", 0.5)], ids=["linear", "rbf"])
+def test_recomputed_point_forgets_rounding_errors(kernel, storage):
+    X, y = sample(80)
+    gram = Gram(csr_matrix(X) if storage == "csr" else X, kernel, 8 * 80 * 10 if storage == "rows" else 1 << 30)
+    flat = np.random.default_rng(3).random(80) < 0.2
+    svm = RampSVM(gram, y, 0.5, 1e-6)
+    svm.step(2.0, 1.0, flat)
+    measures = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
+    x = svm.x.copy()
+    svm.start(np.zeros(80), np.full(80, 1e-3))  # multipliers and values that do not belong together
+    svm.step(2.0, 1.0, flat)
+    wrong = svm.p_fa
+    svm.recompute(x, 2.0, 1.0, flat)
+    again = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
+    assert again == pytest.approx(measures, abs=1e-12)
+    np.testing.assert_allclose(svm.f_0, kernel.between(X, X) @ x, atol=1e-12)
+    svm.recompute(svm.x + 0.1 * y * (np.arange(80) == 0), 2.0, 1.0, flat)
+    assert svm.violation > 1e-3
+    assert svm.p_fa != wrong
 
 
 @pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])

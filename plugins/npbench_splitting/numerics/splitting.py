@@ -23,6 +23,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import nnls
 
 from npbench_splitting.numerics.calibrated import CalibratedLoss
@@ -36,7 +37,7 @@ from npbench_splitting.numerics.constraints import (
     Point,
     Region,
 )
-from npbench_splitting.numerics.gradient_steps import beta, gradient_moves, squared_frobenius
+from npbench_splitting.numerics.gradient_steps import beta, gradient_moves
 from npbench_splitting.numerics.problem import Problem
 from npbench_splitting.numerics.projected_newton import newton_moves
 
@@ -46,6 +47,7 @@ Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]
 Accelerate = Literal["newton", "nesterov", "none"]
 
 STEP_OVER_BETA = 1.9  # the gradient method converges for steps in ]0, 2 beta[
+CONSTANT = 1e-13  # standard deviation of a feature relative to its mean, up to which it is constant up to rounding
 EXCESS_OVER_TOL = 1e-3  # accepted excess relative to the bound, as a share of the tolerance
 
 
@@ -132,15 +134,15 @@ def conditions(
     gradient: np.ndarray,
     gradients: np.ndarray,
     excess: np.ndarray,
-    units: tuple[float, float, np.ndarray],
+    units: tuple[np.ndarray, float, np.ndarray],
 ) -> Kkt:
     """Return the best multipliers at a point, and the residual of the first-order conditions with them.
 
     For the problem to minimise F subject to ``g_j <= 0``, the multipliers ``m >= 0`` minimise
 
-        ||grad F + sum_j m_j grad g_j||^2 / s^2 + sum_j (m_j g_j)^2 / f^2,
+        sum_k (grad F + sum_j m_j grad g_j)_k^2 / s_k^2 + sum_j (m_j g_j)^2 / f^2,
 
-    and the residual is the largest of the first root, the ``|m_j g_j| / f`` and the ``g_j / t_j``.
+    and the residual is the largest of the roots of the first terms, the ``|m_j g_j| / f`` and the ``g_j / t_j``.
 
     Parameters
     ----------
@@ -150,19 +152,39 @@ def conditions(
         Gradients of the g_j.
     excess : array of shape (n_constraints,)
         Values of the g_j.
-    units : (float, float, array of shape (n_constraints,))
-        s, f and the t_j: the sizes of gradients, of F and of the g_j.
+    units : (array of shape (n_features,), float, array of shape (n_constraints,))
+        The s_k, f and the t_j: the sizes of derivatives, of F and of the g_j.
     """
     of_gradient, of_objective, of_excess = units
-    matrix = np.vstack([gradients.T / of_gradient, np.diag(excess) / of_objective])
+    matrix = np.vstack([(gradients / of_gradient).T, np.diag(excess) / of_objective])
     target = np.concatenate([-gradient / of_gradient, np.zeros(len(excess))])
     # Reduce the least squares problem to as many rows as there are constraints.
     basis, triangle = np.linalg.qr(matrix)
     multipliers = nnls(triangle, basis.T @ target)[0] if len(excess) else np.zeros(0)
-    stationarity = float(np.linalg.norm(gradient + multipliers @ gradients)) / of_gradient
+    stationarity = float(np.max(np.abs(gradient + multipliers @ gradients) / of_gradient, initial=0.0))
     complementarity = float(np.max(np.abs(multipliers * excess), initial=0.0)) / of_objective
     infeasibility = float(np.max(excess / of_excess, initial=0.0))
     return Kkt(multipliers, max(stationarity, complementarity, infeasibility))
+
+
+def sizes(X_pos: Any, X_neg: Any) -> np.ndarray:
+    """Return the size of each feature: its standard deviation with both classes of the same weight.
+
+    The size of a constant feature is its value, or 1 if that is 0.
+    """
+    centre = 0.5 * (X_pos.mean(axis=0) + X_neg.mean(axis=0))
+    spread = np.sqrt(0.5 * (_mean_squares(X_pos, centre) + _mean_squares(X_neg, centre)))
+    size = np.where(spread > CONSTANT * np.abs(centre), spread, np.abs(centre))
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _mean_squares(X: Any, centre: np.ndarray) -> np.ndarray:
+    """Return the mean squared distance of each feature from ``centre``."""
+    if not sparse.issparse(X):
+        return np.square(X - centre).mean(axis=0)
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    squares = np.bincount(X.indices, np.square(X.data - centre[X.indices]), minlength=X.shape[1])
+    return (squares + (X.shape[0] - stored) * centre**2) / X.shape[0]
 
 
 class _Course:
@@ -170,9 +192,7 @@ class _Course:
 
     def __init__(self, objective: MeanLosses, region: Region, keep: bool) -> None:
         self._started, self._keep = time.perf_counter(), keep
-        n, loss = objective.X.shape[0], objective.loss
-        longest_gradient = 0.5 * np.sqrt(squared_frobenius(objective.X) / n)  # bound at w = 0
-        self._units = longest_gradient or 1.0, loss.at_zero or 1.0, region.scales
+        self._units = 0.5 * sizes(objective.X, region.means.X), objective.loss.at_zero or 1.0, region.scales
         self.history: list[Step] = []
         self.iterates: list[np.ndarray] = []
         self.gaps: list[list[float]] = []

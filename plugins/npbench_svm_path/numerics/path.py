@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_svm_path.numerics import path_kernels as kernels
 from npbench_svm_path.numerics.path_kernels import (
@@ -180,6 +181,8 @@ class Line:
     stretches : sequence of Stretch
         One along the entry line or a segment; or two that start on the entry line in opposite directions, the first
         with decreasing C_pos.
+    offsets : array of shape (d,)
+        What was subtracted from the features, for the linear kernel.
 
     Attributes
     ----------
@@ -187,8 +190,8 @@ class Line:
         (C_pos, C_neg) at the breakpoints, both ends included.
     """
 
-    def __init__(self, samples: Samples, stretches: Sequence[Stretch]) -> None:
-        self.samples, self.stretches = samples, stretches
+    def __init__(self, samples: Samples, stretches: Sequence[Stretch], offsets: np.ndarray) -> None:
+        self.samples, self.stretches, self._offsets = samples, stretches, offsets
         *falling, rising = stretches
         parts = [way.costs(way.breakpoints[:0:-1]) for way in falling] + [rising.costs(rising.breakpoints)]
         self.costs = np.concatenate(parts)
@@ -211,10 +214,19 @@ class Line:
         O(n + number of moves).
         """
         ways, t = self._located(np.array([[C_pos, C_neg]]))
-        return self.stretches[ways[0]].solution(t[0], self.samples.y)
+        found = self.stretches[ways[0]].solution(t[0], self.samples.y)
+        if not self._offsets.any():
+            return found
+        w = (self.samples.y * found.alpha) @ self.samples.rows
+        return found._replace(b=found.b - float(w @ self._offsets))
 
     def intercepts(self, costs: np.ndarray | None = None) -> np.ndarray:
         """Return b for each row (C_pos, C_neg) of ``costs``, by default at the breakpoints."""
+        b = self._centred_intercepts(costs)
+        return b - self.weights(costs) @ self._offsets if self._offsets.any() else b
+
+    def _centred_intercepts(self, costs: np.ndarray | None) -> np.ndarray:
+        """Return b of the features without their offsets."""
         return self._gathered(costs, lambda stretch, t: stretch.intercepts(t))
 
     def weights(self, costs: np.ndarray | None = None) -> np.ndarray:
@@ -247,10 +259,26 @@ class Line:
         if new.ndim != 2 or new.shape[1] != n_columns:
             columns = "features" if self.samples.linear else "kernel values with the training samples"
             raise ValueError(f"New samples have shape {new.shape}: each must be a row of {n_columns} {columns}.")
-        b = self.intercepts(costs)[:, None]
+        b = self._centred_intercepts(costs)[:, None]
         if self.samples.linear:
-            return self.weights(costs) @ new.T + b
+            return self.weights(costs) @ without_offsets(new, self._offsets).T + b
         return self._gathered(costs, lambda stretch, t: stretch.expansions(t, new, self.samples.y)) + b
+
+    def primal_and_gap(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the primal objective for each row of ``costs``, and its distance from the dual, from the multipliers.
+
+        O(n^2) for each row, or O(n d) for the linear kernel.
+        """
+        y, rows = self.samples.y, self.samples.rows
+        alpha = self._gathered(
+            costs, lambda stretch, t: np.reshape([stretch.solution(at, y).alpha for at in t], (len(t), len(y)))
+        )
+        x = y * alpha
+        f = (x @ rows) @ rows.T if self.samples.linear else x @ rows
+        norms = np.einsum("ij,ij->i", x, f)
+        hinges = np.maximum(0.0, 1.0 - y * (f + self._centred_intercepts(costs)[:, None]))
+        losses = np.einsum("ij,ij->i", np.where(y > 0, costs[:, :1], costs[:, 1:]), hinges)
+        return 0.5 * norms + losses, norms + losses - alpha.sum(axis=1)
 
     def _gathered(self, costs: np.ndarray | None, of: Callable[[Stretch, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return ``of(stretch, t)`` at the costs, with one call for each stretch."""
@@ -315,12 +343,18 @@ class CostPath:
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
         # A read-only array has a Numba type of its own, for which all kernels would be compiled again.
         self._rows, self._y = (np.require(array, np.float64, ["C", "W", "E"]) for array in (K, y))
-        self._linear = _linear
+        self._linear, self._offsets = _linear, np.zeros(self._rows.shape[1])
 
     @classmethod
     def linear(cls, X: np.ndarray, y: np.ndarray) -> CostPath:
-        """Return the path for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint."""
-        return cls(X, y, _linear=True)
+        """Return the path for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint.
+
+        Offsets of the features only change b: they are subtracted, since scores would lose digits.
+        """
+        c = offsets(X)
+        path = cls(without_offsets(X, c), y, _linear=True)
+        path._offsets = c
+        return path
 
     def entry(self, total: float) -> Line:
         """Return the line C_pos n_pos = C_neg n_neg, from costs of 0 to the sum ``total``."""
@@ -382,7 +416,7 @@ class CostPath:
                 raise ValueError(f"C_pos + C_neg is {total!r}: it must be positive and finite.")
         found: dict[float, Line] = {}
         for margin_excess, ridge in PERTURBATIONS:
-            follower = _Follower(self._samples(margin_excess, ridge))
+            follower = _Follower(self._samples(margin_excess, ridge), self._offsets)
             try:
                 for total in sorted(set(totals) - set(found)):
                     found[total] = follow(follower, total)
@@ -402,13 +436,13 @@ class CostPath:
 class _Follower:
     """State on the entry line, from which lines are followed; their sums must be requested in ascending order."""
 
-    def __init__(self, samples: Samples) -> None:
-        self.samples = samples
+    def __init__(self, samples: Samples, offsets: np.ndarray) -> None:
+        self.samples, self._offsets = samples, offsets
         self.counts = np.array([np.sum(samples.y > 0), np.sum(samples.y < 0)], dtype=np.float64)
         self.active = all_left(samples)
 
     def entry_line(self, total: float) -> Line:
-        return Line(self.samples, [self._enter(total)])
+        return self._line([self._enter(total)])
 
     def line(self, total: float) -> Line:
         self._enter(total)
@@ -417,7 +451,7 @@ class _Follower:
             start = copy.deepcopy(self.active)
             start.t[0] = 0.0
             ways.append(self._follow(start, new_log(start), costs, direction, length)[0])
-        return Line(self.samples, ways)
+        return self._line(ways)
 
     def segment(self, first: np.ndarray, last: np.ndarray) -> Line:
         self._enter(float(first.sum()))
@@ -425,7 +459,10 @@ class _Follower:
         for start, end in ((costs, first), (first, last)):
             self.active.t[0] = 0.0
             stretch, self.active = self._follow(self.active, new_log(self.active), start, end - start, 1.0)
-        return Line(self.samples, [stretch])
+        return self._line([stretch])
+
+    def _line(self, stretches: Sequence[Stretch]) -> Line:
+        return Line(self.samples, stretches, self._offsets)
 
     @property
     def _entry(self) -> np.ndarray:

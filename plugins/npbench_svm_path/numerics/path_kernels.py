@@ -302,7 +302,7 @@ def _slide(samples, active, log, costs, direction):
     Of the two ends, it takes the one where the x can stay balanced along ``direction``. Returns whether there is one.
     """
     up = active.n_left[0] * direction[0] > active.n_left[1] * direction[1]
-    shortest, first = np.inf, np.int64(-1)  # for the literal -1, Numba would compile ``join`` once more
+    shortest, first = np.inf, int(np.int64(-1))  # for the literal -1, Numba would compile ``join`` once more
     for i in range(len(samples.y)):
         towards = samples.y[i] > 0 if up else samples.y[i] < 0
         way = abs(samples.y[i] * active.scores[i] - samples.margins[i])

@@ -4,6 +4,7 @@ import functools
 import gzip
 import hashlib
 import re
+import socket
 import subprocess
 import urllib.error
 from collections import Counter
@@ -176,6 +177,7 @@ def test_rcv1_is_ecat_against_all_others(sample_format, monkeypatch):
 
 def test_rcv1_without_copy_and_network(tmp_path, monkeypatch):
     def no_network(*_):
+        assert socket.getdefaulttimeout() is not None, "a silent server would be waited for"
         raise urllib.error.URLError("no route to host")
 
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))

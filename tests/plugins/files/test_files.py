@@ -2,8 +2,10 @@ import bz2
 import errno
 import gzip
 import lzma
+import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -320,6 +322,31 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
     assert loaded("t.csv.gz", packed, label="class", positive="a").n_samples == 4
     monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE) - 1)
     assert "unpack it on disk" in refused("t.csv.gz", packed, label="class", positive="a")
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    arrays = {"X": np.zeros((100, 2)), "y": np.resize([0, 1], 100)}
+    np.savez(tmp_path / "stored.npz", **arrays)
+    np.savez_compressed(tmp_path / "packed.npz", **arrays)
+    monkeypatch.setattr(opening, "MAX_UNPACKED", 1000)
+    assert load_dataset("file", path="stored.npz", label="y").n_samples == 100
+    with pytest.raises(RequestError, match="unpacks to more than 1000"):
+        load_dataset("file", path="packed.npz", label="y")
+
+
+@pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())], ids=["plain", "packed"])
+def test_a_text_of_a_million_columns_is_refused_at_once(pack):
+    content = pack("1," * 10**6 + "1\n")
+    started = time.monotonic()
+    assert "more than 100000 columns" in refused("t.csv.gz" if content[:1] != b"1" else "t.csv", content, label="y")
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize("name", ["pipe", "/dev/zero"])
+def test_a_pipe_or_device_is_refused(name):
+    os.mkfifo("pipe")
+    with pytest.raises(RequestError, match="pipe or device"):
+        load_dataset("file", path=name, format="csv", label="y")
 
 
 LABEL = {"label": "y"}

@@ -5,12 +5,14 @@ import json
 import socket
 from email.message import Message
 from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from npbench import load_dataset
+from npbench.data import sources
 from npbench.errors import RequestError
 
 ARFF = """@relation toy
@@ -93,6 +95,15 @@ def refused(**params):
         load_dataset("openml", **{"id": 7, **params})
     (fault,) = caught.value.faults
     return fault
+
+
+def test_a_silent_server_is_given_up(server, monkeypatch):
+    monkeypatch.setattr(sources, "TIMEOUT", 0.1)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr("sklearn.datasets._openml.urlopen", lambda *_, **__: urlopen(address))
+        assert "timed out" in refused(positive="yes")
 
 
 def test_numbers_and_categories_are_read_without_identifiers(server):

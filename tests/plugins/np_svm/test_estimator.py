@@ -132,7 +132,7 @@ def test_constant_features_warn(kernel, value):
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     inner = smo.solve
-    monkeypatch.setattr(smo, "solve", lambda *given, spent: inner(*given, max_iter=2))
+    monkeypatch.setattr(smo, "solve", lambda *given, **_: inner(*given, max_iter=2))
     monkeypatch.setattr(smo, "INTERIOR_POINT_CALLS", ((0, False),))  # every step uses the truncated solver
     with pytest.warns(ConvergenceWarning, match="tol=1e-09"):
         model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)

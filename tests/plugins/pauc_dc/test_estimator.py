@@ -113,21 +113,23 @@ def test_a_range_from_zero_is_convex_and_the_structural_svm():
     assert (dc.objective_, dc.duality_gap_) == (struct.objective_, struct.duality_gap_)
 
 
+@pytest.mark.any_processor
 def test_warm_starts_take_fewer_planes_than_cold_ones(monkeypatch):
     from npbench_pauc_dc import cccp
 
-    Z, y = sample(150, 1500, d=10, shift=2.5, seed=1)
-    warm = PAUCDC(fpr_range=(0.05, 0.15), C=100.0, tol=1e-5).fit(Z, y)
+    samples = [sample(150, 1500, d=10, shift=2.5, seed=seed) for seed in range(3)]
+    warm = [PAUCDC(fpr_range=(0.05, 0.15), C=100.0, tol=1e-5).fit(Z, y) for Z, y in samples]
     minimise = cccp.minimise
 
     def cold(*given, start, **settings):
         return minimise(*given, start=getattr(start, "w", start), **settings)
 
     monkeypatch.setattr(cccp, "minimise", cold)
-    again = PAUCDC(fpr_range=(0.05, 0.15), C=100.0, tol=1e-5).fit(Z, y)
-    assert again.objective_ == pytest.approx(warm.objective_, rel=0.02)
-    per_step = [np.mean([step.planes for step in model.trace_[1:]]) for model in (warm, again)]
-    assert per_step[0] < per_step[1]
+    again = [PAUCDC(fpr_range=(0.05, 0.15), C=100.0, tol=1e-5).fit(Z, y) for Z, y in samples]
+    for one, other in zip(warm, again, strict=True):
+        assert other.objective_ == pytest.approx(one.objective_, rel=0.02)
+    per_step = [np.mean([step.planes for model in models for step in model.trace_[1:]]) for models in (warm, again)]
+    assert per_step[0] < 0.9 * per_step[1]
 
 
 def test_continues_after_the_structural_svm_collapses():

@@ -269,7 +269,7 @@ def test_seeds_reach_classifiers_inside_others():
         ({"estimator": "sklearn.linear_model.LinearRegression"}, "not a classifier"),
         ({"estimator": "sklearn.cluster.KMeans"}, "not a classifier"),
         ({"estimator": "collections.OrderedDict"}, "not a classifier"),
-        ({"estimator": "decimal.Decimal", "params": {"value": "x"}}, "cannot be built with params={'value': 'x'}"),
+        ({"estimator": "decimal.Decimal", "params": {"value": "x"}}, "not a classifier"),
         ({"estimator": "sklearn.ensemble.VotingClassifier"}, "cannot be built with params={}: .* 'estimators'"),
         ({"estimator": FOREST, "params": {"n_estimator": 5}}, "'n_estimator': did you mean 'n_estimators'"),
         ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),
@@ -281,6 +281,32 @@ def test_seeds_reach_classifiers_inside_others():
 def test_impossible_requests_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Scorer(**options).fit(X, Y)
+
+
+CALLED = []
+
+
+class Called:
+    """A class with all that a classifier has, except that scikit-learn knows nothing of it."""
+
+    def __init__(self, **params):
+        CALLED.append(params)
+
+    fit = predict = decision_function = predict_proba = None
+
+
+def test_what_a_configuration_names_is_not_called():
+    estimator = f"{__name__}.Called"
+    with pytest.raises(RequestError, match="not a classifier"):
+        request.check(configured("solver=scorer", f"solver.estimator={estimator}", "++solver.params.args=ls"))
+    assert CALLED == []
+
+
+def test_a_script_that_ends_itself_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "script_of_mine.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="SystemExit"):
+        Scorer(estimator="script_of_mine.Model").fit(X, Y)
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.9])

@@ -66,6 +66,7 @@ def transcribed(X, y, order, rule):
     return iterates[-1], average
 
 
+@pytest.mark.any_processor
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("averages", [False, True])
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -39,6 +41,56 @@ def conic(X, y, tau, *, intercept=True, max_norm=None, groups=None):
     problem = cp.Problem(cp.Minimize(cp.sum(losses[y > 0]) / np.sum(y > 0)), constraints)
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return problem.value, w.value, float(b.value) if intercept else 0.0
+
+
+BEST = conic(X, Y, 0.3)[0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from([1e-8, 1e-7, 1e-3, 1.0, 1e3, 1e8]),
+    st.sampled_from([0.0, 1.0, 1e3, 1e5, -1e6, 1e8]),
+    st.sampled_from(["newton", "nesterov", "none"]),
+    st.sampled_from([np.asarray, sp.csr_array]),
+    st.booleans(),
+)
+def test_convergence_is_true_at_any_scale_and_offset(scale, offset, accelerate, storage, one_feature):
+    factors = np.where(np.arange(4) == 2, scale, 1.0) if one_feature else scale
+    Z = factors * (np.round(1024 * X) / 1024 + offset)  # the offset changes no digit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SplittingNP(tau=0.3, accelerate=accelerate, inner=30, max_iter=100).fit(storage(Z), Y)
+    f = model.decision_function(Z)
+    risks = logistic(f[Y > 0]).mean(), logistic(-f[Y < 0]).mean()
+    assert model.surrogate_rates_ == pytest.approx(risks, rel=1e-6)
+    assert model.converged_ or (accelerate != "newton" and scale != 1.0) or (storage is sp.csr_array and offset)
+    if model.converged_:
+        assert model.objective_ == pytest.approx(BEST, rel=1e-5)
+        assert model.surrogate_rates_[1] <= 0.3 * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("accelerate", ["newton", "nesterov"])
+def test_convergence_is_true_without_intercept(offset, accelerate):
+    Z = X + offset
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SplittingNP(tau=0.68, fit_intercept=False, accelerate=accelerate, inner=30).fit(Z, Y)
+    assert model.converged_ or offset
+    if model.converged_:
+        coordinates, _ = np.linalg.qr(Z)  # the same problem for the conic solver
+        best = conic(coordinates * np.sqrt(len(Z)), Y, 0.68, intercept=False)[0]
+        assert model.objective_ == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize("accelerate", ["newton", "nesterov"])
+def test_warm_start_continues_at_an_offset(accelerate):
+    Z = X + np.array([1e6, 0.0, -30.0, 5.0])
+    options = {"tau": 0.3, "accelerate": accelerate, "inner": 30}
+    model = SplittingNP(**options, warm_start=True, keep="iterates").fit(Z, Y)
+    np.testing.assert_allclose(list(model.staged_decision_function(Z))[-1], model.decision_function(Z), atol=1e-8)
+    assert model.fit(Z, Y).n_iter_ <= 2
+    assert model.objective_ == pytest.approx(SplittingNP(**options).fit(X, Y).objective_, rel=1e-6)
 
 
 @pytest.mark.parametrize(

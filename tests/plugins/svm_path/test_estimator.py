@@ -1,7 +1,13 @@
 """The SVM path as a scikit-learn estimator: what is chosen, what is fitted, and how it runs as a solver."""
 
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from npbench.numerics.rates import rates
@@ -253,6 +259,62 @@ def test_extreme_inputs_give_a_classifier_that_is_optimal(name):
     assert model.converged_
     assert np.all(np.isfinite(scores(model, S)))
     assert all(np.all(np.isfinite(stage)) for stage in model.staged_decision_function(S))
+
+
+def least_gap(f_0, norm, y, alpha, C_pos, C_neg):
+    """Return the least distance of the primal objective from the dual over all intercepts, and the objective there."""
+    costs = np.where(y > 0, C_pos, C_neg)
+    hinges = np.maximum(0.0, 1.0 - y * (f_0 + (y - f_0)[:, None]))  # the minimum is where some hinge has its kink
+    primal = 0.5 * norm + float(np.min(hinges @ costs))
+    return primal - (float(alpha.sum()) - 0.5 * norm), primal
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8]),
+    st.sampled_from([0.0, 10.0, 1e4, -1e6, 1e8]),
+    st.sampled_from([1e-6, 1e-2, 1.0, 1e3, 1e6]),
+    st.sampled_from(["linear", "rbf"]),
+    st.sampled_from(["normal", "cauchy"]),
+)
+def test_convergence_vouches_for_the_whole_path(seed, scale, offset, total, kernel, kind):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(60) < 25, 1, -1)
+    S = rng.normal(size=(60, 3)) if kind == "normal" else rng.standard_cauchy((60, 3))
+    S = scale * np.round(1024 * (S + (y > 0)[:, None])) / 1024  # so that offsets change no digit
+    total = total / scale**2 if kernel == "linear" else total
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVMPath(total=total, train_asymmetry=0.01, kernel=kernel).fit(S + scale * offset, y)
+    K = S @ S.T if kernel == "linear" else rbf_kernel(S, gamma=model._kernel.gamma)
+    assert model.converged_ or kind == "cauchy" or total * np.abs(K).max() > 1e5
+    if not model.converged_:
+        return
+    for costs in model.path_.costs:
+        if costs.min() >= 1e-3 * total:
+            alpha = model.path_.at(*costs).alpha
+            f_0 = K @ (y * alpha)
+            gap, primal = least_gap(f_0, y * alpha @ f_0, y, alpha, *costs)
+            assert gap <= 2e-6 * primal
+
+
+@pytest.mark.parametrize("d", [3, 60])
+@pytest.mark.parametrize("offset", [30.0, 1e6])
+def test_an_offset_changes_only_the_intercept(d, offset):
+    S, y = np.round(1024 * np.random.default_rng(0).normal(size=(50, d))) / 1024, np.where(np.arange(50) < 20, 1, -1)
+    S[y > 0] += 0.5
+    options = {"total": 1.0, "n_asymmetries": 9, "cv": 5, "random_state": 0, "stages": "asymmetries"}
+    here, there = (SVMPath(**options).fit(S + shift, y) for shift in (0.0, offset))
+    assert here.train_asymmetry_ == there.train_asymmetry_
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-7)
+    for one, other in zip(here.staged_decision_function(S), there.staged_decision_function(S + offset), strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-7)
+    costs = here.path_.costs[len(here.path_.costs) // 2]
+    alpha, b, *_ = there.path_.at(*costs)
+    f = there.path_.scores(S + offset, costs)[0]
+    np.testing.assert_allclose((S + offset) @ ((y * alpha) @ S) + b, f, atol=1e-8)
+    assert there.path_.intercepts(costs)[0] == pytest.approx(b, abs=1e-9 * offset)
 
 
 def test_classes_that_are_apart_converge_at_any_cost():

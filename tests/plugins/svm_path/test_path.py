@@ -171,6 +171,7 @@ def test_duality_gap_is_small_for_large_costs(shift, d, total):
         assert primal - (solution.alpha.sum() - 0.5 * x @ K @ x) <= 1e-8 * primal
 
 
+@pytest.mark.any_processor
 @pytest.mark.parametrize("n_pos", [8, 15, 25])
 def test_multipliers_and_intercept_match_a_quadratic_programme(n_pos):
     X, y = sample(n_pos, 30, seed=n_pos)

@@ -209,6 +209,61 @@ def test_meeting_hulls_warn_and_score_zero():
     assert at[1, 1] < (1.0, 1.0)
 
 
+def frank_wolfe_gap(K, y, x, model):
+    """Return a bound on the distance of ``x'Kx / 2`` from its minimum over the reduced hulls."""
+    G, gap = K @ x, x @ K @ x
+    for label, nu in ((1, model.nu_pos_), (-1, model.nu_neg_)):
+        ascending = np.sort(label * G[y == label])
+        cap = 1 / (nu * len(ascending))
+        gap -= np.clip(1 - cap * np.arange(len(ascending)), 0, cap) @ ascending
+    return gap
+
+
+SCALES = st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8])
+OFFSETS = st.sampled_from([0.0, 10.0, 1e4, -1e6, 1e8])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6), SCALES, OFFSETS, st.sampled_from(["linear", "rbf"]), *[st.sampled_from([0.3, 0.6, 1.0])] * 2
+)
+def test_objective_and_gap_are_true_at_any_scale_and_offset(seed, scale, offset, kernel, nu_pos, nu_neg):
+    Z, y = gaussians(50, seed=seed)
+    Z = scale * np.round(1024 * Z) / 1024  # so that offsets change no digit
+    moved = Z + scale * offset
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TwoNuSVM(kernel=kernel, nu_pos=nu_pos, nu_neg=nu_neg).fit(moved, y)
+    assert model.objective_ >= 0
+    assert model.converged_ or model.objective_ <= 1e-6 * Z.var() * (1 if kernel == "linear" else 0) + 1e-8
+    if not model.converged_:
+        return
+    squared = np.sum((Z[:, None] - Z) ** 2, axis=2)
+    K = Z @ Z.T if kernel == "linear" else np.exp(-model.gamma_ * squared)
+    x = np.zeros(50)
+    x[model.support_] = model.dual_coef_[0]
+    assert model.objective_ == pytest.approx(0.5 * x @ K @ x, rel=1e-6)
+    assert model.objective_ == pytest.approx(0.5 * x @ scores(model, moved), rel=1e-6)
+    assert frank_wolfe_gap(K, y, x, model) <= 3e-6 * model.objective_
+    f = K @ x
+    margins = y * (scores(model, moved) - scores(model, moved).mean())
+    np.testing.assert_allclose(margins, y * (f - f.mean()), rtol=1e-6, atol=1e-6 * np.abs(f - f.mean()).max())
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e5, 1e6, 1e7, 1e8])
+@pytest.mark.parametrize("nu", [0.3, 0.5, 0.8])
+def test_polynomial_kernel_claims_no_more_digits_than_it_has(nu, offset):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TwoNuSVM(kernel="poly", nu_pos=nu, nu_neg=nu, gamma=0.1).fit(X + offset, Y)
+    K = (0.1 * (X + offset).astype(np.longdouble) @ (X + offset).astype(np.longdouble).T) ** 3
+    x = np.zeros(len(X), np.longdouble)
+    x[model.support_] = model.dual_coef_[0]
+    assert model.objective_ >= 0
+    assert model.converged_ or nu < 0.8 or offset > 1e2
+    assert not model.converged_ or model.objective_ == pytest.approx(float(0.5 * x @ K @ x), rel=1e-6)
+
+
 @pytest.mark.parametrize("strategy", ["bs", "gs", "wcd"])
 @pytest.mark.parametrize("rho", [0.001, 0.9])
 @pytest.mark.parametrize(

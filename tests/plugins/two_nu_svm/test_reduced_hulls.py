@@ -91,6 +91,7 @@ def assert_feasible(u, y, caps):
     assert u[y < 0].sum() == pytest.approx(1, abs=1e-13)
 
 
+@pytest.mark.any_processor
 @given(problems(), dual_nus)
 @settings(max_examples=60, deadline=None)
 def test_optimum_matches_a_conic_solver(problem, caps):
@@ -160,7 +161,8 @@ def test_warm_starts_match_cold_starts(problem, sequence):
     hulls, scale = ReducedHulls(K, y), spread(K)
     for caps in sequence:
         warm, cold = hulls.solve(caps), ReducedHulls(K, y).solve(caps)
-        assert warm.converged or warm.objective <= 10 * kernels.FLOOR * scale
+        # A nearly zero objective may be smaller than the effect of rounding in K on the gap.
+        assert warm.converged or warm.objective <= 10 * kernels.FLOOR * scale or warm.gap <= rounding(K)
         assert warm.objective == pytest.approx(cold.objective, rel=2e-6, abs=2 * kernels.FLOOR * scale + warm.gap)
         if not (warm.meet or cold.meet):
             apart = (warm.x - cold.x) @ K @ (warm.x - cold.x)

@@ -1,0 +1,125 @@
+"""Checks of the claims of a fit, for features of extreme scale and offset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbench.contracts import Solver
+from npbench.testing.check import require
+from npbench.testing.samples import blobs, fitted_aloud, made
+
+CHANGES = {"times": (1e-8, 1e4, 1e7, 1e8), "plus": (1e6, 1e8)}  # of all features
+CLAIM_TOLERANCE = 1e-3  # relative; of rates absolute
+ROUNDING = 1e-9  # absolute, for claims of 0
+OBJECTIVE_TOLERANCE = 0.01  # relative
+BOUND_TOLERANCE = 1.25  # factor: estimators have tolerances on their bounds
+
+
+def honest_claims(solver: Solver) -> None:
+    """At any scale and offset of the features, a fit with converged_ True has the objective and rates it claims."""
+    X, y = blobs(n=40)
+    cases = [("times", 1.0), *((operation, number) for operation in CHANGES for number in CHANGES[operation])]
+    for params in _trials(solver):
+        for operation, number in cases:
+            features = _changed(X, operation, number)
+            model = _converged(solver, features, y, params)
+            if model is not None:
+                _require_honest(solver, model, features, y, f"features {operation} {number:g}")
+
+
+def same_optimum(solver: Solver) -> None:
+    """If times 10 or plus 10 leaves the objective unchanged, so does any scale or offset (tag convex)."""
+    X, y = blobs(n=40)
+    for params in _trials(solver):
+        for operation, numbers in CHANGES.items():
+            first, near = (_objective(solver, _changed(X, operation, number), y, params) for number in (1.0, 10.0))
+            if not _agree(first, near):
+                continue
+            for number in numbers:
+                found = _objective(solver, _changed(X, operation, number), y, params)
+                require(
+                    found is None or _agree(first, found),
+                    f"With features {operation} {number:g}, converged_ is True and objective_ is {found}. With "
+                    f"features {operation} 1 or 10 it is {first}: compute converged_ in units that do not depend on "
+                    "scale or offset.",
+                )
+
+
+def _changed(X: np.ndarray, operation: str, number: float) -> np.ndarray:
+    return X * number if operation == "times" else X + number
+
+
+def _trials(solver: Solver) -> list[dict[str, Any]]:
+    """Return the parameters to try: a linear kernel depends on scale and offset, the default may not."""
+    has_kernel = "kernel" in solver.tags and "kernel" in made(solver).get_params()
+    return [{}, {"kernel": "linear"}] if has_kernel else [{}]
+
+
+def _converged(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> Any:
+    """Return the fitted estimator, or None if it refuses the sample or does not claim to have converged."""
+    try:
+        with np.errstate(all="ignore"):
+            model, warned = fitted_aloud(solver, X, y, **params)
+    except (ValueError, TypeError, ArithmeticError):  # other checks look at the message
+        return None
+    return None if warned or not getattr(model, "converged_", True) else model
+
+
+def _require_honest(solver: Solver, model: Any, X: np.ndarray, y: np.ndarray, what: str) -> None:
+    scores = np.asarray(model.decision_function(X))
+    require(np.isfinite(scores).all(), f"With {what}, converged_ is True, but some scores are NaN or infinite.")
+    recomputed = model.recompute(X, y) if hasattr(model, "recompute") else {}
+    for name in {**dict.fromkeys(("objective_", "duality_gap_", "surrogate_rates_")), **recomputed}:
+        if not hasattr(model, name):
+            continue
+        claimed = np.asarray(getattr(model, name), dtype=float)
+        require(np.isfinite(claimed).all(), f"With {what}, converged_ is True, but {name} is {_written(claimed)}.")
+        found = np.asarray(recomputed.get(name, claimed), dtype=float)
+        # Rates are fractions of the samples: an absolute error counts.
+        unit = 1.0 if name.endswith("rates_") else np.maximum(np.abs(claimed), np.abs(found))
+        require(
+            np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ROUNDING),
+            f"With {what}, converged_ is True and {name} is {_written(claimed)}, but the scores of the training sample "
+            f"give {_written(found)}: compute it from the coefficients that fit keeps, or set converged_ to False.",
+        )
+    if hasattr(model, "surrogate_rates_"):
+        _require_rates(solver, model, scores, y, what)
+
+
+def _require_rates(solver: Solver, model: Any, scores: np.ndarray, y: np.ndarray, what: str) -> None:
+    """Compare the surrogate rates with the error rates, of which they are at least half, and with the bound."""
+    p_nd, p_fa = (float(rate) for rate in model.surrogate_rates_)
+    measured = {"P_nd": (p_nd, float(np.mean(scores[y > 0] <= 0))), "P_fa": (p_fa, float(np.mean(scores[y < 0] >= 0)))}
+    for rate, (claimed, found) in measured.items():
+        require(
+            claimed >= found / 2 - CLAIM_TOLERANCE,
+            f"With {what}, converged_ is True and surrogate_rates_ has {rate} = {claimed:.4g}, but the training sample "
+            f"has {found:.4g} by the signs of the scores: a surrogate loss is at least 1/2 for an error.",
+        )
+    params = model.get_params()
+    bounds = {"np": ("rho", 1.0), "qvalue": ("q", 1.0 - p_nd)}
+    for problem in set(solver.solves) & set(bounds):
+        name, share = bounds[problem]
+        if params.get(name) is not None:
+            require(
+                p_fa <= BOUND_TOLERANCE * params[name] * share + CLAIM_TOLERANCE,
+                f"With {what}, converged_ is True, but the surrogate P_fa {p_fa:.4g} exceeds its bound "
+                f"{params[name] * share:.4g} ({name}={params[name]:g}): set converged_ to False.",
+            )
+
+
+def _objective(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> float | None:
+    model = _converged(solver, X, y, params)
+    return None if model is None else float(getattr(model, "objective_", np.nan))
+
+
+def _agree(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return False
+    return abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ROUNDING
+
+
+def _written(values: np.ndarray) -> str:
+    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))

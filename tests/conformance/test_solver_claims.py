@@ -1,0 +1,55 @@
+"""Claims at extreme scales and offsets: false ones are found, true ones, admissions and refusals pass."""
+
+from pathlib import Path
+
+import pytest
+
+from npbench import registry
+from npbench.contracts import Solver
+from npbench.testing.solver_claims import honest_claims, same_optimum
+
+FAULTY = Path(__file__).parents[1] / "faulty"
+
+
+@pytest.fixture
+def described(monkeypatch):
+    """Return a function from a class of npbench_faulty to a solver that uses it."""
+    monkeypatch.syspath_prepend(FAULTY)
+    return lambda name: Solver(name="made_up", estimator=f"npbench_faulty:{name}", solves=("np",))
+
+
+@pytest.mark.parametrize("name", ["Sound", "Certified", "RefusesHuge", "AdmitsHuge"])
+def test_true_claims_admissions_and_refusals_pass(described, name):
+    honest_claims(described(name))
+    same_optimum(described(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("StaleObjective", r"times 1e\+07, .*objective_ is 0\.[0-9]+, but .* give 0\.[0-9]+"),
+        ("StaleRates", r"times 1e\+07, .*surrogate_rates_ is 0\.[0-9]+, 0\.9, but .* give 0\.[0-9]+, 0\.0[0-9]+"),
+        ("UnprovedRates", r"times 1, .*P_nd = 0, but .* has 0\.[0-9]+"),
+        ("BoundBroken", r"times 1e\+07, .*surrogate P_fa .*rho=0\.05"),
+        ("NaNWhenHuge", r"times 1e\+07, .*scores are NaN"),
+        ("NaNClaimed", r"times 1, .*duality_gap_ is nan"),
+    ],
+)
+def test_false_claim_is_found(described, name, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        honest_claims(described(name))
+
+
+def test_true_claims_far_from_the_optimum_are_found(described):
+    honest_claims(described("StopsEarly"))
+    with pytest.raises(AssertionError, match=r"times 1e-08.*objective_"):
+        same_optimum(described("StopsEarly"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(registry.installed().solvers))
+def test_claims_of_shipped_solvers_hold(name):
+    solver = registry.installed().solver(name)
+    honest_claims(solver)
+    if "convex" in solver.tags and "stochastic" not in solver.tags:
+        same_optimum(solver)
