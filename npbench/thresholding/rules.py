@@ -297,8 +297,8 @@ def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule:
         if count < needed:
             where = "" if name is None else f" in group {name!r}"
             raise ValueError(
-                f"{count} negatives{where} for the threshold, expected at least {needed} for rho={rho:g} with "
-                f"probability {1 - delta:g}: use more negatives, a larger rho or delta, or the rule 'empirical', which "
+                f"{count} held-out negatives{where}, expected at least {needed} for rho={rho:g} with probability "
+                f"{1 - delta:g}: hold out more of them, use a larger rho or delta, or the rule 'empirical', which "
                 "guarantees nothing."
             )
 

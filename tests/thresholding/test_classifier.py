@@ -205,7 +205,7 @@ def test_new_negatives_move_the_threshold_only():
     assert model.estimator_ is first
     assert model.result_.n_negatives == 200
     assert 0 < np.mean(model.predict(new)) <= 0.1
-    with pytest.raises(ValueError, match="20 negatives"):
+    with pytest.raises(ValueError, match="20 held-out negatives"):
         model.refit_threshold(new[:20])
 
 
@@ -281,12 +281,12 @@ def test_saturated_scores_are_explained():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rho": 0.01}, "180 negatives.*299"),
+        ({"rho": 0.01}, "180 held-out negatives.*299"),
         ({"calibration_size": 360}, "calibration_size=360"),
         ({"rho": 1}, "rho"),
         ({"pos_label": "bad"}, "'bad'"),
         ({"threshold": "median"}, "threshold"),
-        ({"cv": 5, "rho": 0.001}, "360 negatives"),
+        ({"cv": 5, "rho": 0.001}, "360 held-out negatives"),
     ],
 )
 def test_impossible_requests_are_refused_before_any_fit(options, words):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,10 @@ from npbench_papers.records import Printed, printed_for
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RANKS = {"umbrella": umbrella_rank, "empirical": lambda n, rho, _: empirical_rank(n, rho)}
+RANKS: dict[str, Callable[[int, float, float], int]] = {
+    "umbrella": umbrella_rank,
+    "empirical": lambda n, rho, _: empirical_rank(n, rho),
+}
 SETTING = ["dataset", "rho", "delta", "left_out", "rule"]
 COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]
 

@@ -4,16 +4,18 @@ import warnings
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hydra import compose, initialize_config_dir
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import npbench
 import solver_variants
@@ -224,6 +226,16 @@ def test_scores_that_are_not_finite_are_refused():
         pytest.raises(ValueError, match="GaussianNB gave NaN or infinite scores to 120 of 120 samples"),
     ):
         Scorer(estimator=BAYES).fit(constant, Y)
+
+
+def test_frames_with_words_and_gaps_reach_the_classifier():
+    frame = pl.DataFrame({"x": np.where(np.arange(400) % 9, X[:, 0], np.nan), "word": np.where(Y > 0, "a", "b")})
+    words = ColumnTransformer([("word", OneHotEncoder(), ["word"])], remainder="passthrough")
+    inside = make_pipeline(words, HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5))
+    model = Scorer(estimator=inside, rho=0.1, n_splits=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of ties
+        np.testing.assert_array_equal(model.fit(frame, Y).predict(frame), Y)
 
 
 def test_sparse_tag_is_that_of_the_classifier():
