@@ -235,7 +235,9 @@ def test_frames_with_words_and_gaps_reach_the_classifier():
     model = Scorer(estimator=inside, rho=0.1, n_splits=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of ties
-        np.testing.assert_array_equal(model.fit(frame, Y).predict(frame), Y)
+        predicted = model.fit(frame, Y).predict(frame)
+    assert np.mean(predicted[Y < 0] > 0) <= 0.1
+    assert np.mean(predicted[Y > 0] > 0) > 0.5
 
 
 def test_sparse_tag_is_that_of_the_classifier():
