@@ -13,7 +13,7 @@ from npbench.errors import RequestError
 from npbench.registry import installed
 from npbench_benchmark import suite
 
-GENERATED = {"covertype_like": (232_350, 20_510), "ringnorm20": (120_000, 60_000)}  # rows and negatives asked for
+GENERATED = {"covertype_like": (232_350, 20_510), "ringnorm20_large": (120_000, 60_000)}  # rows and negatives asked for
 
 
 def sweeps(name):
