@@ -122,8 +122,8 @@ def _panel(rho: float, found: Sequence[Standing]) -> Panel:
         "seconds of selection and fit",
         "NP score",
         [
-            *(Series(one.label, [one.seconds], [one.score], joined=False) for one in found),
             Series("efficient", [one.seconds for one in front], [one.score for one in front], steps=True),
+            *(Series(one.label, [one.seconds], [one.score], joined=False) for one in found),
         ],
         x_log=True,
     )

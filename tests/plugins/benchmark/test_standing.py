@@ -106,5 +106,5 @@ def test_tables():
 
 def test_figure_joins_the_efficient_methods():
     ((panel,),) = chart(frame(RECORDS + NEWCOMER)).rows
-    assert list(panel.series[-1].x) == [1.0]
+    assert list(panel.series[0].x) == [1.0]
     assert figure(frame(RECORDS), []).axes
