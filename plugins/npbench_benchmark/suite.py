@@ -6,7 +6,8 @@ Source
     enumerations of a rule (balance, car, kr-vs-k, monk-2, nursery, poker, tic-tac-toe), and damaged ones (heart, which
     lost decimal points). A table that npbench has under another name is used under that name.
 Size
-    200 to 50,000 rows; at most ten sets with more than 5,000, since a Gram matrix of 50,000 rows takes 20 GB.
+    200 to 50,000 rows; at most ten sets with more than 5,000, since a Gram matrix of 50,000 rows takes 20 GB. Of more
+    than ten the largest are left out: letter.
 Classes
     At least 30 positives and 160 negatives, and at most 130 of one class for each of the other. A bound rho is used
     where there are 16 / rho negatives. Half of them are tested on: 8 false alarms at the bound. Of the others a fold
@@ -15,7 +16,8 @@ Duplicates
     At most 40 % of the rows have the features of an earlier one. No two sets share more than 1 % of their rows.
     Where tables overlap: the one that npbench has already; otherwise the one with the most rows; of those, the one
     with the fewest positives; of those, the first by name. At most two sets of one source table. Of crx and
-    australian, which hold the same applications under other names, the one with more rows.
+    australian, which hold the same applications under other names, the one with more rows. Not yeast-1_vs_7, which
+    holds rows of yeast6 without one of its columns.
 Positive class
     That of npbench's own description. In other tables the class that the table calls positive; without one, the rarest
     class against all others, the first by name among equally rare ones.
