@@ -13,7 +13,7 @@ FEW = ["dataset=magic,ringnorm20_large"]
 @pytest.mark.parametrize(
     ("name", "words", "jobs"),
     [
-        ("np_benchmark_small", [], 9 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
+        ("np_benchmark_small", [], 14 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
         ("np_benchmark", FEW, 26 * 5 * 2 * 3),
         ("pauc_benchmark", FEW, 6 * 5 * 2 * 3),
     ],

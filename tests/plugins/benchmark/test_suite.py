@@ -8,8 +8,10 @@ import pytest
 
 from npbench.config.experiment import load
 from npbench.config.search_path import initialized, register
-from npbench.data import loading
+from npbench.data import BinaryData, loading
 from npbench.errors import RequestError
+from npbench.evaluation.protocols import CrossValidation
+from npbench.numerics.thresholds import fewest_negatives
 from npbench.registry import installed
 from npbench_benchmark import suite
 
@@ -97,3 +99,14 @@ def test_rows_are_not_shared():
     for first, second in itertools.combinations(rows, 2):
         common = sum((rows[first] & rows[second]).values())
         assert common <= suite.MAX_COMMON_ROWS * min(rows[first].total(), rows[second].total()), (first, second)
+
+
+@pytest.mark.parametrize("rho", [0.1, 0.05, 0.01])
+def test_umbrella_can_promise_every_bound_in_every_fold(rho):
+    n_negative = next(n for n in itertools.count(suite.MIN_NEGATIVES) if rho in suite.bounds(n))
+    for n in range(n_negative, n_negative + 16):
+        y = np.repeat([-1, 1], [n, 40])
+        data = BinaryData.checked(np.arange(n + 40.0)[:, None], y)
+        split = CrossValidation(test_size=0.5, folds=4).split(data, seed=0, repeat=0)
+        fewest = min(int(np.sum(y[train] < 0)) for train, _ in split.folds)
+        assert np.ceil(fewest / 2) >= fewest_negatives(rho, 0.05)
