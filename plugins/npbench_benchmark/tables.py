@@ -12,6 +12,7 @@ from npbench.report.chart import Chart, Panel, Series
 from npbench.report.render import print_figures
 from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
+from npbench.report.stats.intervals import MIN_VALUES
 from npbench.report.stats.rank_tests import critical_difference
 from npbench_benchmark.standing import Standing, by_dataset, standings, table
 
@@ -29,7 +30,7 @@ BOUND_NOTES = [
 RANK_NOTES = [
     "By NP score, P_nd + max(0, P_fa - rho) / rho, mean over repeats. A data set on which a job failed or took too "
     "long is lost. Wins: share of comparisons won over all data sets and other methods. Elo: Bradley and Terry's "
-    "model, centred near 1000, limits by the bootstrap over data sets.",
+    "model, centred near 1000, limits by the bootstrap over six data sets or more.",
     "NP score and seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, as if "
     "it accepted nothing. Efficient: no other method scores better in less time.",
 ]
@@ -63,7 +64,7 @@ def _sheets(rho: float, records: pl.DataFrame) -> Iterator[Sheet]:
     datasets, labels, scores = table(results)
     yield Sheet(f"rho = {rho:g}: who keeps the bound", BOUND_COLUMNS, list(map(_kept, found)), BOUND_NOTES)
     yield Sheet(
-        f"rho = {rho:g}: ranking on {len(datasets)} data sets",
+        f"rho = {rho:g}: ranking",
         RANK_COLUMNS,
         [_ranked(one, len(datasets)) for one in found],
         [*RANK_NOTES, *_difference(found, len(datasets))],
@@ -96,7 +97,7 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         number(one.rank, ".2f"),
         number(one.win_rate, ".2f"),
         number(one.elo, ".0f"),
-        interval(one.elo_limits, ".0f"),
+        interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
         number(one.score),
         number(one.seconds, ".2g"),
         "yes" if one.is_efficient else "",
@@ -108,7 +109,7 @@ def _score(value: float) -> Cell | str:
 
 
 def _difference(found: Sequence[Standing], n_datasets: int) -> list[str]:
-    if len(found) < 2:
+    if min(len(found), n_datasets) < 2:
         return []
     difference = critical_difference(len(found), n_datasets)
     note = f"Ranks differ significantly if they are {difference:.2f} apart (Nemenyi's critical difference at 5 %)"

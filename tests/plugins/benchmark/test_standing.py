@@ -97,6 +97,7 @@ def test_verdict_of_a_promise(above, verdict):
 def test_tables():
     bound, ranking, scores = tables(frame(RECORDS), [])
     assert [row["method"] for row in cells(ranking)] == ["gen", "scorer sgd"]
+    assert [row["95 % limits"] for row in cells(ranking)] == ["-", "-"]  # two data sets are too few
     assert cells(bound)[1]["jobs"] == "3/4"
     assert cells(scores) == [
         {"data set": "heart", "gen": "0.300", "scorer sgd": "failed"},
