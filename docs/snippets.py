@@ -189,9 +189,11 @@ def citation() -> None:
 
 
 def datasets() -> None:
-    """Write size and positive class of each data set."""
+    """Write size and positive class of each data set, except for the tables of the benchmark."""
     cog.outl("\n| data set | size | positive class |\n|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
+        if any(file.wheel for file in dataset.files):
+            continue
         cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive.partition('; negative')[0]} |")
     cog.outl("")
 
