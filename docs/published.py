@@ -14,7 +14,7 @@ import polars as pl
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
-from snippets import fenced
+from snippets import fenced, processors
 
 from npbench.commands.experiment import sections
 from npbench.commands.summary import print_summary
@@ -37,7 +37,8 @@ def run(name: str) -> None:
     fenced("bash", f"npbench {' '.join(words)}")
     console = _console()
     print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
-    fenced("text", _printed(console).strip().split("\n\n")[0])
+    text = _printed(console).strip().split("\n\n")[0]
+    fenced("text", f"{text}\n{processors(records)}")
 
 
 def experiment(name: str, *numbers: int, records: str = "") -> None:
@@ -49,13 +50,14 @@ def experiment(name: str, *numbers: int, records: str = "") -> None:
     with initialize_config_dir(str(config_dir()), version_base="1.3"):
         described = load(GlobalHydra.instance().config_loader(), name)
     (path,) = RESULTS.glob(f"*/records/{records or name}.parquet")
-    found = sections(described, conformed(pl.read_parquet(path)))
+    stored = conformed(pl.read_parquet(path))
+    found = sections(described, stored)
     if numbers:
         (section,) = found
         found = [dataclasses.replace(section, notes=[], sheets=[section.sheets[number] for number in numbers])]
     console = _console()
     terminal.show(found, console)
-    fenced("text", _printed(console))
+    fenced("text", f"{_printed(console)}{processors(stored)}")
 
 
 def _console() -> Console:

@@ -70,7 +70,12 @@ def _summary(frame: pl.DataFrame, until: str) -> None:
     console = _console()
     print_summary(frame, planned=len(frame), skipped=0, folder=Path("results/records"), console=console)
     text = _printed(console)
-    fenced("text", text.split(until)[0] if until else text)
+    fenced("text", f"{(text.split(until)[0] if until else text).rstrip()}\n{processors(frame)}")
+
+
+def processors(records: pl.DataFrame) -> str:
+    """Return on which processors records were made."""
+    return f"On {', '.join(records['cpu'].drop_nulls().unique().sort())}."
 
 
 def _console() -> Console:
@@ -90,7 +95,7 @@ def report(part: str, paper: str, table: str = "", **filters: str) -> None:
         shown = [sheet for sheet in section.sheets if sheet.title.startswith(table)]
         title, notes = ("", []) if table else (section.title, section.notes)
         terminal.show([dataclasses.replace(section, title=title, notes=notes, sheets=shown)], console)
-    fenced("text", _printed(console))
+    fenced("text", f"{_printed(console)}{processors(records)}")
 
 
 def session(*arguments: str) -> None:
@@ -184,9 +189,11 @@ def citation() -> None:
 
 
 def datasets() -> None:
-    """Write size and positive class of each data set."""
+    """Write size and positive class of each data set, except for the tables of the benchmark."""
     cog.outl("\n| data set | size | positive class |\n|---|---|---|")
     for name, dataset in sorted(registry.installed().datasets.items()):
+        if any(file.wheel for file in dataset.files):
+            continue
         cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive.partition('; negative')[0]} |")
     cog.outl("")
 

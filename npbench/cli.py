@@ -77,6 +77,9 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 def leave(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print user errors without a traceback."""
+    from npbench.console import print_warnings_as_lines
+
+    print_warnings_as_lines()
     try:
         with _terminated_as_interrupted():
             code = step()
@@ -116,8 +119,10 @@ def _terminated_as_interrupted() -> Iterator[None]:
 
 def refuse(*faults: str) -> NoReturn:
     """Print one line for each fault and exit with code 2."""
+    from npbench.console import printable
+
     for fault in faults:
-        print(f"npbench: {fault}", file=sys.stderr)
+        print(f"npbench: {printable(fault)}", file=sys.stderr)
     raise SystemExit(Exit.BAD_REQUEST)
 
 

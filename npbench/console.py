@@ -1,12 +1,48 @@
-"""Status lines on stderr and durations in words."""
+"""Status lines on stderr, durations in words, and text that every terminal can show."""
 
 from __future__ import annotations
+
+import sys
+import unicodedata
+import warnings
+from typing import Any
 
 from rich.console import Console
 from rich.status import Status
 
 # One console for all that moves, so that a download's bar and the spinner above it share the screen.
 STDERR = Console(stderr=True, force_jupyter=False)
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters escaped, except line breaks and tabs.
+
+    Examples
+    --------
+    >>> printable("p_fa ± 1\x1b[2J")
+    'p_fa ± 1\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_escaped, text))
+
+
+def _escaped(letter: str) -> str:
+    is_control = letter not in "\n\t" and unicodedata.category(letter).startswith("C")
+    return letter.encode("unicode_escape").decode("ascii") if is_control else letter
+
+
+def print_warnings_as_lines() -> None:
+    """Print each warning once, as one line without the place in the code that issued it."""
+    shown = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = f"npbench: {printable(str(message))}"
+        if text not in shown:
+            shown.add(text)
+            print(text, file=sys.stderr)
+
+    warnings.showwarning = show
 
 
 def status(text: str) -> Status:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from npbench.report.section import Section
 
+MAX_LISTED = 5  # solvers on data sets in one sentence
+
 
 def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
@@ -44,9 +46,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
             f"results={_elsewhere(requests, results)}",
             *faults,
         )
-    planned = len(planned_jobs(requests))
-    missing = f"{planned - len(frame)} of {planned} jobs have no record yet: npbench +experiment={name}"
-    faults += [missing] if len(frame) < planned else []
+    faults += _missing(name, planned_jobs(requests), frame)
     records = measured(frame)
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
@@ -61,6 +61,17 @@ def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
     wanted = planned_jobs(requests)
     latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
     return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+
+
+def _missing(name: str, planned: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
+    """Return a sentence about the planned jobs without a record, if there are any."""
+    missing = planned.join(frame, on=planned.columns, how="anti").group_by("solver", "dataset").len().sort(pl.all())
+    if missing.is_empty():
+        return []
+    places = [f"{solver} on {dataset}: {jobs}" for solver, dataset, jobs in missing.rows()]
+    more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
+    count = f"{missing['len'].sum()} of {len(planned)} jobs have no record yet"
+    return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run npbench +experiment={name}"]
 
 
 def _elsewhere(requests: Sequence[Request], results: Path) -> str:

@@ -39,7 +39,8 @@ examples:
   npbench report --against results/before               what got better, worse or slower
   npbench report --experiment NAME                      the tables of an experiment
 
-exit code: 0; 1 if a source could not be read or something got worse; 2 if the request is invalid
+exit code: 0; 1 if a source could not be read, an experiment lacks jobs or something got worse; 2 if the request is
+invalid
 """
 
 
@@ -79,7 +80,7 @@ def _parser() -> ArgumentParser:
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Print and write a report. Return 0, or 1 if a source could not be read or something got worse.
+    """Print and write a report. Return 0, or 1 if a source could not be read, jobs are missing or something got worse.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def run(words: Sequence[str]) -> Exit:
 
         sections, collection, drawings, output = report(options.experiment, others)
         _conclude(sections, collection, options.output or output, drawings)
-        return Exit.OK
+        return Exit.FAILED if collection.faults else Exit.OK
     folders, filters = _folders_and_filters(others)
     if options.anyway and options.against is None:
         raise RequestError("--anyway needs records to compare with: --against FOLDER --anyway.")

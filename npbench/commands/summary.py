@@ -58,13 +58,13 @@ def print_outcome(
     """Print remarks, failures, and where the records are; see :func:`print_summary`."""
     console = console or Console()
     for note in overview.duplicates(frame):
-        console.print(f"\n{note}", style="dim", highlight=False)
+        terminal.write(f"\n{note}", console, "dim")
     _print_unconverged(frame, console)
     _print_failures(frame, planned, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
     note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
-    console.print(note, style="dim", markup=False, highlight=False)
+    terminal.write(note, console, "dim")
     console.print(f'  npbench.records.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
 
 
@@ -77,7 +77,7 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
         note = (
             f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); see solver_status in the records."
         )
-        console.print(note, style="dim", highlight=False)
+        terminal.write(note, console, "dim")
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:
@@ -87,8 +87,9 @@ def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
     for r in failed.head(FAILURES_SHOWN).iter_rows(named=True):
-        job, error = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}", str(r["error"]).splitlines()[0]
-        console.print(f"  {job}: {r['status']}: {error}", markup=False, highlight=False)
+        error = terminal.one_line((r["error"] or "no message").partition("\n")[0])
+        job = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}"
+        terminal.write(f"  {job}: {r['status']}: {error}", console)
     if len(failed) > FAILURES_SHOWN:
         console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records hold all of them.", highlight=False)
     if missing:

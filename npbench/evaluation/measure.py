@@ -26,14 +26,15 @@ from npbench.evaluation.preprocess import fitted
 from npbench.evaluation.selection import grid_search, validation_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics.roc_grid import true_positive_rates
+from npbench.records.schema import Record
 from npbench.values import canonical
 
 MAX_WARNINGS_KEPT = 3
 ROC_DECIMALS = 4
 
 
-def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> dict[str, Any]:
-    """Run a job and return the columns of its record, whatever happens in the solver.
+def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> Record:
+    """Run a job and return its record, whatever happens in the solver.
 
     ``status`` is ok, failed or out_of_memory; a failure keeps what was measured before it. With ``trace``, the record
     has the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric of each stage on
@@ -48,7 +49,8 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> 
     except (Exception, SystemExit) as error:  # a solver may raise anything; other jobs continue
         record |= failure(error)
     record["seconds"] = time.perf_counter() - start
-    return {**record, "n_warnings": caught.count, "warnings": "\n".join(caught.texts)}
+    # Bounded here, in the worker: a message of 300 MB must not go through the pipe.
+    return Record({**record, "n_warnings": caught.count, "warnings": "\n".join(caught.texts)})
 
 
 def failure(error: BaseException) -> dict[str, Any]:
@@ -220,6 +222,9 @@ def _staged(
 
 
 def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> np.ndarray:
+    if np.ma.isMaskedArray(scores) or np.iscomplexobj(scores):
+        kind = "a masked array" if np.ma.isMaskedArray(scores) else "complex scores"
+        raise TypeError(f"{method} returned {kind}, expected an array of real numbers")
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != (n_samples,):
         raise ValueError(

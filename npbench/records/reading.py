@@ -5,43 +5,63 @@ Nothing is written, so a read-only folder works.
 
 from __future__ import annotations
 
+import functools
+import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 from polars import selectors
 
-from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA
+from npbench.records.schema import ESSENTIAL, FEATURES, OBJECTS, SCHEMA, SCHEMA_VERSION
+from npbench.records.writing import stamp
+from npbench.values import canonical
+
+LABEL = "label"  # text that reports store beside the metrics
+MAX_QUOTED = 40
 
 
 def parts(
     source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """Yield the records of each file.
+    """Yield the records of each file, without those that nobody can use.
 
     Parameters
     ----------
     source : Path
         A folder of Parquet files, or one of them.
     on_fault : callable
-        Called with a message for each file that cannot be read or holds no records; the file is left out.
+        Called with a message for each file or column that is left out, and once about records of a newer schema.
     columns : sequence of str, optional
         Columns to read, by default all; columns beyond the schema only if they exist.
     """
     folder = source if source.is_dir() else source.parent
     seen: set[str] = set()
+    n_newer = 0
     # Repeat until no new files appear; another run may compact concurrently.
     while fresh := sorted(_names(source) - seen):
         seen |= set(fresh)
         for path in (folder / name for name in fresh):
             try:
-                yield _read(path, columns)
+                frame = _read(path, columns)
             except FileNotFoundError:
                 continue
-            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeEncodeError) as error:
                 reason = str(error).partition("\n")[0].rstrip(".")
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
+                continue
+            is_newer = frame["schema_version"] > SCHEMA_VERSION
+            if is_newer.any():
+                n_newer += len(frame.filter(is_newer))
+                frame = frame.filter(~is_newer.fill_null(False))
+            yield _usable(frame, path, on_fault)
+    if n_newer:
+        on_fault(
+            f"{n_newer} records in {source} are left out: their schema is newer than {SCHEMA_VERSION}. Upgrade npbench "
+            "to read them."
+        )
 
 
 def _names(source: Path) -> set[str]:
@@ -52,19 +72,56 @@ def _names(source: Path) -> set[str]:
 
 
 def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+    str(path).encode()  # Polars reads no names that UTF-8 cannot encode
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("it is not a regular file")  # opening a named pipe waits for ever
     if columns is None:
         return conformed(pl.read_parquet(path, glob=False))  # a folder may be called "C=[1]"
+    columns = list(dict.fromkeys(["schema_version", *columns]))
     present = selectors.by_name(*columns, require_all=False)
     return conformed(pl.scan_parquet(path, glob=False).select(present).collect(), columns)
 
 
+def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
+    """Leave out columns that are no numbers though they should be, and records with broken JSON."""
+    further = {name: dtype for name, dtype in frame.schema.items() if name not in SCHEMA and name != LABEL}
+    odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
+    if odd:
+        on_fault(f"Columns of {path} that hold no numbers are left out: {', '.join(odd)}.")
+    for name in (name for name in OBJECTS if name in frame.columns):
+        texts = frame[name] if len(frame) == 1 else frame[name].unique()
+        broken = [text for text in texts if not _is_object(text)]
+        if broken:
+            on_fault(
+                f"Records in {path} with {name} that is not a JSON object are left out: {broken[0][:MAX_QUOTED]!r}."
+            )
+            frame = frame.filter(~pl.col(name).is_in(broken, nulls_equal=True))
+    return frame.drop(odd) if odd else frame
+
+
+@functools.lru_cache(maxsize=10_000)  # many records share a text
+def _is_object(text: str | None) -> bool:
+    try:
+        value = {} if text is None else json.loads(text)
+        canonical(value).encode()  # JSON can hold letters that nothing can print
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
+
+
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored."""
+    """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored.
+
+    Records dated later than now, by a wrong clock, count as the oldest: they cannot hide what is stored from now on.
+    """
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
-    if frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
+    if columns is not None and "schema_version" not in columns:
+        frame = frame.drop("schema_version", strict=False)
+    is_past = frame["stored_at"] <= stamp()
+    if is_past.all() and frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
         return frame  # the usual case; a million records are not copied
-    stored = frame.select("key", "stored_at").with_row_index("place").sort("stored_at")
-    return frame[stored.unique("key", keep="last", maintain_order=True)["place"]]
+    stored = frame.select("key", pl.when(is_past).then("stored_at").alias("time")).with_row_index("place")
+    return frame[stored.sort("time", maintain_order=True).unique("key", keep="last", maintain_order=True)["place"]]
 
 
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:

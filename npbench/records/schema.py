@@ -112,6 +112,10 @@ ESSENTIAL = ["key", "status", "stored_at"]
 ASKED = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", "protocol"]
 ASKED += ["protocol_params", *FEATURES, "seed", "repeat"]
 
+# Columns of JSON objects that tables parse.
+OBJECTS = ["params", "search", "dataset_params", "problem_params", "protocol_params", "code", "versions"]
+OBJECTS += ["chosen_params"]
+
 # Text of any origin and length; other text is made by npbench.
 FREE_TEXT = ("solver_status", "warnings", "output", "error_type", "error", "traceback")
 MAX_TEXT = 100_000  # characters of free text
@@ -161,12 +165,9 @@ class Record(dict[str, Primitive]):
 
 def _storable(name: str, value: Any) -> Primitive:
     if isinstance(value, str):
-        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
-        return (
-            text
-            if len(text) <= MAX_TEXT or name not in FREE_TEXT
-            else f"{text[:MAX_TEXT]} [{len(text) - MAX_TEXT} more characters]"
-        )
+        if name in FREE_TEXT and len(value) > MAX_TEXT:
+            value = f"{value[:MAX_TEXT]} [{len(value) - MAX_TEXT} more characters]"
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, int):

@@ -19,7 +19,7 @@ import polars as pl
 
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Record
-from npbench.records.writing import Owner, dead_owners, whole
+from npbench.records.writing import Owner, dead_owners, stamp, whole
 
 SINGLE = "single"  # mark of a file of one record, in its name
 
@@ -55,7 +55,7 @@ class RecordStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._owner = Owner(self.folder)
             self._merge_dead()
-        row = {"schema_version": SCHEMA_VERSION, "stored_at": _stamp(), **record}
+        row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp(), **record}
         path = self._path(SINGLE)
         _write(_tabulated([row]), path, self._owner.name)
         self._single[path] = row
@@ -101,7 +101,7 @@ class RecordStore:
         return set((good.drop_nulls("trace") if trace else good)["key"])
 
     def _warn(self, fault: str) -> None:
-        warnings.warn(f"{fault} Move the file away; the same command then runs its jobs again.", stacklevel=2)
+        warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
 
     def _path(self, mark: str = "merged") -> Path:
         owner = self._owner.name if self._owner else ""
@@ -113,8 +113,9 @@ class RecordStore:
             left = [path for path in sorted(self.folder.glob(f"*-{SINGLE}.parquet")) if _owner_of(path) in dead]
             for start in range(0, len(left), self._batch):
                 batch = left[start : start + self._batch]
-                frames = [frame for path in batch for frame in parts(path, lambda fault: None)]
-                if len(frames) == len(batch) > 1:
+                faults: list[str] = []
+                frames = [frame for path in batch for frame in parts(path, faults.append)]
+                if not faults and len(frames) == len(batch) > 1:
                     assert self._owner is not None
                     _write(pl.concat(frames, how="diagonal_relaxed"), self._path(), self._owner.name)
                     for path in batch:
@@ -130,12 +131,6 @@ def _write(frame: pl.DataFrame, path: Path, owner: str) -> None:
     frame.write_parquet(content, statistics=False)  # statistics are a third of a file of one record
     with whole(path, owner) as stream:
         stream.write(content.getbuffer())
-
-
-def _stamp() -> str:
-    """Return the time to the nanosecond, and with all digits: texts then sort as times do."""
-    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from npbench.records.writing import stamp
 from npbench.report.section import Section
 from npbench.report.sections import brief, comparison, failures, figures, origins, overview
 from npbench.report.select.collect import Collection
@@ -26,12 +27,15 @@ def lead(collection: Collection) -> Section:
         f"{jobs}, {len(good)} of them good: {_distinct(records['label'], 'setting')} of "
         f"{_distinct(records['solver'], 'solver')} on {_distinct(records['dataset'], 'data set')}."
     ]
+    notes += filter(None, [origins.makers(records)])
     if len(problems) > 1:
         notes.append(f"Each of the {len(problems)} problems has its own sections: {', '.join(problems)}.")
     if collection.n_older:
         notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
     if any(origins.mixtures(records)):
         notes.append(f"Some results were not produced under the same conditions: see the notes in {origins.TITLE!r}.")
+    if n_ahead := (records["stored_at"] > stamp()).sum():
+        notes.append(f"{n_ahead} records are dated later than now, by a wrong clock: any other record of a job counts.")
     return Section("Records", notes=[*notes, *collection.faults])
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from npbench.console import printable
 from npbench.errors import RequestError
 from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
 from npbench.report.select.collect import Collection
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import MISSING, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
 MAX_NAME_LENGTH = 60
+FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 NO_MATPLOTLIB = "Figures need matplotlib: pip install 'npbench[report]', then repeat the command."
 
 
@@ -96,9 +98,25 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
         name = _unused(_file_stem(sheet.name or sheet.title), taken)
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
-            lines.writerows([text.strip() for text in line] for line in (sheet.columns, *sheet.texts))
+            lines.writerow(map(_csv_text, sheet.columns))
+            lines.writerows(
+                [text.strip() if cell.value is not None else _csv_text(text) for cell, text in zip(*row, strict=True)]
+                for row in zip(sheet.cells, sheet.texts, strict=True)
+            )
         (folder / f"{name}.tex").write_text(latex.table(sheet), encoding="utf-8")
     return len(sheets)
+
+
+def _csv_text(text: str) -> str:
+    """Return words for a cell: a spreadsheet would run them as a formula if they began like one.
+
+    Examples
+    --------
+    >>> _csv_text("=1+1"), _csv_text("-"), _csv_text("np_svm")
+    ("'=1+1", '-', 'np_svm')
+    """
+    text = printable(text.strip())
+    return f"'{text}" if text.startswith(FORMULA) and text != MISSING.text else text
 
 
 def _file_stem(title: str) -> str:

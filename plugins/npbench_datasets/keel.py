@@ -1,7 +1,7 @@
-"""The same data as from the official files, read from tables of the KEEL repository inside wheels.
+"""Tables of the KEEL repository inside wheels: those of the benchmark, and second sources of other data sets.
 
-Each function returns what the loader of the official file returns, row by row. Some tables have another order of rows;
-``orders.npz`` holds, for each official row, its place in the table.
+Each function for a data set returns what the loader of the official file returns, row by row. Some tables have another
+order of rows; ``orders.npz`` holds, for each official row, its place in the table.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import resources
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,51 @@ from npbench_datasets import ida, uci
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def load_table(path: Path, labels: Path | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return features and labels of any table; columns of words become codes, in the order of the words.
+
+    Positive is the class "positive"; without one the rarest, the first by name among equally rare ones. A question mark
+    is a missing value.
+
+    Parameters
+    ----------
+    path : Path
+        Values separated by commas or blanks, the label last. Lines that begin with @ or % are skipped.
+    labels : Path, optional
+        File with a label per line, where the table has none.
+    """
+    rows = _rows(path)
+    named = rows[:, -1] if labels is None else _rows(labels)[:, 0]
+    return _coded(rows[:, :-1] if labels is None else rows, named)
+
+
+def load_hypothyroid(path: Path) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return :func:`load_table` of a table whose label comes first."""
+    rows = _rows(path)
+    return _coded(rows[:, 1:], rows[:, 0])
+
+
+def _rows(path: Path) -> np.ndarray:
+    lines = (line.strip() for line in path.read_text(encoding="latin-1").splitlines())
+    return np.array([line.replace(",", " ").split() for line in lines if line and line[0] not in "@%"])
+
+
+def _coded(words: np.ndarray, named: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    X, categorical = np.empty(words.shape), []
+    for place, column in enumerate(words.T):
+        known = column != "?"
+        numbers = np.full(len(column), np.nan)
+        try:
+            numbers[known] = column[known].astype(float)
+        except ValueError:
+            numbers[known] = np.unique(column[known], return_inverse=True)[1]
+            categorical.append(place)
+        X[:, place] = numbers
+    classes, counts = np.unique(named, return_counts=True)
+    positive = "positive" if "positive" in classes else classes[np.argmin(counts)]
+    return X, np.where(named == positive, 1, -1), {"categorical": categorical}
 
 
 def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:

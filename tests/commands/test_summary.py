@@ -59,6 +59,12 @@ def test_each_bound_has_its_row():
     assert [row.split()[2] for row in text.splitlines() if row.startswith("breast")] == ["0.01", "0.1"]
 
 
+def test_grid_of_numbers_and_words():
+    grids = [[1, 2, 4, 8, None], [1, 2, 4, 8, "auto"]]
+    text = printed([record(search=json.dumps({"max_depth": grid})) for grid in grids])
+    assert "auto" in text
+
+
 def test_only_varied_parameters_are_shown():
     params = [{"kernel": "rbf", "degree": 3}, {"kernel": "linear", "degree": 3}]
     text = printed([record(params=json.dumps(one)) for one in params])

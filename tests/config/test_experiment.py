@@ -199,7 +199,7 @@ def test_run_prints_the_table_and_resumes(answer, stranger):
     assert "centroid" in table
     for report in (["--experiment", "demo"], ["--experiment=demo"], ["+experiment=demo", "repeats=3"]):
         code, text = answer("report", *report)
-        assert code == 0
+        assert code == ("repeats=3" in report)  # 1 if jobs are missing
         assert table in text
         assert ("2 of 6 jobs have no record yet" in text) == ("repeats=3" in report)
     code, text = answer("report", "--experiment", "demo", "results=.")

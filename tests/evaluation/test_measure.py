@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 import time
 import types
@@ -24,7 +25,8 @@ from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
-from npbench.records.schema import SCHEMA
+from npbench.records.schema import MAX_TEXT, SCHEMA
+from npbench.records.store import RecordStore
 from sample_jobs import JOB, changed
 
 
@@ -65,6 +67,13 @@ class Threshold(ClassifierMixin, BaseEstimator):
             self.trace_ = [0.5]
         if self.fault == "raise":
             raise ValueError("cannot go on")
+        if self.fault == "endless message":
+            raise ValueError("x" * 10**7)
+        if self.fault == "unstorable":
+            self.n_iter_, self.status_ = 2**70, "\udcff"
+            warnings.warn("\udcff", ConvergenceWarning, stacklevel=1)
+        if self.fault == "unprintable":
+            raise ValueError("\udcff")
         if self.fault == "memory":
             raise MemoryError
         if self.fault == "warn":
@@ -82,6 +91,12 @@ class Threshold(ClassifierMixin, BaseEstimator):
         scores = column - self.threshold
         if self.fault == "nan":
             scores[:2] = [np.nan, np.inf]
+        if self.fault == "complex":
+            return scores + 1j
+        if self.fault == "list of complex":
+            return [complex(score) for score in scores]
+        if self.fault == "masked":
+            return np.ma.masked_greater(scores, 0)
         return scores[:, None] if self.fault == "shape" else scores
 
 
@@ -300,6 +315,10 @@ def test_the_problem_and_a_seed_are_filled_in():
         ("memory", "out_of_memory", "MemoryError"),
         ("nan", "failed", "2 of 20"),
         ("shape", "failed", "(20, 1)"),
+        ("complex", "failed", "complex"),
+        ("list of complex", "failed", "complex"),
+        ("masked", "failed", "masked"),
+        ("unprintable", "failed", "\\udcff"),
     ],
 )
 def test_a_failure_is_a_record(fault, status, message):
@@ -311,6 +330,22 @@ def test_a_failure_is_a_record(fault, status, message):
     assert record["fit_seconds"] >= 0.02
     assert not {"accuracy", "roc"} & set(record)
     measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)  # raises nothing
+
+
+@pytest.mark.parametrize(("fault", "status"), [("unstorable", "ok"), ("unprintable", "failed"), ("raise", "failed")])
+def test_every_record_can_be_stored(tmp_path, fault, status):
+    job = planned(samples(), params={"fault": fault})
+    store = RecordStore(tmp_path)
+    store.append(measure.run(job, samples()))
+    store.close()
+    assert store.frame()["status"].to_list() == [status]
+    assert store.done() == ({job.key} if status == "ok" else set())
+
+
+def test_endless_message_does_not_leave_the_worker():
+    record = measure.run(planned(samples(), params={"fault": "endless message"}), samples())
+    assert (record["status"], record["error"][:3]) == ("failed", "xxx")
+    assert len(pickle.dumps(record)) < 3 * MAX_TEXT
 
 
 def test_an_unknown_parameter_is_a_failure():

@@ -37,11 +37,11 @@ def test_an_empty_store_has_the_schema(tmp_path):
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 99)), unique_by=lambda row: row[1]))
 def test_the_latest_of_each_key_in_the_order_they_were_stored(rows):
-    records = pl.DataFrame([{**record(key), "stored_at": f"{time:02d}"} for key, time in rows], SCHEMA)
+    records = pl.DataFrame([{**record(key), "stored_at": f"2000-01-{time:02d}"} for key, time in rows], SCHEMA)
     last = dict(sorted(rows, key=lambda row: row[1]))
     expected = sorted(last.items(), key=lambda row: row[1])
     found = latest([records]).select("key", "stored_at").rows()
-    assert [(key, int(time)) for key, time in found] == expected
+    assert [(key, int(time[8:])) for key, time in found] == expected
 
 
 def test_a_folder_may_have_wildcards_in_its_name(tmp_path):

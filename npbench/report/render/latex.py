@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npbench.console import printable
 from npbench.report.sheet import Sheet
 
 SPECIAL = {
@@ -90,4 +91,4 @@ def escaped(text: str) -> str:
     >>> escaped("p_fa\n50 %")
     'p\\_fa 50 \\%'
     """
-    return "".join(SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
+    return "".join(SPECIAL.get(letter, letter) for letter in printable(" ".join(text.split())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from npbench.console import printable
 from npbench.report.section import Section
 from npbench.report.sheet import Sheet
 
@@ -52,4 +53,4 @@ def _line(cells: Iterable[str]) -> str:
 
 def escaped(text: str) -> str:
     """Return text on one line, escaped for Markdown."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return SPECIAL.sub(r"\\\1", printable(" ".join(text.split())))

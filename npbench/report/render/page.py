@@ -78,7 +78,7 @@ def write(
         version=version("npbench"),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
 
 
 def packed(text: str) -> str:

@@ -9,10 +9,12 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
+from npbench.console import printable
 from npbench.report.section import Section
 from npbench.report.sheet import Cell, Sheet
 
 MAX_ROWS = 60  # of one table
+MAX_LENGTH = 500  # of one cell
 
 
 class PipeSafeConsole(Console):
@@ -29,22 +31,27 @@ def show(sections: Sequence[Section], console: Console) -> None:
     for section in sections:
         if not (section.sheets or section.notes):
             continue
-        console.print(f"\n{section.title}", style="bold", markup=False, highlight=False)
+        write(f"\n{section.title}", console, "bold")
         for note in section.notes:
-            console.print(note, markup=False, highlight=False)
+            write(note, console)
         for sheet in section.sheets:
             show_sheet(_shortened(sheet), console)
 
 
 def show_sheet(sheet: Sheet, console: Console) -> None:
     """Print one table with flagged cells in red. A narrow terminal folds lines, nothing is cut off."""
-    console.print(f"\n{sheet.title}", style="dim", markup=False, highlight=False)
+    write(f"\n{sheet.title}", console, "dim")
     header, *lines = _lines(sheet)
     console.print(header, style="bold", soft_wrap=True)
     for line in lines:
         console.print(line, soft_wrap=True)
     for note in sheet.notes:
-        console.print(note, style="dim", markup=False, highlight=False)
+        write(note, console, "dim")
+
+
+def write(text: str, console: Console, style: str = "") -> None:
+    """Print text without control characters."""
+    console.print(printable(text), style=style, markup=False, highlight=False)
 
 
 def width(sheet: Sheet) -> int:
@@ -64,7 +71,7 @@ def _lines(sheet: Sheet) -> list[Text]:
 def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     """Return the cells of a column, all of one width; asterisks hang to the right of aligned numbers."""
     hangs = right and any(cell.flag == "above" for cell in column)
-    texts = [str(cell) + (" " if hangs and cell.flag != "above" else "") for cell in column]
+    texts = [one_line(str(cell)) + (" " if hangs and cell.flag != "above" else "") for cell in column]
     size = max(map(len, texts))
     padded = []
     for cell, text in zip(column, texts, strict=True):
@@ -72,6 +79,12 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
         shown = Text(text, style="red" if cell.flag else "")
         padded.append(Text.assemble(space, shown) if right else Text.assemble(shown, space))
     return padded
+
+
+def one_line(text: str) -> str:
+    """Return a cell as the terminal shows it: without line breaks and control characters, and not endless."""
+    line = printable(" ".join(text.splitlines()))
+    return line if len(line) <= MAX_LENGTH else f"{line[:MAX_LENGTH]}..."
 
 
 def essential(sections: Sequence[Section]) -> list[Section]:

@@ -53,6 +53,15 @@ def _notes(records: pl.DataFrame) -> Iterator[str]:
         yield f"{len(old)} records have a schema older than {SCHEMA_VERSION}; missing columns are empty."
 
 
+def makers(records: pl.DataFrame) -> str:
+    """Return a sentence about the commits and processors that made the records; empty if neither is known."""
+    known = records.select("git_commit", "git_dirty").drop_nulls("git_commit").unique().sort(pl.all())
+    commits = [commit[:HASH_DIGITS] + " with uncommitted changes" * bool(dirty) for commit, dirty in known.rows()]
+    processors = records["cpu"].drop_nulls().unique().sort().to_list()
+    made = [f"{word} {_listed(names)}" for word, names in (("by commit", commits), ("on", processors)) if names]
+    return f"Made {' '.join(made)}." if made else ""
+
+
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
     """Yield a sentence for each thing that differs among jobs that are compared with each other."""
     for column, what, remedy in (
@@ -91,6 +100,10 @@ def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def _places(mixed: pl.DataFrame) -> str:
     names = [f"{dataset} ({problem})" for problem, dataset in mixed.select(PLACE).unique(maintain_order=True).rows()]
+    return _listed(names)
+
+
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
     return ", ".join(names[:MAX_PLACES]) + more
 

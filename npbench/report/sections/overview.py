@@ -242,6 +242,6 @@ def _label(value: Any) -> Cell:
     if name := class_named(value):
         return Cell(name)
     if isinstance(value, list) and len(value) > MAX_LISTED:
-        is_grid = isinstance(value[0], (int, float))
+        is_grid = all(isinstance(one, (int, float)) for one in value)
         return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})" if is_grid else str(value))
     return MISSING if value is None else Cell(str(value))

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from npbench.errors import RequestError
+from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ASKED, SCHEMA
@@ -65,7 +66,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     faults: list[str] = []
     sources = list(dict.fromkeys(source for folder in folders for source in _sources(folder, faults.append)))
     stored = latest(part for source in sources for part in parts(source, faults.append))
-    stored = _understood(stored, faults.append)
+    stored = _drawable(_understood(stored, faults.append), faults.append)
     if stored.is_empty():
         raise RequestError(*faults)
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
@@ -97,13 +98,60 @@ def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
 
 def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return the records of known problems that describe their job."""
-    known = stored.filter(pl.col("problem").is_in(list(PROBLEMS)), pl.all_horizontal(pl.col(ASKED).is_not_null()))
+    described = stored.filter(pl.all_horizontal(pl.col(ASKED).is_not_null()))
+    problems = described.select("problem", "problem_params").unique()
+    defined = problems.filter([_is_defined(*problem) for problem in problems.rows()])
+    known = described.join(defined, on=problems.columns, how="semi", maintain_order="left")
     if len(known) < len(stored):
         on_fault(
             f"{len(stored) - len(known)} records do not describe their job, or name an unknown problem (known: "
-            f"{', '.join(PROBLEMS)}); they are left out."
+            f"{', '.join(PROBLEMS)}) or parameter of it; they are left out."
         )
     return known
+
+
+def _is_defined(problem: str, params: str) -> bool:
+    try:
+        PROBLEMS[problem](**json.loads(params))
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
+    """Return the records without ROC curves and traces that figures cannot show."""
+    for column, is_drawable in (("roc", _is_curve), ("trace", _is_course)):
+        odd = [text for text in stored[column].drop_nulls().unique() if not is_drawable(text)]
+        if odd:
+            is_odd = pl.col(column).is_in(odd)
+            on_fault(f"{len(stored.filter(is_odd))} records have an unknown form of {column}: figures leave it out.")
+            stored = stored.with_columns(pl.when(~is_odd).then(column).alias(column))
+    return stored
+
+
+def _is_curve(text: str) -> bool:
+    return _are_columns([_parsed(text)], len(FPR_GRID))
+
+
+def _is_course(text: str) -> bool:
+    course = _parsed(text)
+    return isinstance(course, dict) and _are_columns(list(course.values()))
+
+
+def _are_columns(columns: Sequence[Any], length: int | None = None) -> bool:
+    """Return whether these are lists of numbers and nulls, all as long as the first one or as ``length``."""
+    if not all(isinstance(column, list) for column in columns):
+        return False
+    lengths = {len(column) for column in columns} | ({length} if length is not None else set())
+    values = (value for column in columns for value in column)
+    return len(lengths) <= 1 and all(value is None or isinstance(value, (int, float)) for value in values)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def measured(records: pl.DataFrame) -> pl.DataFrame:

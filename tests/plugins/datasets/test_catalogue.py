@@ -25,6 +25,7 @@ from npbench.config.search_folders import config_dir
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench.signature import signature
+from npbench_datasets.descriptions.tables import TABLES
 from npbench_datasets.library import RCV1_FILES
 
 DATASETS = {dataset.name: dataset for dataset in npbench_datasets.npbench_datasets()}
@@ -71,7 +72,7 @@ def test_descriptions_are_complete(name):
 def test_descriptions_import_no_loader():
     for path in (Path(npbench_datasets.__file__).parent / "descriptions").glob("*.py"):
         modules = re.findall(r"^\s*(?:from|import) (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert set(modules) <= {"npbench.contracts", "npbench_datasets.descriptions"}, path.name
+        assert set(modules) <= {"npbench.contracts", "npbench_datasets.descriptions", "csv", "importlib"}, path.name
 
 
 def test_benign_is_positive():
@@ -253,4 +254,5 @@ def test_rcv1_like_has_the_test_size_of_rcv1():
 def test_configuration_package():
     (package,) = npbench_datasets.npbench_config_packages()
     folder = Path(npbench_datasets.__file__).parent / package.removeprefix("npbench_datasets.")
-    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} == set(DATASETS)
+    tables = {dataset.name for dataset in TABLES}  # without settings of their own
+    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} == set(DATASETS) - tables

@@ -1,0 +1,116 @@
+"""Comparisons of methods over data sets: wins, mean ranks, and Elo ratings by the model of Bradley and Terry.
+
+``values`` has a row for each data set and a column for each method: lower is better, infinite is last, and NaN is a
+method that was not run.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from npbench.numerics.signed_rank import DIGITS
+
+ELO_CENTRE, ELO_SCALE = 1000.0, 400.0 / math.log(10.0)
+RESAMPLES = 1000
+MAX_STEPS, MAX_STEP, TOLERANCE = 100, 2.0, 1e-10
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the mean rank of each method over the data sets it was run on; ties share their mean rank.
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([[0.1, 0.2, np.inf], [0.3, 0.3, 0.5], [0.4, 0.2, np.nan]])).round(2).tolist()
+    [1.5, 1.5, 3.0]
+    """
+    return np.nanmean(stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit"), axis=0)
+
+
+def wins(values: np.ndarray) -> np.ndarray:
+    """Return for each data set 1 where the method of the row beats that of the column, and 1/2 where they are equal.
+
+    The shape is (n_datasets, n_methods, n_methods). The diagonal is 0, and so are methods that were not run.
+
+    Examples
+    --------
+    >>> wins(np.array([[0.1, 0.2, 0.1]]))[0].tolist()
+    [[0.0, 1.0, 0.5], [0.0, 0.0, 0.0], [0.5, 1.0, 0.0]]
+    """
+    rounded = np.round(values, DIGITS)
+    ours, theirs = rounded[:, :, None], rounded[:, None, :]
+    won: np.ndarray = (ours < theirs) + 0.5 * (ours == theirs) * (1.0 - np.eye(values.shape[1]))
+    return won
+
+
+def win_rates(won: np.ndarray) -> np.ndarray:
+    """Return the share of all its comparisons that each method wins, a tie being half a win; NaN without any.
+
+    Examples
+    --------
+    >>> win_rates(wins(np.array([[0.1, 0.2, 0.1], [0.1, 0.2, np.nan]]))).tolist()
+    [0.8333333333333334, 0.0, 0.75]
+    """
+    total = won.sum(axis=0)
+    games = (total + total.T).sum(axis=1)
+    return np.divide(total.sum(axis=1), games, out=np.full(len(total), np.nan), where=games > 0)
+
+
+def elo(total: np.ndarray) -> np.ndarray:
+    """Return Elo ratings: the most likely strengths if i beats j with probability 1 / (1 + 10^((R_j - R_i) / 400)).
+
+    Each method also has one tie with a player rated 1000, so that a method that always wins has a finite rating.
+    Solved by Newton's method: the likelihood is strictly concave.
+
+    Parameters
+    ----------
+    total : array of shape (..., n_methods, n_methods)
+        Number of wins of the row over the column; ties count half for each.
+
+    References
+    ----------
+    R. A. Bradley, M. E. Terry (1952), Rank analysis of incomplete block designs: I. The method of paired comparisons,
+    Biometrika 39(3/4).
+
+    Examples
+    --------
+    >>> elo(np.array([[0.0, 3.0], [1.0, 0.0]])).round(1).tolist()
+    [1082.4, 917.6]
+    """
+    games = total + np.swapaxes(total, -1, -2)
+    strength = np.zeros(total.shape[:-1])
+    diagonal = np.arange(total.shape[-1])
+    for _ in range(MAX_STEPS):
+        expected = special.expit(strength[..., :, None] - strength[..., None, :])
+        tie = special.expit(strength)
+        slope = (total - games * expected).sum(axis=-1) + 0.5 - tie
+        curvature = -games * expected * (1.0 - expected)
+        curvature[..., diagonal, diagonal] = tie * (1.0 - tie) - curvature.sum(axis=-1)
+        step = np.linalg.solve(curvature, slope[..., None])[..., 0]
+        strength += step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / MAX_STEP)
+        if np.abs(step).max() < TOLERANCE:
+            break
+    return ELO_CENTRE + ELO_SCALE * strength
+
+
+def elo_limits(won: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return 95 % limits of the ratings by the bootstrap over data sets; the draws have a fixed seed."""
+    n_datasets = len(won)
+    drawn = np.random.default_rng(0).multinomial(n_datasets, [1 / n_datasets] * n_datasets, RESAMPLES)
+    low, high = np.percentile(elo(np.tensordot(drawn, won, axes=1)), [2.5, 97.5], axis=0)
+    return low, high
+
+
+def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return whether no other method is at least as good in both, and better in one.
+
+    Examples
+    --------
+    >>> pareto(np.array([0.1, 0.2, 0.2, 0.3]), np.array([9.0, 2.0, 3.0, 1.0])).tolist()
+    [True, True, False, True]
+    """
+    no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
+    better = (score < score[:, None]) | (seconds < seconds[:, None])
+    return np.logical_not((no_worse & better).any(axis=1))

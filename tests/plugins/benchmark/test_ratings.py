@@ -1,0 +1,92 @@
+"""Ranking of methods: hand-computed examples, and the likelihood maximised by another program."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import optimize
+
+from npbench_benchmark import ratings
+
+# Two data sets, three methods: the first wins both, the second ties with the third and then fails.
+VALUES = np.array([[0.1, 0.2, 0.2], [0.1, np.inf, 0.3]])
+TABLES = arrays(
+    float, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.sampled_from([0.1, 0.2, 0.3, np.inf])
+)
+
+
+def test_by_hand():
+    assert ratings.mean_ranks(VALUES).tolist() == [1.0, 2.75, 2.25]
+    total = ratings.wins(VALUES).sum(axis=0)
+    assert total.tolist() == [[0, 2, 2], [0, 0, 0.5], [0, 1.5, 0]]
+    assert ratings.win_rates(ratings.wins(VALUES)).tolist() == [1.0, 0.125, 0.375]
+
+
+def test_rating_of_two_methods_by_hand():
+    # With x = the strength of the better: 1 + 1/2 = expit(2x) + expit(x), whose solution in t = e^x is a cubic's root.
+    roots = np.roots([1.0, -1.0, -1.0, -3.0])  # t^3 - t^2 - t - 3 = 0
+    strength = math.log(max(root.real for root in roots if abs(root.imag) < 1e-12))
+    assert ratings.elo(np.array([[0.0, 1.0], [0.0, 0.0]])) == pytest.approx(
+        [1000 + 400 / math.log(10) * strength, 1000 - 400 / math.log(10) * strength]
+    )
+
+
+def likelihood(strength, values):
+    """Minus the logarithm of the probability of all results, game by game, and of each method's tie with a 1000."""
+    total = 0.5 * sum(math.log1p(math.exp(-s)) + math.log1p(math.exp(s)) for s in strength)
+    for row in values:
+        for i, j in itertools.permutations(range(len(row)), 2):
+            if not np.isnan(row[i] + row[j]):
+                won = 1.0 if row[i] < row[j] else 0.5 * (row[i] == row[j])
+                total += won * math.log1p(math.exp(strength[j] - strength[i]))
+    return total
+
+
+@settings(max_examples=20)
+@given(TABLES)
+def test_ratings_maximise_the_likelihood(values):
+    found = ratings.elo(ratings.wins(values).sum(axis=0))
+    best = optimize.minimize(likelihood, np.zeros(values.shape[1]), (values,), method="BFGS", options={"gtol": 1e-7})
+    assert found == pytest.approx(1000 + 400 / math.log(10) * best.x, abs=0.01)
+
+
+@given(TABLES)
+def test_ranks_are_counts_of_better_methods(values):
+    by_count = [[np.sum(row < one) + (np.sum(row == one) + 1) / 2 for one in row] for row in values]
+    assert ratings.mean_ranks(values) == pytest.approx(np.mean(by_count, axis=0))
+    k = values.shape[1]
+    assert ratings.win_rates(ratings.wins(values)) == pytest.approx((k - np.mean(by_count, axis=0)) / (k - 1))
+
+
+def test_a_method_that_was_not_run_plays_no_game():
+    values = np.array([[0.1, 0.2], [0.3, 0.1], [0.2, 0.3]])
+    more = np.column_stack([values, [np.nan] * 3])
+    assert ratings.elo(ratings.wins(more).sum(axis=0)) == pytest.approx(
+        [*ratings.elo(ratings.wins(values).sum(axis=0)), 1000]
+    )
+    assert np.isnan(ratings.win_rates(ratings.wins(more))[2])
+
+
+def test_limits_are_quantiles_of_resampled_ratings():
+    won = ratings.wins(np.random.default_rng(1).random((8, 3)))
+    low, high = ratings.elo_limits(won)
+    random = np.random.default_rng(7)
+    drawn = [ratings.elo(won[random.integers(0, 8, 8)].sum(axis=0)) for _ in range(2000)]
+    assert [low, high] == [pytest.approx(limit, abs=25) for limit in np.percentile(drawn, [2.5, 97.5], axis=0)]
+
+
+def test_limits_of_equal_results_are_the_rating():
+    won = ratings.wins(np.tile([0.1, 0.2, 0.3], (5, 1)))
+    rating = ratings.elo(won.sum(axis=0))
+    assert [*ratings.elo_limits(won)] == [pytest.approx(rating)] * 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
+def test_efficient_methods(points):
+    score, seconds = np.array(points, float).T
+    beaten = [any((s <= a and t <= b) and (s, t) != (a, b) for s, t in points) for a, b in points]
+    assert ratings.pareto(score, seconds).tolist() == [not one for one in beaten]

@@ -1,0 +1,111 @@
+"""Standings from made-up records, computed by hand."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from npbench_benchmark.standing import by_dataset, standings, table
+from npbench_benchmark.tables import chart, figure, tables
+from sample_records import cells, frame, record
+
+UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
+
+
+def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **columns):
+    ok = status == "ok"
+    return record(
+        solver=solver,
+        dataset=dataset,
+        repeat=repeat,
+        status=status,
+        rho=0.1,
+        p_fa=p_fa if ok else None,
+        p_nd=p_nd if ok else None,
+        np_score=p_nd + max(0.0, p_fa - 0.1) / 0.1 if ok else None,
+        select_seconds=seconds / 2 if ok else None,
+        fit_seconds=seconds / 2 if ok else None,
+        seconds=seconds,
+        **columns,
+    )
+
+
+RECORDS = [
+    result("gen", "pima", 0, 0.05, 0.2),
+    result("gen", "pima", 1, 0.15, 0.2),  # above rho: scores 0.7
+    result("gen", "heart", 0, 0.1, 0.4, seconds=4.0),
+    result("gen", "heart", 1, 0.1, 0.2, seconds=4.0),
+    result("scorer", "pima", 0, 0.0, 0.5, params=json.dumps(UMBRELLA)),
+    result("scorer", "pima", 1, 0.0, 0.5, params=json.dumps(UMBRELLA)),
+    result("scorer", "heart", 0, 0.0, 0.1, params=json.dumps(UMBRELLA)),
+    result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=json.dumps(UMBRELLA)),
+]
+NEWCOMER = [result("np_svm", name, repeat, 0.1, 0.1) for name in ("pima", "heart") for repeat in (0, 1)]
+
+
+def test_by_hand():
+    gen, scorer = standings(frame(RECORDS))
+    assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promised, gen.verdict) == ("gen", 4, 4, 1, None, "kept")
+    assert (gen.p_nd, gen.score) == (pytest.approx(0.25), pytest.approx((0.45 + 0.3) / 2))
+    assert gen.seconds == pytest.approx(2.0)
+    assert (gen.rank, gen.win_rate, gen.is_efficient) == (1.0, 1.0, True)
+    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == ("scorer sgd", 3, 0, 0.05)
+    assert scorer.p_nd == pytest.approx((0.5 + 0.1) / 2)
+    assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
+    assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
+    assert (scorer.rank, scorer.win_rate, scorer.is_efficient) == (2.0, 0.0, False)
+
+
+def test_a_failure_loses_the_data_set():
+    datasets, labels, values = table(by_dataset(frame(RECORDS)))
+    assert (datasets, labels) == (["heart", "pima"], ["gen", "scorer sgd"])
+    assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))
+
+
+def test_another_method_changes_ranks_only():
+    compared = ("rank", "win_rate", "elo", "elo_limits", "is_efficient")
+    before, after = (
+        {
+            one.label: {k: v for k, v in dataclasses.asdict(one).items() if k not in compared}
+            for one in standings(frame(records))
+        }
+        for records in (RECORDS, RECORDS + NEWCOMER)
+    )
+    assert {label: after[label] for label in before} == before
+    assert after.keys() - before.keys() == {"np_svm"}
+
+
+def test_methods_are_ranked_where_they_were_run():
+    alone = [*RECORDS, *NEWCOMER[:2]]
+    datasets, labels, values = table(by_dataset(frame(alone)))
+    assert math.isnan(values[datasets.index("heart"), labels.index("np_svm")])
+    assert [one.label for one in standings(frame(alone))] == ["gen", "scorer sgd", "np_svm"]  # the incomplete one last
+
+
+@pytest.mark.parametrize(("above", "verdict"), [(0, "kept"), (1, "kept within noise"), (5, "exceeded")])
+def test_verdict_of_a_promise(above, verdict):
+    records = [
+        result("scorer", "pima", i, 0.2 if i < above else 0.0, 0.5, params=json.dumps(UMBRELLA)) for i in range(10)
+    ]
+    (one,) = standings(frame(records))
+    assert one.verdict == verdict
+    assert cells(tables(frame(records), [])[0])[0]["P_nd"] == ("-" if verdict == "exceeded" else "0.500")
+
+
+def test_tables():
+    bound, ranking, scores = tables(frame(RECORDS), [])
+    assert [row["method"] for row in cells(ranking)] == ["gen", "scorer sgd"]
+    assert [row["95 % limits"] for row in cells(ranking)] == ["-", "-"]  # two data sets are too few
+    assert cells(bound)[1]["jobs"] == "3/4"
+    assert cells(scores) == [
+        {"data set": "heart", "gen": "0.300", "scorer sgd": "failed"},
+        {"data set": "pima", "gen": "0.450", "scorer sgd": "0.500"},
+    ]
+
+
+def test_figure_joins_the_efficient_methods():
+    ((panel,),) = chart(frame(RECORDS + NEWCOMER)).rows
+    assert list(panel.series[0].x) == [1.0]
+    assert figure(frame(RECORDS), []).axes

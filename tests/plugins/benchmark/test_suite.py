@@ -1,0 +1,112 @@
+"""The data sets of the benchmark follow its rules."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from npbench.config.experiment import load
+from npbench.config.search_path import initialized, register
+from npbench.data import BinaryData, loading
+from npbench.errors import RequestError
+from npbench.evaluation.protocols import CrossValidation
+from npbench.numerics.thresholds import fewest_negatives
+from npbench.registry import installed
+from npbench_benchmark import suite
+
+GENERATED = {"covertype_like": (232_350, 20_510), "ringnorm20_large": (120_000, 60_000)}  # rows and negatives asked for
+
+
+def sweeps(name):
+    register()
+    with initialized() as hydra:
+        experiment = load(hydra.config_loader, name)
+    return [{**experiment.settings, **sweep} for sweep in experiment.sweeps.values()]
+
+
+def words(value):
+    return [word.strip() for word in str(value).split(",")]
+
+
+def used(name):
+    """The bounds that each data set of an experiment is used with, by solver."""
+    found = {}
+    for sweep in sweeps(name):
+        for dataset, solver in itertools.product(words(sweep["dataset"]), words(sweep["solver"])):
+            found.setdefault(dataset, {}).setdefault(solver, []).extend(map(float, words(sweep["problem.rho"])))
+    return found
+
+
+def described(name):
+    dataset = installed().dataset(name)
+    return dataset.n_samples, dataset.n_samples - dataset.n_positive
+
+
+REAL = [name for name in used("np_benchmark") if name not in GENERATED]
+
+
+def test_number_of_data_sets():
+    assert len(REAL) >= 40
+    assert used("np_benchmark").keys() - REAL == GENERATED.keys()
+    assert sum(described(name)[0] > suite.MANY_ROWS for name in REAL) <= suite.MAX_LARGE_SETS
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_sizes_of_classes(name):
+    n_samples, n_negative = described(name)
+    assert suite.ROWS[0] <= n_samples <= suite.ROWS[1]
+    assert n_negative >= suite.MIN_NEGATIVES
+    assert n_samples - n_negative >= suite.MIN_POSITIVES
+    assert max(n_negative / (n_samples - n_negative), (n_samples - n_negative) / n_negative) <= suite.MAX_IMBALANCE
+
+
+@pytest.mark.parametrize("experiment", ["np_benchmark", "np_benchmark_small"])
+def test_every_solver_is_used_with_every_bound_that_the_negatives_allow(experiment):
+    found = used(experiment)
+    solvers = next(iter(found.values())).keys()
+    for name, bounds in found.items():
+        n_negative = GENERATED[name][1] if name in GENERATED else described(name)[1]
+        assert bounds == dict.fromkeys(solvers, suite.bounds(n_negative)), name
+
+
+def test_the_benchmark_has_every_np_solver():
+    named = {solver for sweep in sweeps("np_benchmark") for solver in words(sweep["solver"])}
+    assert {solver.name for solver in installed().solvers.values() if "np" in solver.solves} - {"scorer"} <= named
+
+
+def test_the_small_benchmark_is_part_of_the_large_one():
+    assert used("np_benchmark_small").keys() <= used("np_benchmark").keys()
+    ours, whole = (sweeps(name)[0] for name in ("np_benchmark_small", "np_benchmark"))
+    assert {k: v for k, v in ours.items() if k.startswith(("protocol", "preprocess", "missing", "categories"))} == {
+        k: v for k, v in whole.items() if k.startswith(("protocol", "preprocess", "missing", "categories"))
+    }
+
+
+@pytest.mark.slow
+def test_rows_are_not_shared():
+    rows, sources = {}, Counter()
+    for name in REAL:
+        dataset = installed().dataset(name)
+        try:
+            data = loading.load(dataset)
+        except RequestError as error:
+            pytest.skip(f"the package index does not answer: {error}")
+        rows[name] = Counter(row.tobytes() for row in np.ascontiguousarray(data.X))
+        assert 1 - len(rows[name]) / data.n_samples <= suite.MAX_REPEATED_ROWS, name
+        sources[dataset.citation] += 1
+    assert max(sources.values()) <= suite.MAX_PER_SOURCE
+    for first, second in itertools.combinations(rows, 2):
+        common = sum((rows[first] & rows[second]).values())
+        assert common <= suite.MAX_COMMON_ROWS * min(rows[first].total(), rows[second].total()), (first, second)
+
+
+@pytest.mark.parametrize("rho", [0.1, 0.05, 0.01])
+def test_umbrella_can_promise_every_bound_in_every_fold(rho):
+    n_negative = next(n for n in itertools.count(suite.MIN_NEGATIVES) if rho in suite.bounds(n))
+    for n in range(n_negative, n_negative + 16):
+        y = np.repeat([-1, 1], [n, 40])
+        data = BinaryData.checked(np.arange(n + 40.0)[:, None], y)
+        split = CrossValidation(test_size=0.5, folds=4).split(data, seed=0, repeat=0)
+        fewest = min(int(np.sum(y[train] < 0)) for train, _ in split.folds)
+        assert np.ceil(fewest / 2) >= fewest_negatives(rho, 0.05)

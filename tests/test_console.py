@@ -1,0 +1,21 @@
+"""Text that every terminal can show."""
+
+from __future__ import annotations
+
+import warnings
+
+from npbench.console import print_warnings_as_lines, printable
+
+
+def test_only_control_characters_are_escaped():
+    assert printable("0.1±0.2 ≤ ρ\tä 漢\n") == "0.1±0.2 ≤ ρ\tä 漢\n"
+    assert printable("\x1b[2J \x7f \x9b \u202e \udcff") == r"\x1b[2J \x7f \x9b \u202e \udcff"
+
+
+def test_a_warning_is_one_line_and_comes_once(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        print_warnings_as_lines()
+        for _ in range(2):
+            warnings.warn("odd \x1b[2J record", stacklevel=1)
+    assert capsys.readouterr().err.splitlines() == [r"npbench: odd \x1b[2J record"]
