@@ -102,7 +102,8 @@ def held(n: int, folder, monkeypatch) -> int:
 
 def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypatch):
     held(100, tmp_path, monkeypatch)
-    few, many = (held(n, tmp_path, monkeypatch) for n in (200, 1000))
+    # Threads that other tests left behind may allocate meanwhile: the least of three counts.
+    few, many = (min(held(n, tmp_path, monkeypatch) for _ in range(3)) for n in (200, 1000))
     assert many - few < 100_000
 
 
