@@ -79,6 +79,7 @@ EXPECTED = {
     "check_sample_weights_not_an_array": UNCLEAR,
     "check_sample_weights_shape": UNCLEAR,
     "check_sample_weights_not_overwritten": UNCLEAR,
+    "check_sample_weights_pandas_series": UNCLEAR,
     "check_classifier_data_not_an_array": UNCLEAR,
     "check_fit2d_1feature": UNCLEAR,
 }
