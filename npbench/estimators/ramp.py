@@ -11,7 +11,6 @@ from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOpti
 from npbench.estimators.kernel import KernelClassifier
 from npbench.numerics import losses
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
-from npbench.numerics.centring import offsets
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -114,7 +113,7 @@ class RampClassifier(KernelClassifier):
         self._set_expansion(X, signs, best.x, best.b)
         if self.kernel == "linear":
             self.coef_ = svm.weights(best.x)[None, :]
-            self.intercept_ = best.b - self.coef_ @ offsets(X)
+            self.intercept_ = best.b - self.coef_ @ self._offsets
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap

@@ -451,7 +451,7 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
         Numbers of refits and of pair steps.
     """
     n = u.shape[1]
-    empty, nobody = int(np.int64(0)), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
+    empty, nobody = np.int64(0), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
     inverse, members, slot = work
     base_inverse, base_members, base_slot = base
     bounds, v, H = np.empty(n), np.empty(n), np.empty(n)
