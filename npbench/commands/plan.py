@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 from rich.console import Console
@@ -54,8 +54,10 @@ def _past(plan: Plan) -> pl.DataFrame:
 
 def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
     rows = Counter[tuple[str, ...]]()
+    done = plan.store.done(settings.trace) if settings.keep_scores else set()
+    unscored = done - plan.store.done(settings.trace, scores=True) if done else done
     for job, repeats in plan.jobs.parts:
-        for why, count in _reasons(job, repeats, frame, settings.trace):
+        for why, count in _reasons(job, repeats, frame, settings.trace, unscored):
             runs = why != "done" or settings.force
             rows[*_described(job), "[bold]run[/]" if runs else "skip", _reason(runs, why)] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -67,11 +69,21 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
     return table
 
 
-def _reasons(job: Job, repeats: Sequence[int], frame: pl.DataFrame, trace: bool) -> Iterator[tuple[str, int]]:
+def _reasons(
+    job: Job, repeats: Sequence[int], frame: pl.DataFrame, trace: bool, unscored: Set[str] = frozenset()
+) -> Iterator[tuple[str, int]]:
     """Yield why the repeats of a job would run or be skipped, and how many of them.
 
-    Of records that agree in all that a reason depends on, one is looked at.
+    Of records that agree in all that a reason depends on, one is looked at. ``unscored`` are the keys of jobs that are
+    done but lack the test scores that the run asks for.
     """
+    if unscored:
+        scored = [repeat for repeat in repeats if job.key_of(repeat) not in unscored]
+        if len(scored) < len(repeats):
+            yield "no test scores stored", len(repeats) - len(scored)
+        repeats = scored
+        if not repeats:
+            return
     if frame.is_empty():
         yield "new", len(repeats)
         return

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 def planned(requests: Sequence[Request], settings: RunSettings) -> Plan:
     """Load the data, list the jobs, and find those without a record of success."""
-    return prepare(requests, settings.results, force=settings.force, trace=settings.trace)
+    kept = {"trace": settings.trace, "scores": settings.keep_scores}
+    return prepare(requests, settings.results, force=settings.force, **kept)
 
 
 def run(requested: Requested) -> Exit:
@@ -38,7 +39,9 @@ def run(requested: Requested) -> Exit:
     try:
         _carry_out(plan, requested)
     except KeyboardInterrupt:
-        done = len(plan.store.done(requested.settings.trace).intersection(plan.jobs.keys()))
+        done = len(
+            plan.store.done(requested.settings.trace, requested.settings.keep_scores).intersection(plan.jobs.keys())
+        )
         where = requested.settings.results
         print(f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {where}; rerun to resume.", file=sys.stderr)
         return Exit.INTERRUPTED
@@ -81,7 +84,7 @@ def carry_out(
             observers.notify("npbench_job_finished", record=record)
 
         limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-        context = RunContext(plan.data, facts, settings.trace)
+        context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
         run_jobs(plan.todo, plan.store, executor(settings), limits, context, on_record)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
-KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace", "objective")
+KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace", "keep_scores", "objective")
 EXECUTIONS = {"local": KEYS, "dask": (*KEYS, "address")}
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
@@ -35,6 +35,8 @@ class RunSettings:
         Whether to rerun jobs that have a record.
     trace : bool
         Whether records keep the trace of the final fit or of the search; jobs without one are rerun.
+    keep_scores : bool
+        Whether the scores of the test part are stored; jobs without them are rerun.
     name : {"local", "dask"}
         Where the jobs run.
     address : str or None
@@ -49,6 +51,7 @@ class RunSettings:
     memory_limit: float | None = None
     force: bool = False
     trace: bool = False
+    keep_scores: bool = False
     name: str = "local"
     address: str | None = None
     objective: str | None = None
@@ -102,6 +105,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "memory_limit": (lambda v: v is None or is_positive(v), "a positive number of MB, or null for the worker's share"),
     "force": (lambda v: isinstance(v, bool), "true or false"),
     "trace": (lambda v: isinstance(v, bool), "true or false"),
+    "keep_scores": (lambda v: isinstance(v, bool), "true or false"),
     "objective": (lambda v: v is None or isinstance(v, str), "the name of a metric, or null for the validation loss"),
 }
 

@@ -23,29 +23,32 @@ from npbench.data import BinaryData
 from npbench.evaluation import protocols
 from npbench.evaluation.job import Job
 from npbench.evaluation.preprocess import fitted
+from npbench.evaluation.request import Request
 from npbench.evaluation.selection import grid_search, validation_loss
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Fold, Split
 from npbench.numerics.roc_grid import true_positive_rates
-from npbench.records.schema import Record
+from npbench.records.schema import TEST_SCORES, Record
+from npbench.records.scores import packed
 from npbench.values import canonical
 
 MAX_WARNINGS_KEPT = 3
 ROC_DECIMALS = 4
 
 
-def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False) -> Record:
+def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False, keep_scores: bool = False) -> Record:
     """Run a job and return its record, whatever happens in the solver.
 
     ``status`` is ok, failed or out_of_memory; a failure keeps what was measured before it. With ``trace``, the record
     has the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric of each stage on
-    the training and test parts if the estimator has stages.
+    the training and test parts if the estimator has stages. With ``keep_scores``, it has the scores of the test part
+    (see :mod:`npbench.records.scores`).
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
     caught = _Warnings()
     start = time.perf_counter()
     try:
         with caught.counted():
-            _measure(job, data, n_threads, record, trace)
+            _measure(job, data, n_threads, record, trace, keep_scores)
     except (Exception, SystemExit) as error:  # a solver may raise anything; other jobs continue
         record |= failure(error)
     record["seconds"] = time.perf_counter() - start
@@ -99,16 +102,13 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
     return tiny
 
 
-def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool) -> None:
+def _measure(
+    job: Job, data: BinaryData, n_threads: int, record: dict[str, Any], trace: bool, keep_scores: bool
+) -> None:
     request = job.request
     split = request.protocol.split(data, request.seed, job.repeat)
-    # Only these rows reach the solver: it cannot use the test part, not even by mistake.
-    known = np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
-    record |= {
-        "test_part": split.test_part,
-        "split_sha256": split.sha256,
-        "n_test_duplicates": int(np.isin(data.row_hashes[split.test], data.row_hashes[known]).sum()),
-    }
+    known = _known(split)
+    record |= of_split(split, data)
     transform = fitted(data.X[split.train], data.categorical, **request.features)
     X, y = transform(data.X[known]), data.y[known]
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
@@ -137,13 +137,39 @@ def _measure(job: Job, data: BinaryData, n_threads: int, record: dict[str, Any],
     with _timed("predict", record):
         scores = estimator.decision_function(X_test)
     scores = _checked(scores, len(y_test))
-    record["n_test_positive"] = int(np.sum(y_test > 0))
-    record["roc"] = canonical(true_positive_rates(y_test, scores).round(ROC_DECIMALS))
-    record |= _measured(job, estimator, y_test, scores)
+    if keep_scores:
+        record[TEST_SCORES] = packed(job.key, split.test, y_test, scores)
+    record |= of_scores(request, y_test, scores, estimator)
     if trace and not of_search and hasattr(estimator, "staged_decision_function"):
         for part, samples, labels in (("train", X_train, y_train), ("test", X_test, y_test)):
             course |= _staged(part, job, estimator, samples, labels, course)
         record["trace"] = _json(course)
+
+
+def _known(split: Split) -> np.ndarray:
+    """Return the rows that reach the solver: it cannot use the test part, not even by mistake."""
+    return np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
+
+
+def of_split(split: Split, data: BinaryData) -> dict[str, Any]:
+    """Return the columns of a record that follow from the split."""
+    return {
+        "test_part": split.test_part,
+        "split_sha256": split.sha256,
+        "n_test_duplicates": int(np.isin(data.row_hashes[split.test], data.row_hashes[_known(split)]).sum()),
+    }
+
+
+def of_scores(request: Request, y: np.ndarray, scores: np.ndarray, estimator: Any = None) -> dict[str, Any]:
+    """Return the columns of a record that follow from labels and scores of the test part: ROC curve and metrics.
+
+    Metrics of a model are NaN without its ``estimator``.
+    """
+    return {
+        "n_test_positive": int(np.sum(y > 0)),
+        "roc": canonical(true_positive_rates(y, scores).round(ROC_DECIMALS)),
+        **_measured(request, estimator, y, scores),
+    }
 
 
 def _maker(job: Job) -> Callable[..., Any]:
@@ -211,7 +237,8 @@ def _staged(
     """Return every metric of each stage on a part of the data, without limits, as ``<part>_<metric>``."""
     method = "staged_decision_function"
     stages = [
-        _measured(job, estimator, y, _checked(scores, len(y), method)) for scores in getattr(estimator, method)(X)
+        _measured(job.request, estimator, y, _checked(scores, len(y), method))
+        for scores in getattr(estimator, method)(X)
     ]
     for column in course.values():
         if len(column) != len(stages):
@@ -236,12 +263,12 @@ def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> 
     return scores
 
 
-def _measured(job: Job, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """Return every metric of the job by column."""
+def _measured(request: Request, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Return every metric of the request by column."""
     values: dict[str, float] = {}
-    for metric in job.request.metrics:
+    for metric in request.metrics:
         compute = resolve(metric.compute)
-        values |= _metric_columns(metric.name, compute(y, scores, problem=job.request.problem, estimator=estimator))
+        values |= _metric_columns(metric.name, compute(y, scores, problem=request.problem, estimator=estimator))
     return values
 
 

@@ -116,6 +116,8 @@ ASKED += ["protocol_params", *FEATURES, "seed", "repeat"]
 OBJECTS = ["params", "search", "dataset_params", "problem_params", "protocol_params", "code", "versions"]
 OBJECTS += ["chosen_params"]
 
+TEST_SCORES = "test_scores"  # bytes on their way to the store, which writes them to a file of their own
+
 # Text of any origin and length; other text is made by npbench.
 FREE_TEXT = ("solver_status", "warnings", "output", "error_type", "error", "traceback")
 MAX_TEXT = 100_000  # characters of free text
@@ -163,12 +165,12 @@ class Record(dict[str, Primitive]):
         return str(self["status"])
 
 
-def _storable(name: str, value: Any) -> Primitive:
+def _storable(name: str, value: Any) -> Any:
     if isinstance(value, str):
         if name in FREE_TEXT and len(value) > MAX_TEXT:
             value = f"{value[:MAX_TEXT]} [{len(value) - MAX_TEXT} more characters]"
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if value is None or isinstance(value, (bool, float)):
+    if value is None or isinstance(value, (bool, float)) or name == TEST_SCORES:
         return value
     if isinstance(value, int):
         return max(-MAX_INT - 1, min(value, MAX_INT))

@@ -18,7 +18,8 @@ from typing import Any
 import polars as pl
 
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Record
+from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, TEST_SCORES, Record
+from npbench.records.scores import SCORES, ScoreStore
 from npbench.records.writing import Owner, dead_owners, stamp, whole
 
 SINGLE = "single"  # mark of a file of one record, in its name
@@ -39,12 +40,15 @@ class RecordStore:
 
     def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
         self.folder = Path(folder)
+        self.scores = ScoreStore(self.folder.with_name(SCORES))
         self._batch = batch
         self._owner: Owner | None = None
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
     def append(self, record: Record) -> None:
         """Write one record to a file of its own; columns beyond the schema are kept.
+
+        Test scores are taken out of the record and stored first, so that a stored record never lacks them.
 
         Raises
         ------
@@ -55,6 +59,9 @@ class RecordStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._owner = Owner(self.folder)
             self._merge_dead()
+        content: Any = record.pop(TEST_SCORES, None)
+        if content is not None:
+            self.scores.append(str(record["dataset"]), str(record["data_sha256"]), content)
         row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp(), **record}
         path = self._path(SINGLE)
         _write(_tabulated([row]), path, self._owner.name)
@@ -77,6 +84,7 @@ class RecordStore:
     def close(self) -> None:
         """Merge what is left and give the files to the next command."""
         self.compact()
+        self.scores.close()
         if self._owner is not None:
             self._owner.close()
             self._owner = None
@@ -95,10 +103,11 @@ class RecordStore:
         columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
         return latest(parts(self.folder, self._warn, columns), columns)
 
-    def done(self, trace: bool = False) -> set[str]:
-        """Return the keys whose latest record is ok; with ``trace``, only those that have a trace."""
+    def done(self, trace: bool = False, scores: bool = False) -> set[str]:
+        """Return the keys whose latest record is ok; only those with a trace or test scores where asked for."""
         good = self.frame(["trace"] if trace else []).filter(status="ok")
-        return set((good.drop_nulls("trace") if trace else good)["key"])
+        keys = set((good.drop_nulls("trace") if trace else good)["key"])
+        return keys & self.scores.keys() if scores else keys
 
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)

@@ -52,8 +52,11 @@ class RunContext:
         Facts of the run and the machine, part of every record (see :func:`npbench.records.provenance.facts`).
     trace : bool
         Whether records keep the trace of the search or of the final fit.
+    keep_scores : bool
+        Whether the scores of the test part are stored.
     """
 
     data: Mapping[str, BinaryData]
     facts: Mapping[str, Primitive] = field(default_factory=dict)
     trace: bool = False
+    keep_scores: bool = False

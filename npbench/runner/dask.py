@@ -119,7 +119,8 @@ def _records(
             # Named by the job, so that a scheduler that knows it from another run returns the same result.
             name = f"npbench-{job.key}"
             running[name] = job
-            ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, context.trace, key=name))
+            kept = context.trace, context.keep_scores
+            ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, *kept, key=name))
 
     try:
         fill()
@@ -160,7 +161,7 @@ _here = threading.local()
 _processes: list[Isolated] = []
 
 
-def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[str, Primitive]:
+def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_scores: bool) -> dict[str, Primitive]:
     """Run a job in the process that belongs to this thread; return its record with the facts of this machine."""
     from distributed import get_worker
 
@@ -169,7 +170,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool) -> dict[st
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
     memory_mb = limits.memory_mb or machine_mb() / n_threads
-    task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb)
+    task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb, keep_scores=keep_scores)
     record = record_of(job, _process(limits.seconds).run(task))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
 

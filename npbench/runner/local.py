@@ -27,7 +27,8 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterato
     facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     memory_mb = limits.memory_mb or machine_mb() / workers
-    tasks = (Task(job, shared[job.data.data_sha256], n_threads, context.trace, memory_mb) for job in jobs)
+    kept = context.trace, memory_mb, context.keep_scores
+    tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
     pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
     with contextlib.closing(pool.outcomes(tasks)) as outcomes:
         for task, outcome in outcomes:

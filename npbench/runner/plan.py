@@ -46,7 +46,9 @@ class Plan:
     store: RecordStore
 
 
-def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, trace: bool = False) -> Plan:
+def prepare(
+    requests: Sequence[Request], results: Path, *, force: bool = False, trace: bool = False, scores: bool = False
+) -> Plan:
     """Load each data set once, list the jobs, and look for their records.
 
     Parameters
@@ -55,8 +57,8 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
         Checked requests.
     results : Path
         Results folder.
-    force, trace : bool
-        Whether to rerun jobs with a record of success; whether such a record must have a trace.
+    force, trace, scores : bool
+        Whether to rerun jobs with a record of success; whether such a record must have a trace, or test scores.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def prepare(requests: Sequence[Request], results: Path, *, force: bool = False, 
         jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in ordered]))
         store = RecordStore(results / RECORDS)
     with status("Looking for records"):
-        todo = jobs if force else jobs.without(store.done(trace))
+        todo = jobs if force else jobs.without(store.done(trace, scores))
     return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)
 
 

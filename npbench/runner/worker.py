@@ -29,8 +29,8 @@ class Task:
 
     Parameters
     ----------
-    job, data, n_threads, trace
-        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace.
+    job, data, n_threads, trace, keep_scores
+        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace and the test scores.
     memory_limit : float
         Memory that the job may allocate, with its solver's modules and kernels, in MB of 10^6 bytes.
     """
@@ -40,6 +40,7 @@ class Task:
     n_threads: int
     trace: bool
     memory_limit: float
+    keep_scores: bool = False
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     ready()
     memory = PeakMemory(_prepared().left_mb)
     with _fresh().at_most(task.memory_limit):
-        record = measure.run(task.job, data, task.n_threads, task.trace)
+        record = measure.run(task.job, data, task.n_threads, task.trace, task.keep_scores)
     return {**record, **memory.columns(), "compile_seconds": compile_seconds}
 
 

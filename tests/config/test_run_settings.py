@@ -7,6 +7,7 @@ from npbench.config.run_settings import RunSettings, check_settings
 from npbench.errors import RequestError
 
 EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "memory_limit": 500, "force": True, "trace": False}
+EXECUTION |= {"keep_scores": False}
 
 
 def faults_of(results="results", **execution):
@@ -27,7 +28,7 @@ def test_good_settings():
         *(("n_jobs", value) for value in (0, -2, 1.5, None)),
         *(("time_limit", value) for value in (0, "1 h", float("inf"))),
         *(("memory_limit", value) for value in ("4 GB", 0)),
-        *(("force", "yes"), ("trace", 1), ("objective", 3), ("name", "cluster"), ("n_job", 1)),
+        *(("force", "yes"), ("trace", 1), ("keep_scores", 1), ("objective", 3), ("name", "cluster"), ("n_job", 1)),
     ],
 )
 def test_bad_value_is_named(key, value):

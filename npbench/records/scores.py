@@ -1,0 +1,130 @@
+"""Test scores on disk: one Parquet file for each data set, from which any metric can be computed without rerunning.
+
+A job leaves its scores in a small file of their own as it ends. A command that ends merges those of a data set. A file
+is complete or does not exist, so a run may be killed any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from filelock import FileLock
+
+from npbench.records.writing import LOCK, whole
+
+SCORES = "scores"  # folder of a results folder
+# Of one job: its key, and for each row of the test part its number, its label and its score.
+COLUMNS: dict[str, Any] = {
+    "key": pl.String,
+    "row": pl.List(pl.Int32),
+    "label": pl.List(pl.Int8),
+    "score": pl.List(pl.Float32),
+}
+MAX_NAME = 60
+
+
+def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> bytes:
+    """Return the test scores of a job as the content of a Parquet file.
+
+    Parameters
+    ----------
+    key : str
+        Key of the record.
+    rows, labels, scores : array of shape (n_test,)
+        Row numbers in the data set, labels in {-1, +1}, and values of ``decision_function``.
+    """
+    return _content(pl.DataFrame({"key": [key], "row": [rows], "label": [labels], "score": [scores]}, COLUMNS))
+
+
+def read_scores(results: str | Path) -> pl.DataFrame:
+    """Return the test scores in a results folder: ``key``, ``row``, ``label``, ``score``, a row for each job.
+
+    Examples
+    --------
+    >>> read_scores("no such folder").columns
+    ['key', 'row', 'label', 'score']
+    """
+    frames = [pl.DataFrame(schema=COLUMNS), *_frames(Path(results) / SCORES)]
+    return pl.concat(frames).unique("key", keep="last", maintain_order=True)
+
+
+class ScoreStore:
+    """The folder of test scores in a results folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the Parquet files; made by the first scores.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._name = uuid.uuid4().hex[:12]
+        self._touched: set[str] = set()
+
+    def append(self, dataset: str, data_sha256: str, content: bytes) -> None:
+        """Write the scores of one job, as :func:`packed` returns them, to a file of their own.
+
+        Raises
+        ------
+        OSError
+            If they cannot be written, as when the disk is full.
+        """
+        stem = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', dataset)[:MAX_NAME]}-{data_sha256[:8]}"
+        singles = self.folder / stem
+        singles.mkdir(parents=True, exist_ok=True)
+        self._touched.add(stem)
+        with whole(singles / f"{time.time_ns():020d}-{self._name}.parquet", self._name) as stream:
+            stream.write(content)
+
+    def keys(self) -> set[str]:
+        """Return the keys of the jobs with scores."""
+        columns = [pl.read_parquet(path, columns=["key"], glob=False)["key"] for path in _files(self.folder)]
+        return {key for keys in columns for key in keys}
+
+    def close(self) -> None:
+        """Merge the scores of each data set into one file; they stay as they are if the disk has no room for it."""
+        for stem in sorted(self._touched):
+            with contextlib.suppress(OSError, NotImplementedError), FileLock(self.folder / f".{stem}{LOCK}"):
+                self._merge(stem)
+        self._touched.clear()
+
+    def _merge(self, stem: str) -> None:
+        merged, singles = self.folder / f"{stem}.parquet", sorted((self.folder / stem).glob("*.parquet"))
+        paths = [merged, *singles] if merged.exists() else singles
+        frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths])
+        with whole(merged, self._name) as stream:
+            stream.write(_content(frame.unique("key", keep="last", maintain_order=True)))
+        for path in singles:
+            path.unlink()
+        with contextlib.suppress(OSError):  # another command may have added scores
+            (self.folder / stem).rmdir()
+
+
+def _content(frame: pl.DataFrame) -> bytes:
+    stream = io.BytesIO()  # so that a full disk is an OSError of Python's, and not one of Polars's
+    frame.write_parquet(stream, compression="zstd", statistics=False)
+    return stream.getvalue()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [*sorted(folder.glob("*.parquet")), *sorted(folder.glob("*/*.parquet"))]
+
+
+def _frames(folder: Path) -> Iterator[pl.DataFrame]:
+    # Singles are read first: another command may merge them meanwhile, and the merged file then has them.
+    singles = []
+    for path in sorted(folder.glob("*/*.parquet")):
+        with contextlib.suppress(FileNotFoundError):
+            singles.append(pl.read_parquet(path, glob=False))
+    yield from (pl.read_parquet(path, glob=False) for path in sorted(folder.glob("*.parquet")))
+    yield from singles

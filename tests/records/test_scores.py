@@ -1,0 +1,76 @@
+"""Test scores on disk: complete, merged by data set, and enough to recompute the metrics of a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from npbench import cli
+from npbench.records.schema import TEST_SCORES
+from npbench.records.scores import SCORES, ScoreStore, packed, read_scores
+from npbench.records.store import RecordStore
+
+RUN = ["solver=centroid", "dataset=blobs", "problem.rho=0.1,0.3", "repeats=2", "execution.n_jobs=1"]
+
+
+def content(key, n=3):
+    return packed(key, np.arange(n), np.ones(n), np.linspace(0, 1, n))
+
+
+def npbench(*words):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["-m", *words])
+    return end.value.code or 0
+
+
+def test_metrics_recomputed_from_stored_scores(stranger, capsys):
+    assert npbench(*RUN, "execution.keep_scores=true") == 0
+    assert [path.name[:6] for path in Path("results", SCORES).glob("*.parquet")] == ["blobs-"]
+    scores = {row["key"]: row for row in read_scores("results").iter_rows(named=True)}
+    records = RecordStore("results/records").frame()
+    assert TEST_SCORES not in records.columns
+    assert scores.keys() == set(records["key"])
+    for record in records.iter_rows(named=True):
+        row = scores[record["key"]]
+        label, score = np.array(row["label"]), np.array(row["score"])
+        assert row["row"] == sorted(set(row["row"]))
+        assert np.mean(score[label < 0] >= 0) == pytest.approx(record["p_fa"])
+        assert np.mean(score[label > 0] <= 0) == pytest.approx(record["p_nd"])
+        assert roc_auc_score(label, score) == pytest.approx(record["auc"])
+
+
+def test_jobs_without_scores_run_again(stranger, capsys):
+    assert npbench(*RUN) == 0
+    assert not Path("results", SCORES).exists()
+    cli_words = ["plan", "-m", *RUN, "execution.keep_scores=true"]
+    with pytest.raises(SystemExit):
+        cli.main(cli_words)
+    assert "4 of 4 jobs would run" in capsys.readouterr().out
+    assert npbench(*RUN, "execution.keep_scores=true") == 0
+    assert len(read_scores("results")) == 4
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        cli.main(cli_words)
+    assert "0 of 4 jobs would run" in capsys.readouterr().out
+
+
+def test_scores_of_killed_and_later_commands_are_read(tmp_path):
+    folder = tmp_path / SCORES
+    killed, later = ScoreStore(folder), ScoreStore(folder)
+    killed.append("a/b", "0" * 64, content("first"))  # never closed
+    later.append("a/b", "0" * 64, content("second"))
+    assert later.keys() == {"first", "second"}
+    later.close()
+    assert [path.name for path in folder.glob("*") if not path.name.startswith(".")] == ["a_b-00000000.parquet"]
+    again = ScoreStore(folder)
+    again.append("a/b", "0" * 64, content("first", n=5))
+    before = read_scores(tmp_path)
+    again.close()
+    after = read_scores(tmp_path)
+    assert {row["key"]: len(row["score"]) for row in after.iter_rows(named=True)} == {"first": 5, "second": 3}
+    assert before.sort("key").equals(after.sort("key"))
+    assert after.schema["score"] == pl.List(pl.Float32)
