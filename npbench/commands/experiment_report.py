@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.commands.experiment import figure, sections
+from npbench.commands.experiment import figure, rivals, sections
 from npbench.config.command_line import parse, requested
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
@@ -17,7 +17,7 @@ from npbench.records.reading import latest, parts
 from npbench.records.schema import ASKED
 from npbench.report.assemble import lead
 from npbench.report.sections import failures, origins
-from npbench.report.select.collect import Collection, measured
+from npbench.report.select.collect import Collection, measured, sources
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,12 +30,16 @@ MAX_LISTED = 5  # solvers on data sets in one sentence
 def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
+    Words that are no settings are folders, whose records of other methods on the same tasks join.
+
     Raises
     ------
     RequestError
         If a setting in ``words`` is wrong, or there is no record of the experiment.
     """
-    asked = requested(parse([*words, f"+experiment={name}"]))
+    others = [Path(word) for word in words if "=" not in word and not word.startswith("-")]
+    settings = [word for word in words if "=" in word or word.startswith("-")]
+    asked = requested(parse([*settings, f"+experiment={name}"]))
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / "records", list[str]()
@@ -47,11 +51,14 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
             *faults,
         )
     faults += _missing(name, planned_jobs(requests), frame)
+    if others:
+        added = latest(part for source in sources(others, faults.append) for part in parts(source, faults.append))
+        frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
     records = measured(frame)
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
     drawings: dict[str, Callable[[], Figure]] = (
-        {name: partial(figure, experiment, records)} if experiment.figure else {}
+        {name: partial(figure, experiment, records)} if experiment.figure and not experiment.charts else {}
     )
     return made, collection, drawings, results / "report" / name
 

@@ -106,7 +106,7 @@ def records_of(plan: Plan, columns: Any = None) -> pl.DataFrame:
 
 def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
     """Print the table of a plan's records; return whether all jobs succeeded."""
-    from npbench.commands.experiment import print_experiment
+    from npbench.commands.experiment import places, print_experiment, print_sections
     from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 
     experiment = requested.experiment
@@ -114,7 +114,10 @@ def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
     records = records_of(plan, None if table else COLUMNS)
     conclude = print_summary
     if experiment and table:
-        print_experiment(experiment, records, requested.settings.results)
+        if placed := places(experiment, records, requested.settings.results):
+            print_sections(placed)
+        else:
+            print_experiment(experiment, records, requested.settings.results)
         conclude = print_outcome
     conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED

@@ -17,6 +17,7 @@ from npbench.errors import RequestError, unknown_name
 
 GROUP = "experiment"
 FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
+FUNCTIONS = ("table", "figure", "charts", "places")
 OWN_FORM = (
     "An experiment of npbench holds title, settings and sweeps, written as on the command line, instead of overrides: "
     "settings: {dataset: heart} and sweeps: {all: {solver: 'gen,np_svm'}}."
@@ -45,6 +46,12 @@ class Experiment:
         ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame. A table
         function returns a list of :class:`npbench.report.sheet.Sheet`, a figure function a
         :class:`matplotlib.figure.Figure`. Without a table the ordinary summary is printed.
+    charts : str, optional
+        ``"module:function"``, called likewise, that returns a list of :class:`npbench.report.chart.Chart`.
+    places : str, optional
+        ``"module:function"``, called as ``function(records, keys, **options)`` with the records of a run and those that
+        other solvers have stored or published on the same data and splits, and the keys of the run's records. It
+        returns a list of Sheet that says where the run's solvers stand.
     options : mapping
         Keyword arguments of these functions.
     printed : sequence of mapping
@@ -59,6 +66,8 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)
     table: str | None = None
     figure: str | None = None
+    charts: str | None = None
+    places: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     printed: Sequence[Mapping[str, Any]] = ()
 
@@ -146,7 +155,7 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
         form = FORMS.get(key, str)
         if not isinstance(node[key], form):
             yield f"{key} is {node[key]!r}, expected {WORDS[form]}"
-        elif key in ("table", "figure"):
+        elif key in FUNCTIONS:
             yield from _function_faults(key, node[key], node.get("options"))
         elif key in ("sweeps", "printed"):
             parts = node[key].values() if form is dict else node[key]

@@ -75,11 +75,12 @@ def _write(
 ) -> Iterator[str]:
     from npbench.report.render import page
 
-    palette = Palette(collection.records["label"])
+    charts = [chart for section in sections for chart in section.charts]
+    labels = [series.label for chart in charts for panel in chart.panels for series in panel.series]
+    palette = Palette([*collection.records["label"], *labels])
     (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
     collection.records.write_parquet(folder / RECORDS)
     n_tables = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
-    charts = [chart for section in sections for chart in section.charts]
     figures = _figures(folder / FIGURES, {**_drawn(charts, palette), **drawings}, on_progress)
     on_progress("Writing the page")
     pictures = [folder / FIGURES / f"{name}.svg" for name in drawings]

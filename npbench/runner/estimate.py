@@ -24,16 +24,19 @@ def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
             return f"failed before: {record['status']}: {record['error']}"
         return "no trace stored" if trace and record["trace"] is None else "done"
     similar = frame.filter(**job.setting)
-    return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
+    return "; ".join(changes(similar.row(-1, named=True), job)) if len(similar) else "new"
 
 
-def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
+def changes(record: Mapping[str, Any], job: Job) -> list[str]:
+    """Return what differs between a record and a job of the same setting: data, code, versions, metrics."""
     now = job.columns
-    changes = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
-    changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
-    changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
-    changes += ["other metrics requested"] if record["metrics"] != now["metrics"] else []
-    return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+    found = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
+    found += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
+    found += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
+    found += ["other metrics requested"] if record["metrics"] != now["metrics"] else []
+    if not found and record["distribution"] != job.distribution:
+        found = [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+    return found
 
 
 def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:

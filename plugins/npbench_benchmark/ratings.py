@@ -26,7 +26,23 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
     >>> mean_ranks(np.array([[0.1, 0.2, np.inf], [0.3, 0.3, 0.5], [0.4, 0.2, np.nan]])).round(2).tolist()
     [1.5, 1.5, 3.0]
     """
-    return np.nanmean(stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit"), axis=0)
+    ranks = stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit")
+    counts = np.sum(np.isfinite(ranks), axis=0)
+    return np.divide(np.nansum(ranks, axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+
+def places(values: np.ndarray) -> np.ndarray:
+    """Return the place of each method: those on more data sets first, then by mean rank; equal ones share the best.
+
+    Examples
+    --------
+    >>> places(np.array([[0.1, 0.2, 0.2], [0.1, 0.2, 0.2], [np.nan, 0.2, 0.2]])).tolist()
+    [3, 1, 1]
+    """
+    counts = np.sum(np.logical_not(np.isnan(values)), axis=0)
+    ranks = np.round(np.nan_to_num(mean_ranks(values)), DIGITS)
+    before = (counts[:, None] > counts) | ((counts[:, None] == counts) & (ranks[:, None] < ranks))
+    return 1 + before.sum(axis=0)
 
 
 def wins(values: np.ndarray) -> np.ndarray:
@@ -104,7 +120,7 @@ def elo_limits(won: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Return whether no other method is at least as good in both, and better in one.
+    """Return whether no other method is at least as good in both, and better in one; False without seconds.
 
     Examples
     --------
@@ -113,4 +129,4 @@ def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     """
     no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
     better = (score < score[:, None]) | (seconds < seconds[:, None])
-    return np.logical_not((no_worse & better).any(axis=1))
+    return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))

@@ -1,4 +1,4 @@
-"""Where each method stands at one bound rho, as numbers."""
+"""Where each method stands at one setting of the problem, such as a bound rho, as numbers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.select.labels import labels
+from npbench.problem import PROBLEMS
+from npbench.report.select.metrics import better
 from npbench.report.stats.intervals import Limits, rate_limits
-from npbench_benchmark import ratings
+from npbench_benchmark import ratings, sensitivity
+from npbench_benchmark.names import METHOD, method_names
 
-METHOD = ["solver", "params", "search"]
-WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; that of a job without a result
+WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; score of a job without a result
 COIN = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A method over all data sets at one bound.
+    """A method over all data sets at one setting of the problem.
 
     Parameters
     ----------
@@ -29,8 +30,10 @@ class Standing:
         Shortest text that distinguishes the method.
     n_datasets, n_jobs, n_good : int
         Number of data sets it was run on, of its jobs, and of those that did not fail.
+    keys : frozenset of str
+        Keys of its records.
     above : int
-        Number of good jobs whose false-alarm rate on the test part exceeds rho.
+        Number of good jobs whose false-alarm rate on the test part exceeds rho; 0 for problems without a bound.
     share_limits : (float, float)
         Exact 95 % limits of the share of these.
     promised : float or None
@@ -38,10 +41,14 @@ class Standing:
     p_nd : float or None
         Miss rate: mean over data sets of the means over good jobs.
     score, seconds : float
-        Mean NP score, and geometric mean of seconds of selection and fit, over data sets. A job that failed has the
-        score of a classifier that accepts nothing, and the seconds that it took.
+        Mean of :func:`score_of`, and geometric mean of seconds of selection and fit, over data sets. A job that failed
+        has the score 1, and the seconds that it took. NaN seconds if none were measured.
     rank, win_rate, elo : float
         Compared with all other methods; a data set on which a job failed is lost to every method without failures.
+    place : int
+        Place among all methods, see :func:`npbench_benchmark.ratings.places`.
+    ranks_without, places_without : (lowest, highest)
+        Mean rank and place if the data sets of one source are left out, whichever it is.
     elo_limits : (float, float)
         95 % limits of ``elo`` by the bootstrap over data sets.
     is_efficient : bool
@@ -52,6 +59,7 @@ class Standing:
     n_datasets: int
     n_jobs: int
     n_good: int
+    keys: frozenset[str]
     above: int
     share_limits: Limits
     promised: float | None
@@ -62,6 +70,9 @@ class Standing:
     win_rate: float
     elo: float
     elo_limits: Limits
+    place: int
+    ranks_without: Limits
+    places_without: tuple[int, int]
     is_efficient: bool
 
     @property
@@ -85,46 +96,72 @@ class Standing:
 
 
 def standings(records: pl.DataFrame) -> list[Standing]:
-    """Return the methods with records at one bound: those on all data sets first, the best mean rank first.
+    """Return the methods with records at one setting, by place.
 
-    Everything but the rank, wins, Elo and efficiency depends on the records of the method alone.
+    Only what compares methods depends on the records of the others: rank, place, wins, Elo and efficiency.
     """
     results = by_dataset(records)
     found = list(_alone(records, results))
-    values = table(results)[2]
+    datasets, _, values = table(results)
     won = ratings.wins(values)
     low, high = ratings.elo_limits(won)
-    efficient = ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds")))
-    columns = ratings.mean_ranks(values), ratings.win_rates(won), ratings.elo(won.sum(axis=0)), low, high, efficient
-    compared = zip(*(column.tolist() for column in columns), strict=True)
+    left_out = sensitivity.without_each_source(values, sensitivity.sources_of(datasets))
+    compared = {
+        "rank": ratings.mean_ranks(values),
+        "win_rate": ratings.win_rates(won),
+        "elo": ratings.elo(won.sum(axis=0)),
+        "elo_limits": np.column_stack([low, high]),
+        "place": ratings.places(values),
+        "ranks_without": _ends(left_out.ranks),
+        "places_without": _ends(left_out.places),
+        "is_efficient": ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds"))),
+    }
+    lists = {name: _plain(column) for name, column in compared.items()}
     made = [
-        Standing(**one, rank=rank, win_rate=rate, elo=rating, elo_limits=(least, most), is_efficient=front)
-        for one, (rank, rate, rating, least, most, front) in zip(found, compared, strict=True)
+        Standing(**one, **{name: column[number] for name, column in lists.items()}) for number, one in enumerate(found)
     ]
-    return sorted(made, key=lambda one: (-one.n_datasets, one.rank, one.label))
+    return sorted(made, key=lambda one: (one.place, one.label))
 
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, the number of jobs and of good ones."""
     good = pl.col("status") == "ok"
     spent = pl.coalesce(pl.col("select_seconds") + pl.col("fit_seconds"), "seconds")
-    # Names must not depend on which methods a data set has records of. A solver inside another is part of the name.
-    inner = pl.col("params").str.json_path_match("$.estimator")
-    named = pl.when(inner.str.contains(".", literal=True)).then("solver").otherwise(pl.col("solver") + " " + inner)
-    alike = records.with_columns(solver=pl.coalesce(named, "solver"), dataset=pl.lit(""), dataset_params=pl.lit("{}"))
     return (
-        records.with_columns(label=pl.Series(labels(alike), dtype=pl.String))
+        records.with_columns(label=pl.Series(method_names(records), dtype=pl.String))
         .group_by(*METHOD, "label", "dataset")
         .agg(
             n_jobs=pl.len(),
             n_good=good.sum(),
-            above=(good & (pl.col("p_fa") > pl.col("rho"))).sum(),
+            above=(good & _exceeds(records)).sum(),
+            p_fa=pl.col("p_fa").filter(good).mean(),
             p_nd=pl.col("p_nd").filter(good).mean(),
-            score=pl.when(good).then("np_score").otherwise(WORTHLESS).mean(),
+            score=pl.when(good).then(score_of(records)).otherwise(WORTHLESS).mean(),
             log_seconds=spent.log().mean(),
         )
         .sort(*METHOD, "dataset")
     )
+
+
+def score_of(records: pl.DataFrame) -> pl.Expr:
+    """Return the score that methods are ranked by: the metric that judges the problem or, if more is better, 1 - it."""
+    metric = judge(records)
+    return pl.col(metric) if better(records["problem"][0], metric) == "lower" else 1.0 - pl.col(metric)
+
+
+def judge(records: pl.DataFrame) -> str:
+    """Return the metric by which the problem of these records compares solvers."""
+    return PROBLEMS[records["problem"][0]].judged_by
+
+
+def bounded(records: pl.DataFrame) -> bool:
+    """Return whether the problem of these records bounds a rate."""
+    return bool(PROBLEMS[records["problem"][0]].bounds)
+
+
+def _exceeds(records: pl.DataFrame) -> pl.Expr:
+    bounds = PROBLEMS[records["problem"][0]].bounds
+    return pl.any_horizontal(pl.lit(False), *(pl.col(metric) > pl.col(number) for metric, number in bounds.items()))
 
 
 def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
@@ -136,6 +173,7 @@ def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
 
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    keys = {group: frozenset(frame["key"]) for group, frame in records.group_by(METHOD)}
     for group in results.partition_by(METHOD, maintain_order=True):
         n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
         yield {
@@ -143,14 +181,28 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "n_datasets": len(group),
             "n_jobs": int(group["n_jobs"].sum()),
             "n_good": n_good,
+            "keys": keys[group.select(METHOD).row(0)],
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
             "promised": _promised(json.loads(group["params"][0])),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
-            "seconds": float(np.exp(group["log_seconds"].to_numpy().mean())),
+            "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
         }
 
 
 def _promised(params: dict[str, Any]) -> float | None:
     return float(params["delta"]) if params.get("threshold") == "umbrella" else None
+
+
+def _ends(values: np.ndarray) -> np.ndarray:
+    """Return the smallest and the largest value of each column that are numbers, NaN without any."""
+    known = np.isfinite(values)
+    low = np.where(known, values, np.inf).min(axis=0)
+    high = np.where(known, values, -np.inf).max(axis=0)
+    ends: np.ndarray = np.column_stack([low, high])
+    return np.where(np.isfinite(ends), ends, np.nan) if values.dtype.kind == "f" else ends.astype(int)
+
+
+def _plain(column: np.ndarray) -> list[Any]:
+    return [tuple(one) if isinstance(one, list) else one for one in column.tolist()]

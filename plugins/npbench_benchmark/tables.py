@@ -1,80 +1,125 @@
-"""Tables and figure of the benchmark, for each bound rho."""
+"""Tables of the benchmark, for each setting of the problem."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
 
-from npbench.report.chart import Chart, Panel, Series
-from npbench.report.render import print_figures
-from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
 from npbench.report.stats.intervals import MIN_VALUES
 from npbench.report.stats.rank_tests import critical_difference
-from npbench_benchmark.standing import Standing, by_dataset, standings, table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from npbench_benchmark import ratings, sensitivity
+from npbench_benchmark.charts import complete, settings
+from npbench_benchmark.standing import Standing, bounded, by_dataset, judge, standings, table
 
 BOUND_COLUMNS = ["method", "jobs", "above rho", "share", "95 % limits", "allowed", "verdict", "P_nd"]
-RANK_COLUMNS = ["method", "data sets", "rank", "wins", "Elo", "95 % limits", "NP score", "seconds", "efficient"]
+RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
+RANK_COLUMNS += ["score", "seconds", "efficient"]
 BOUND_NOTES = [
     "Share of test parts with P_fa > rho, with Clopper and Pearson's limits for independent test parts; those of one "
     "data set overlap, so the limits are too narrow. Allowed: delta where an umbrella threshold promises it; otherwise "
     "a half, the share of a method whose true rate is rho. The test part is a sample, which adds to the share.",
     "P_nd: misses, mean over data sets, of methods that keep the bound.",
 ]
+SCORES = {"np_score": "the NP score, P_nd + max(0, P_fa - rho) / rho"}
 RANK_NOTES = [
-    "By NP score, P_nd + max(0, P_fa - rho) / rho, mean over repeats. A data set on which a job failed or took too "
-    "long is lost. Wins: share of comparisons won over all data sets and other methods. Elo: Bradley and Terry's "
-    "model, centred near 1000, limits by the bootstrap over six data sets or more.",
-    "NP score and seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, as if "
+    "A data set on which a job failed or took too long is lost. Place: by mean rank; less a source: the places if "
+    "the data sets of one source are left out. Wins: share of comparisons won over all data sets and other methods. "
+    "Elo: Bradley and Terry's model, centred near 1000, limits by the bootstrap over six data sets or more.",
+    "Score and seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, as if "
     "it accepted nothing. Efficient: no other method scores better in less time.",
 ]
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return for each rho who keeps the bound, the ranking, and the scores by data set."""
-    return [sheet for rho, group in _bounds(records) for sheet in _sheets(rho, group)]
+    """Return the protocol of each data set; for each setting who keeps the bound, the ranking, and details."""
+    return [_datasets(records), *(sheet for text, group in settings(records) for sheet in _sheets(text, group))]
 
 
-def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
-    """Draw the chart of :func:`chart`."""
-    drawn = chart(records)
-    return print_figures.draw(drawn, Palette(series.label for panel in drawn.panels for series in panel.series))
+def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
+    """Return where the methods of the records with these keys stand among all methods."""
+    own = frozenset(keys)
+    found = {text: standings(group) for text, group in settings(records)}
+    rows = [_placed(text, one, standing) for text, standing in found.items() for one in standing if one.keys & own]
+    columns = ["setting", "method", "place", "data sets", "rank", "best method", "its rank", "score", "bound"]
+    return [Sheet("places: among the stored methods", columns, rows, [_scored(records)])]
 
 
-def chart(records: pl.DataFrame) -> Chart:
-    """Return mean NP score against seconds, a panel for each rho, with a line through the efficient methods."""
-    panels = [_panel(rho, standings(group)) for rho, group in _bounds(records)]
-    return Chart("benchmark", "NP score against training time", [panels], ["Lines join the efficient methods."])
+def _placed(text: str, one: Standing, found: Sequence[Standing]) -> Row:
+    most = max(other.n_datasets for other in found)
+    return [
+        text,
+        one.label,
+        Cell(f"{one.place} of {len(found)}", one.place),
+        count(one.n_datasets, most),
+        number(one.rank, ".2f"),
+        found[0].label,
+        number(found[0].rank, ".2f"),
+        number(one.score),
+        one.verdict,
+    ]
 
 
-def _bounds(records: pl.DataFrame) -> Iterator[tuple[float, pl.DataFrame]]:
-    for (rho,), group in records.sort("rho", descending=True).group_by("rho", maintain_order=True):
-        yield float(str(rho)), group
+def protocol_text(protocol: str, params: str) -> str:
+    """Return a protocol in words.
+
+    Examples
+    --------
+    >>> protocol_text("cv", '{"folds":4,"name":"cv","test_size":0.5}')
+    'cv folds=4 test_size=0.5'
+    """
+    return " ".join([protocol, *(f"{k}={v}" for k, v in json.loads(params).items() if k != "name" and v is not None)])
 
 
-def _sheets(rho: float, records: pl.DataFrame) -> Iterator[Sheet]:
+def _datasets(records: pl.DataFrame) -> Sheet:
+    protocols = pl.Series([protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()])
+    about = ["n_samples", "n_features", "n_positive", "protocol", "preprocess", "missing", "categories", "repeats"]
+    found = (
+        records.with_columns(protocol=protocols, repeats=pl.col("repeat").n_unique().over("dataset"))
+        .with_columns(pl.col(name).cast(pl.String).fill_null(MISSING.text) for name in about)
+        .select("dataset", *about)
+        .unique()
+        .sort(pl.all())
+    )
+    distinct = protocols.unique().sort().to_list()
+    note = f"One protocol for all data sets: {distinct[0]}."
+    if len(distinct) > 1:
+        note = f"Data sets have different protocols, whose results do not compare: {'; '.join(distinct)}."
+    rows = [[Cell(text, float(text)) if text.isdecimal() else text for text in row] for row in found.rows()]
+    columns = ["data set", "samples", "features", "positive", *about[3:]]
+    return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=len(distinct) == 1)
+
+
+def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     found = standings(records)
     results = by_dataset(records)
     datasets, labels, scores = table(results)
-    yield Sheet(f"rho = {rho:g}: who keeps the bound", BOUND_COLUMNS, list(map(_kept, found)), BOUND_NOTES)
+    if bounded(records):
+        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, list(map(_kept, found)), BOUND_NOTES)
     yield Sheet(
-        f"rho = {rho:g}: ranking",
+        f"{text}: ranking",
         RANK_COLUMNS,
         [_ranked(one, len(datasets)) for one in found],
-        [*RANK_NOTES, *_difference(found, len(datasets))],
+        [_scored(records), *RANK_NOTES, *_difference(found)],
     )
     order = [labels.index(one.label) for one in found]
+    columns = ["data set", *(one.label for one in found)]
     rows: list[Row] = [
         [name, *(_score(value) for value in row[order])] for name, row in zip(datasets, scores, strict=True)
     ]
-    columns = ["data set", *(one.label for one in found)]
-    yield Sheet(f"rho = {rho:g}: NP score by data set", columns, rows, detail=True)
+    yield Sheet(f"{text}: score by data set", columns, rows, detail=True)
+    yield _each(text, results)
+    yield _left_out(text, datasets, labels, scores)
+
+
+def _scored(records: pl.DataFrame) -> str:
+    metric = judge(records)
+    return f"Score: {SCORES.get(metric, f'1 - {metric}')}, mean over repeats; lower is better."
 
 
 def _kept(one: Standing) -> Row:
@@ -95,11 +140,13 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         one.label,
         count(one.n_datasets, n_datasets),
         number(one.rank, ".2f"),
+        number(one.place, "d"),
+        "-".join(map(str, dict.fromkeys(one.places_without))),
         number(one.win_rate, ".2f"),
         number(one.elo, ".0f"),
         interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
         number(one.score),
-        number(one.seconds, ".2g"),
+        MISSING if math.isnan(one.seconds) else number(one.seconds, ".2g"),
         "yes" if one.is_efficient else "",
     ]
 
@@ -108,23 +155,59 @@ def _score(value: float) -> Cell | str:
     return MISSING if math.isnan(value) else number(value) if math.isfinite(value) else "failed"
 
 
-def _difference(found: Sequence[Standing], n_datasets: int) -> list[str]:
-    if min(len(found), n_datasets) < 2:
+def _difference(found: Sequence[Standing]) -> list[str]:
+    ranked = complete(found)
+    if len(ranked) < 2 or ranked[0].n_datasets < 2:
         return []
-    difference = critical_difference(len(found), n_datasets)
-    note = f"Ranks differ significantly if they are {difference:.2f} apart (Nemenyi's critical difference at 5 %)"
-    return [f"{note}, if all methods ran on all data sets."]
+    difference = critical_difference(len(ranked), ranked[0].n_datasets)
+    return [
+        f"Ranks of methods on all data sets differ significantly if they are {difference:.2f} apart (Nemenyi's "
+        "critical difference at 5 %)."
+    ]
 
 
-def _panel(rho: float, found: Sequence[Standing]) -> Panel:
-    front = sorted((one for one in found if one.is_efficient), key=lambda one: one.seconds)
-    return Panel(
-        f"ρ = {rho:g}",
-        "seconds of selection and fit",
-        "NP score",
+def _each(text: str, results: pl.DataFrame) -> Sheet:
+    """Return a row for each data set and method, the best first."""
+    columns = ["data set", "method", "rank", "score", "P_fa", "P_nd", "above rho", "jobs", "seconds"]
+    lost = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(np.inf)
+    ranked = results.with_columns(rank=lost.rank().over("dataset")).sort("dataset", "rank", "label")
+    rows: list[Row] = [
         [
-            Series("efficient", [one.seconds for one in front], [one.score for one in front], steps=True),
-            *(Series(one.label, [one.seconds], [one.score], joined=False) for one in found),
-        ],
-        x_log=True,
-    )
+            row["dataset"],
+            row["label"],
+            number(row["rank"], "g"),
+            number(row["score"]),
+            number(row["p_fa"]),
+            number(row["p_nd"]),
+            number(row["above"], "d"),
+            count(row["n_good"], row["n_jobs"]),
+            MISSING if row["log_seconds"] is None else number(math.exp(row["log_seconds"]), ".2g"),
+        ]
+        for row in ranked.iter_rows(named=True)
+    ]
+    return Sheet(f"{text}: methods by data set", columns, rows, detail=True)
+
+
+def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values: np.ndarray) -> Sheet:
+    """Return the range of each method's mean rank and place if the data sets of one source are left out."""
+    sources = sensitivity.sources_of(datasets)
+    left_out = sensitivity.without_each_source(values, sources)
+    held = {source: [name for name, its in zip(datasets, sources, strict=True) if its == source] for source in sources}
+    ranks, all_places = ratings.mean_ranks(values), ratings.places(values)
+    rows: list[Row] = []
+    for method in np.argsort(all_places, kind="stable").tolist():
+        moved = np.nan_to_num(np.abs(left_out.ranks[:, method] - ranks[method]))
+        shown = left_out.ranks[np.isfinite(left_out.ranks[:, method]), method]
+        rows.append(
+            [
+                labels[method],
+                number(ranks[method], ".2f"),
+                interval((shown.min(), shown.max()) if len(shown) else None, ".2f"),
+                number(int(all_places[method]), "d"),
+                f"{left_out.places[:, method].min()} to {left_out.places[:, method].max()}",
+                ", ".join(held[left_out.sources[int(np.argmax(moved))]]) if moved.any() else "",
+            ]
+        )
+    columns = ["method", "rank", "range", "place", "places", "largest change without"]
+    note = "Ranks and places if all data sets of one source are left out, over all sources."
+    return Sheet(f"{text}: sensitivity to the choice of data sets", columns, rows, [note], detail=True)

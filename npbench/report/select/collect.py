@@ -64,8 +64,8 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
         If no record is left, or a filter is invalid.
     """
     faults: list[str] = []
-    sources = list(dict.fromkeys(source for folder in folders for source in _sources(folder, faults.append)))
-    stored = latest(part for source in sources for part in parts(source, faults.append))
+    found = sources(folders, faults.append)
+    stored = latest(part for source in found for part in parts(source, faults.append))
     stored = _drawable(_understood(stored, faults.append), faults.append)
     if stored.is_empty():
         raise RequestError(*faults)
@@ -73,8 +73,13 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
     records = measured(filtered(jobs, filters))
-    runs = list(_runs(sources, records["run_id"].drop_nulls().unique().sort(), faults.append))
+    runs = list(_runs(found, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
+
+
+def sources(folders: Sequence[Path], on_fault: Callable[[str], None]) -> list[Path]:
+    """Return the folders and files of records below some folders, each once."""
+    return list(dict.fromkeys(source for folder in folders for source in _sources(folder, on_fault)))
 
 
 def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
@@ -164,8 +169,8 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _runs(sources: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    folders = dict.fromkeys((source if source.is_dir() else source.parent).parent / RUNS for source in sources)
+def _runs(found: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    folders = dict.fromkeys((source if source.is_dir() else source.parent).parent / RUNS for source in found)
     for path in (folder / f"{run_id}.json" for run_id in run_ids for folder in folders):
         if path.is_file():
             try:

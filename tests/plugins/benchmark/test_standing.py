@@ -7,16 +7,19 @@ import math
 import numpy as np
 import pytest
 
+from npbench_benchmark.charts import charts, figure
 from npbench_benchmark.standing import by_dataset, standings, table
-from npbench_benchmark.tables import chart, figure, tables
+from npbench_benchmark.tables import places, tables
 from sample_records import cells, frame, record
 
+SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268}
 UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
 
 
 def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **columns):
     ok = status == "ok"
     return record(
+        **SIZE,
         solver=solver,
         dataset=dataset,
         repeat=repeat,
@@ -50,8 +53,8 @@ def test_by_hand():
     assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promised, gen.verdict) == ("gen", 4, 4, 1, None, "kept")
     assert (gen.p_nd, gen.score) == (pytest.approx(0.25), pytest.approx((0.45 + 0.3) / 2))
     assert gen.seconds == pytest.approx(2.0)
-    assert (gen.rank, gen.win_rate, gen.is_efficient) == (1.0, 1.0, True)
-    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == ("scorer sgd", 3, 0, 0.05)
+    assert (gen.rank, gen.win_rate, gen.is_efficient, gen.place) == (1.0, 1.0, True, 1)
+    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == ("sgd + umbrella", 3, 0, 0.05)
     assert scorer.p_nd == pytest.approx((0.5 + 0.1) / 2)
     assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
     assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
@@ -60,12 +63,12 @@ def test_by_hand():
 
 def test_a_failure_loses_the_data_set():
     datasets, labels, values = table(by_dataset(frame(RECORDS)))
-    assert (datasets, labels) == (["heart", "pima"], ["gen", "scorer sgd"])
+    assert (datasets, labels) == (["heart", "pima"], ["gen", "sgd + umbrella"])
     assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))
 
 
 def test_another_method_changes_ranks_only():
-    compared = ("rank", "win_rate", "elo", "elo_limits", "is_efficient")
+    compared = ("rank", "place", "ranks_without", "places_without", "win_rate", "elo", "elo_limits", "is_efficient")
     before, after = (
         {
             one.label: {k: v for k, v in dataclasses.asdict(one).items() if k not in compared}
@@ -81,7 +84,11 @@ def test_methods_are_ranked_where_they_were_run():
     alone = [*RECORDS, *NEWCOMER[:2]]
     datasets, labels, values = table(by_dataset(frame(alone)))
     assert math.isnan(values[datasets.index("heart"), labels.index("np_svm")])
-    assert [one.label for one in standings(frame(alone))] == ["gen", "scorer sgd", "np_svm"]  # the incomplete one last
+    assert [one.label for one in standings(frame(alone))] == [
+        "gen",
+        "sgd + umbrella",
+        "np_svm",
+    ]  # the incomplete one last
 
 
 @pytest.mark.parametrize(("above", "verdict"), [(0, "kept"), (1, "kept within noise"), (5, "exceeded")])
@@ -91,21 +98,71 @@ def test_verdict_of_a_promise(above, verdict):
     ]
     (one,) = standings(frame(records))
     assert one.verdict == verdict
-    assert cells(tables(frame(records), [])[0])[0]["P_nd"] == ("-" if verdict == "exceeded" else "0.500")
+    assert cells(tables(frame(records), [])[1])[0]["P_nd"] == ("-" if verdict == "exceeded" else "0.500")
 
 
 def test_tables():
-    bound, ranking, scores = tables(frame(RECORDS), [])
-    assert [row["method"] for row in cells(ranking)] == ["gen", "scorer sgd"]
+    sizes, bound, ranking, scores, each, left_out = tables(frame(RECORDS), [])
+    assert [row["data set"] for row in cells(sizes)] == ["heart", "pima"]
+    assert "cv folds=4" in sizes.notes[0]
+    assert [row["method"] for row in cells(ranking)] == ["gen", "sgd + umbrella"]
     assert [row["95 % limits"] for row in cells(ranking)] == ["-", "-"]  # two data sets are too few
     assert cells(bound)[1]["jobs"] == "3/4"
     assert cells(scores) == [
-        {"data set": "heart", "gen": "0.300", "scorer sgd": "failed"},
-        {"data set": "pima", "gen": "0.450", "scorer sgd": "0.500"},
+        {"data set": "heart", "gen": "0.300", "sgd + umbrella": "failed"},
+        {"data set": "pima", "gen": "0.450", "sgd + umbrella": "0.500"},
     ]
+    assert [(row["data set"], row["method"], row["rank"]) for row in cells(each)] == [
+        ("heart", "gen", "1"),
+        ("heart", "sgd + umbrella", "2"),
+        ("pima", "gen", "1"),
+        ("pima", "sgd + umbrella", "2"),
+    ]
+    assert [row["places"] for row in cells(left_out)] == ["1 to 1", "2 to 2"]
 
 
-def test_figure_joins_the_efficient_methods():
-    ((panel,),) = chart(frame(RECORDS + NEWCOMER)).rows
+def test_different_protocols_are_named():
+    other = '{"folds":5,"name":"cv","test_size":0.25}'
+    records = [{**one, "protocol_params": other} if one["dataset"] == "heart" else one for one in RECORDS]
+    sizes = tables(frame(records), [])[0]
+    assert "different" in sizes.notes[0]
+    assert not sizes.detail
+    assert [row["protocol"] for row in cells(sizes)] == ["cv folds=5 test_size=0.25", "cv folds=4 test_size=0.25"]
+
+
+def test_places_of_some_records():
+    records = frame({**one, "key": f"{number}"} for number, one in enumerate(RECORDS + NEWCOMER))
+    (sheet,) = places(records, records.filter(solver="np_svm")["key"].to_list())
+    (row,) = cells(sheet)
+    assert (row["method"], row["place"], row["data sets"], row["best method"]) == ("np_svm", "1 of 3", "2/2", "np_svm")
+
+
+def test_a_method_without_seconds_is_ranked_and_not_efficient():
+    unknown = [{**one, "select_seconds": None, "fit_seconds": None, "seconds": None} for one in NEWCOMER]
+    best = standings(frame(RECORDS + unknown))[0]
+    assert (best.label, best.place, best.is_efficient) == ("np_svm", 1, False)
+    assert math.isnan(best.seconds)
+    assert cells(tables(frame(RECORDS + unknown), [])[2])[0]["seconds"] == "-"
+
+
+def test_partial_auc_is_ranked_upwards():
+    problem = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
+    areas = {"gen": (0.5, 0.7), "np_svm": (0.6, 0.8)}
+    records = frame(
+        record(solver=solver, dataset=dataset, pauc=area, seconds=1.0, p_fa=None, p_nd=None, **problem, **SIZE)
+        for solver, values in areas.items()
+        for dataset, area in zip(("heart", "pima"), values, strict=True)
+    )
+    best, other = standings(records)
+    assert (best.label, best.score) == ("np_svm", pytest.approx(0.3))
+    assert (other.label, other.score) == ("gen", pytest.approx(0.4))
+    assert [sheet.title.partition(": ")[2] for sheet in tables(records, [])][1] == "ranking"
+
+
+def test_charts():
+    made = charts(frame(RECORDS + NEWCOMER), [])
+    ((panel,),) = made[0].rows
     assert list(panel.series[0].x) == [1.0]
+    ((ranks,),) = made[1].rows
+    assert [series.label for series in ranks.series] == ["sgd + umbrella", "gen", "np_svm"]
     assert figure(frame(RECORDS), []).axes

@@ -1,0 +1,80 @@
+"""Charts of the benchmark: score against training time, and mean ranks with a critical difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.report.chart import Chart, Panel, Series
+from npbench.report.render import print_figures
+from npbench.report.render.palette import Palette
+from npbench.report.sections.layout import file_name
+from npbench.report.sections.ranking import diagram
+from npbench.report.select.metrics import axis_title
+from npbench.report.select.pairing import setting_text
+from npbench.report.stats.rank_tests import critical_difference, groups
+from npbench_benchmark.standing import Standing, judge, standings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARED_BOX = "Methods in one box do not differ significantly."
+
+
+def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
+    """Return score against seconds for all settings, and for each setting the critical-difference chart."""
+    found = {text: standings(group) for text, group in settings(records)}
+    difference = [_difference(text, one) for text, one in found.items()]
+    return [_efficiency(judge(records), found), *(chart for chart in difference if chart is not None)]
+
+
+def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
+    """Draw score against seconds."""
+    drawn = charts(records, printed)[0]
+    return print_figures.draw(drawn, Palette(series.label for panel in drawn.panels for series in panel.series))
+
+
+def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the settings of the problem in words, the largest first, each with its records."""
+    for (params,), group in records.sort("problem_params", descending=True).group_by(
+        "problem_params", maintain_order=True
+    ):
+        yield setting_text(str(params)), group
+
+
+def complete(found: Sequence[Standing]) -> list[Standing]:
+    """Return the methods that were run on all data sets."""
+    most = max((one.n_datasets for one in found), default=0)
+    return [one for one in found if one.n_datasets == most]
+
+
+def _efficiency(metric: str, found: dict[str, list[Standing]]) -> Chart:
+    title = axis_title(metric) if metric == "np_score" else f"1 - {axis_title(metric)}"
+    panels = [_panel(text, title, standing) for text, standing in found.items()]
+    return Chart("benchmark", f"{title} against training time", [panels], ["Lines join the efficient methods."])
+
+
+def _panel(text: str, title: str, found: Sequence[Standing]) -> Panel:
+    front = sorted((one for one in found if one.is_efficient), key=lambda one: one.seconds)
+    return Panel(
+        text,
+        "seconds of selection and fit",
+        title,
+        [
+            Series("efficient", [one.seconds for one in front], [one.score for one in front], steps=True),
+            *(Series(one.label, [one.seconds], [one.score], joined=False) for one in found),
+        ],
+        x_log=True,
+    )
+
+
+def _difference(text: str, found: Sequence[Standing]) -> Chart | None:
+    """Return the critical-difference chart (Demsar 2006) of the methods that were run on all data sets."""
+    ranked = sorted((one.rank, one.label) for one in complete(found))
+    if len(ranked) < 3 or found[0].n_datasets < 2:
+        return None
+    difference = critical_difference(len(ranked), found[0].n_datasets)
+    panel = diagram([(label, rank) for rank, label in ranked], difference, groups([r for r, _ in ranked], difference))
+    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [SHARED_BOX])
