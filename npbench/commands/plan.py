@@ -16,6 +16,7 @@ from npbench.console import duration
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
+from npbench.report.select.protocols import protocols
 from npbench.runner.estimate import estimate, explain
 from npbench.runner.plan import Plan
 
@@ -40,10 +41,21 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
     console = console or Console()
     frame = _past(plan)
     console.print(_table(plan, settings, frame))
+    console.print(f"\n{_protocols(plan)}", highlight=False)
     there = len(plan.jobs) - len(plan.todo)
     console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.")
     if plan.todo:
         console.print(_how_long(plan, settings, frame), highlight=False)
+
+
+def _protocols(plan: Plan) -> str:
+    """Return a sentence about the protocols, and where they come from if they differ."""
+    names = ("dataset", "protocol", "protocol_params")
+    rows = [{name: job.request.columns()[name] for name in names} for job, _ in plan.jobs.parts]
+    text = protocols(pl.DataFrame(rows))
+    if " differ" not in text:
+        return text
+    return f"{text} A data set's own file may choose one; protocol=NAME sets the same for all."
 
 
 def _past(plan: Plan) -> pl.DataFrame:

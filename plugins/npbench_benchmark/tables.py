@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
 from npbench.report.stats.intervals import MIN_VALUES
 from npbench.report.stats.rank_tests import critical_difference
@@ -65,34 +65,21 @@ def _placed(text: str, one: Standing, found: Sequence[Standing]) -> Row:
     ]
 
 
-def protocol_text(protocol: str, params: str) -> str:
-    """Return a protocol in words.
-
-    Examples
-    --------
-    >>> protocol_text("cv", '{"folds":4,"name":"cv","test_size":0.5}')
-    'cv folds=4 test_size=0.5'
-    """
-    return " ".join([protocol, *(f"{k}={v}" for k, v in json.loads(params).items() if k != "name" and v is not None)])
-
-
 def _datasets(records: pl.DataFrame) -> Sheet:
-    protocols = pl.Series([protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()])
+    texts = pl.Series([protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()])
     about = ["n_samples", "n_features", "n_positive", "protocol", "preprocess", "missing", "categories", "repeats"]
     found = (
-        records.with_columns(protocol=protocols, repeats=pl.col("repeat").n_unique().over("dataset"))
+        records.with_columns(protocol=texts, repeats=pl.col("repeat").n_unique().over("dataset"))
         .with_columns(pl.col(name).cast(pl.String).fill_null(MISSING.text) for name in about)
         .select("dataset", *about)
         .unique()
         .sort(pl.all())
     )
-    distinct = protocols.unique().sort().to_list()
-    note = f"One protocol for all data sets: {distinct[0]}."
-    if len(distinct) > 1:
-        note = f"Data sets have different protocols, whose results do not compare: {'; '.join(distinct)}."
+    is_one = texts.n_unique() == 1
+    note = protocols(records) if is_one else f"{protocols(records)} Their results do not compare."
     rows = [[Cell(text, float(text)) if text.isdecimal() else text for text in row] for row in found.rows()]
     columns = ["data set", "samples", "features", "positive", *about[3:]]
-    return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=len(distinct) == 1)
+    return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=is_one)
 
 
 def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from npbench.commands.plan import _reasons, print_plan
 from npbench.config.run_settings import RunSettings
+from npbench.evaluation.protocols import Holdout
 from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
 from npbench.records.schema import ESSENTIAL
@@ -47,6 +48,14 @@ def test_jobs_are_counted_by_setting_and_reason():
     rows = [" ".join(row.split()[4:]) for row in text.splitlines() if row.startswith("gaussians")]
     assert rows == ["skip done 1", "run failed before: failed: no 1", "run new 3"]
     assert "4 of 5 jobs would run; 1 already in results." in text
+
+
+def test_protocols_of_the_data_sets():
+    assert "Protocol: cv folds=2 test_size=0.25." in plan_of([(JOB, range(1))], records())
+    other = changed(OTHER_DATA, protocol=Holdout())
+    text = " ".join(plan_of([(JOB, range(1)), (other, range(1))], records()).split())
+    assert "cv folds=2 test_size=0.25 (gaussians); holdout test_size=0.25 validation_size=0.25 (blobs)" in text
+    assert "own file" in text
 
 
 def test_forced_jobs_run_again():

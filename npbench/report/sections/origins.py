@@ -9,13 +9,14 @@ import polars as pl
 
 from npbench.records.schema import SCHEMA_VERSION
 from npbench.report.section import Section
+from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Sheet, number
 
 PLACE = ["problem", "dataset"]  # jobs that are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
 SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
 COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
-DATA = ["dataset", "dataset_params", "n_samples", "n_features", "n_positive", "data_sha256"]
+DATA = ["dataset", "dataset_params", "n_samples", "n_features", "n_positive", "protocol", "data_sha256"]
 TITLE = "How it was run"
 HASH_DIGITS = 12
 MAX_PLACES = 5
@@ -45,6 +46,7 @@ def _notes(records: pl.DataFrame) -> Iterator[str]:
         "latest record of a job counts, whatever code and library versions produced it."
     )
     yield from mixtures(records)
+    yield protocols(records)
     dirty = records.filter(pl.col("git_dirty"))
     if len(dirty):
         yield f"{len(dirty)} jobs ran code with uncommitted changes."
@@ -119,8 +121,10 @@ def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet
 
 
 def _data(records: pl.DataFrame) -> Sheet:
-    found = records.group_by(DATA).len("jobs").sort(DATA)
-    headers = ["data", "settings", "samples", "features", "positive", "SHA-256", "jobs"]
+    texts = [protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()]
+    described = records.with_columns(protocol=pl.Series(texts, dtype=pl.String))
+    found = described.group_by(DATA).len("jobs").sort(DATA)
+    headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
     return Sheet("Data", headers, [_cells(row) for row in found.rows()], detail=True)
 
 

@@ -125,7 +125,7 @@ def test_different_protocols_are_named():
     other = '{"folds":5,"name":"cv","test_size":0.25}'
     records = [{**one, "protocol_params": other} if one["dataset"] == "heart" else one for one in RECORDS]
     sizes = tables(frame(records), [])[0]
-    assert "different" in sizes.notes[0]
+    assert "differ" in sizes.notes[0]
     assert not sizes.detail
     assert [row["protocol"] for row in cells(sizes)] == ["cv folds=5 test_size=0.25", "cv folds=4 test_size=0.25"]
 

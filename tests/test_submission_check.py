@@ -1,0 +1,53 @@
+"""A pull request with a submission changes one small folder and nothing else."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).parents[1] / ".github" / "submission.py"
+GOOD = ["results/submissions/mine/records/1-a.parquet", "results/submissions/mine/runs/1.json"]
+
+
+@pytest.fixture
+def check():
+    spec = importlib.util.spec_from_file_location("submission", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def written(paths, size=10):
+    for path in map(Path, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(size))
+
+
+def test_one_folder_is_accepted(check):
+    written(GOOD)
+    assert check.faults(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (["npbench/cli.py"], "npbench/cli.py"),
+        (["results/submissions/other/records/1.parquet"], "mine, other"),
+        (["results/submissions/mine/setup.py"], "setup.py"),
+        (["results/submissions/mine/records/../../x.parquet"], "unexpected"),
+        (["results/submissions/.gitkeep"], "one folder"),
+    ],
+)
+def test_other_files_are_refused(check, more, expected):
+    paths = [*GOOD, *more]
+    written(paths)
+    assert any(expected in fault for fault in check.faults(paths))
+
+
+def test_large_and_linked_files_are_refused(check):
+    written(GOOD, size=check.MAX_BYTES)
+    assert any("bytes" in fault for fault in check.faults(GOOD))
+    Path(GOOD[1]).unlink()
+    Path(GOOD[1]).symlink_to("/etc/passwd")
+    assert any("regular" in fault for fault in check.faults(GOOD))
+    assert check.faults([]) != []
