@@ -23,7 +23,10 @@ from npbench.config.search_folders import config_dir
 from npbench.config.search_path import register
 from npbench.records.reading import conformed
 from npbench.report.render import terminal
+from npbench.report.select.protocols import protocols
 from npbench.report.sheet import spread
+from npbench_benchmark.charts import settings
+from npbench_benchmark.standing import standings
 
 RESULTS = Path(__file__).parents[1] / "results" / "published"
 SECONDS = RESULTS / "narasimhan" / "seconds.json"
@@ -58,6 +61,22 @@ def experiment(name: str, *numbers: int, records: str = "") -> None:
     console = _console()
     terminal.show(found, console)
     fenced("text", f"{_printed(console)}{processors(stored)}")
+
+
+def benchmark(name: str) -> None:
+    """Write for the largest bound where each method of the benchmark stands, and the conditions."""
+    (path,) = RESULTS.glob(f"*/records/{name}.parquet")
+    stored = conformed(pl.read_parquet(path))
+    text, records = next(settings(stored))
+    found = standings(records)
+    cog.outl(f"\n{protocols(stored)} {stored['dataset'].n_unique()} data sets, `{text}`.")
+    _row("method", "above", "allowed", "P_nd", "rank", "places", "Elo", "score", "seconds", heading=True)
+    for one in found:
+        places = "-".join(map(str, dict.fromkeys(one.places_without)))
+        above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
+        numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
+        _row(one.label, above, f"{one.allowed:g}", f"{one.p_nd:.2f}", *numbers)
+    cog.outl(f"\n{processors(stored)}\n")
 
 
 def _console() -> Console:

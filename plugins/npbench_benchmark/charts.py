@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.report.chart import Chart, Panel, Series
+from npbench.report.chart import Chart, Line, Panel, Series
 from npbench.report.render import print_figures
 from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import file_name
@@ -57,17 +57,23 @@ def _efficiency(metric: str, found: dict[str, list[Standing]]) -> Chart:
 
 
 def _panel(text: str, title: str, found: Sequence[Standing]) -> Panel:
-    front = sorted((one for one in found if one.is_efficient), key=lambda one: one.seconds)
     return Panel(
         text,
         "seconds of selection and fit",
         title,
-        [
-            Series("efficient", [one.seconds for one in front], [one.score for one in front], steps=True),
-            *(Series(one.label, [one.seconds], [one.score], joined=False) for one in found),
-        ],
+        [Series(one.label, [one.seconds], [one.score], joined=False) for one in found],
         x_log=True,
+        lines=[_staircase([one for one in found if one.is_efficient])],
     )
+
+
+def _staircase(efficient: Sequence[Standing]) -> Line:
+    """Return the line that bounds what no method reaches."""
+    corners = sorted((one.seconds, one.score) for one in efficient)
+    points = corners[:1]
+    for seconds, score in corners[1:]:
+        points += [(seconds, points[-1][1]), (seconds, score)]
+    return Line("efficient", [seconds for seconds, _ in points], [score for _, score in points])
 
 
 def _difference(text: str, found: Sequence[Standing]) -> Chart | None:

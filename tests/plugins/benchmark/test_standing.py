@@ -162,7 +162,12 @@ def test_partial_auc_is_ranked_upwards():
 def test_charts():
     made = charts(frame(RECORDS + NEWCOMER), [])
     ((panel,),) = made[0].rows
-    assert list(panel.series[0].x) == [1.0]
+    assert [(line.label, list(line.x)) for line in panel.lines] == [("efficient", [1.0])]
+    slow = [result("gen", "pima", 0, 0.1, 0.1, seconds=9.0), result("sgd", "pima", 0, 0.1, 0.3, seconds=1.0)]
+    ((panel,),) = charts(frame(slow), [])[0].rows
+    assert [*zip(panel.lines[0].x, panel.lines[0].y, strict=True)] == [
+        pytest.approx(corner) for corner in [(1, 0.3), (9, 0.3), (9, 0.1)]
+    ]
     ((ranks,),) = made[1].rows
     assert [series.label for series in ranks.series] == ["sgd + umbrella", "gen", "np_svm"]
     assert figure(frame(RECORDS), []).axes
