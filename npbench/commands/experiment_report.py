@@ -37,9 +37,10 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     RequestError
         If a setting in ``words`` is wrong, or there is no record of the experiment.
     """
-    others = [Path(word) for word in words if "=" not in word and not word.startswith("-")]
-    settings = [word for word in words if "=" in word or word.startswith("-")]
-    asked = requested(parse([*settings, f"+experiment={name}"]))
+    options = parse([*words, f"+experiment={name}"])
+    others = [Path(word) for word in options.overrides if "=" not in word and not word.startswith("~")]
+    options.overrides = [word for word in options.overrides if Path(word) not in others]
+    asked = requested(options)
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / "records", list[str]()

@@ -128,7 +128,7 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         count(one.n_datasets, n_datasets),
         number(one.rank, ".2f"),
         number(one.place, "d"),
-        "-".join(map(str, dict.fromkeys(one.places_without))),
+        MISSING if math.isnan(one.ranks_without[0]) else "-".join(map(str, dict.fromkeys(one.places_without))),
         number(one.win_rate, ".2f"),
         number(one.elo, ".0f"),
         interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
@@ -191,7 +191,7 @@ def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values:
                 number(ranks[method], ".2f"),
                 interval((shown.min(), shown.max()) if len(shown) else None, ".2f"),
                 number(int(all_places[method]), "d"),
-                f"{left_out.places[:, method].min()} to {left_out.places[:, method].max()}",
+                f"{left_out.places[:, method].min()} to {left_out.places[:, method].max()}" if len(shown) else MISSING,
                 ", ".join(held[left_out.sources[int(np.argmax(moved))]]) if moved.any() else "",
             ]
         )

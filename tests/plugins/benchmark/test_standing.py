@@ -121,6 +121,12 @@ def test_tables():
     assert [row["places"] for row in cells(left_out)] == ["1 to 1", "2 to 2"]
 
 
+def test_one_source_cannot_be_left_out():
+    sheets = tables(frame(one for one in RECORDS if one["dataset"] == "pima"), [])
+    assert {row["less a source"] for row in cells(sheets[2])} == {"-"}
+    assert {row["places"] for row in cells(sheets[5])} == {"-"}
+
+
 def test_different_protocols_are_named():
     other = '{"folds":5,"name":"cv","test_size":0.25}'
     records = [{**one, "protocol_params": other} if one["dataset"] == "heart" else one for one in RECORDS]
