@@ -223,8 +223,9 @@ def test_frames_with_words_and_gaps_reach_the_classifier():
     assert np.mean(predicted[Y > 0] > 0) > 0.5
 
 
-def test_sparse_tag_is_that_of_the_classifier():
+def test_input_tags_are_those_of_the_classifier():
     assert Scorer().__sklearn_tags__().input_tags.sparse
+    assert [Scorer(estimator=name).__sklearn_tags__().input_tags.allow_nan for name in (FOREST, BAYES)] == [True, False]
     assert not Scorer(estimator=BAYES).__sklearn_tags__().input_tags.sparse
     assert not Scorer(estimator="no.such.Class").__sklearn_tags__().input_tags.sparse
     with pytest.raises(TypeError, match="dense"):
