@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.problem import PROBLEMS
 from npbench.report.select.metrics import better
-from npbench.report.stats.intervals import Limits, rate_limits
+from npbench.report.stats.intervals import Limits
 from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import METHOD, method_names
 
