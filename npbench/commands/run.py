@@ -14,6 +14,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
 from npbench.records import provenance
+from npbench.runner import processes
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.observers import Observers
 from npbench.runner.plan import Plan, prepare
@@ -45,6 +46,12 @@ def run(requested: Requested) -> Exit:
     return report(plan, requested, skipped=len(plan.jobs) - len(plan.todo))
 
 
+def _prepare_workers(settings: RunSettings) -> None:
+    """Let the processes on this machine load what they share while this one goes on."""
+    if settings.name == "local":
+        processes.prepare()
+
+
 def frame(requested: Requested) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
     plan = planned(requested.requests, requested.settings)
@@ -54,6 +61,7 @@ def frame(requested: Requested) -> pl.DataFrame:
 
 def _carry_out(plan: Plan, requested: Requested) -> None:
     if plan.todo:
+        _prepare_workers(requested.settings)
         carry_out(plan, requested.settings, describe(requested.settings, requested.words, requested.configs))
 
 

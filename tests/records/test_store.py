@@ -20,7 +20,7 @@ from npbench.problem import NeymanPearson
 from npbench.records.reading import latest
 from npbench.records.schema import FEATURES, MAX_INT, MAX_TEXT, SCHEMA, Record
 from npbench.records.store import RecordStore
-from npbench.runner.estimate import estimate, explain
+from npbench.runner.reasons import estimate, explain
 from sample_jobs import JOB, changed
 
 
