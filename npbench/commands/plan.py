@@ -14,7 +14,7 @@ from rich.table import Table
 from npbench.commands.run import planned
 from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
-from npbench.console import duration
+from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
@@ -41,12 +41,14 @@ def run(words: Sequence[str]) -> Exit:
 def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None) -> None:
     """Print a row for each solver, data set, problem and reason; then the number of jobs and the time they take."""
     console = console or Console()
-    frame = _past(plan)
-    console.print(_table(plan, settings, frame))
+    with status("Comparing with the records"):
+        frame = _past(plan)
+        table, time = _table(plan, settings, frame), _how_long(plan, settings, frame) if plan.todo else ""
+    console.print(table)
     there = len(plan.jobs) - len(plan.todo)
     console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.")
     if plan.todo:
-        console.print(_how_long(plan, settings, frame), highlight=False)
+        console.print(time, highlight=False)
 
 
 def _past(plan: Plan) -> pl.DataFrame:

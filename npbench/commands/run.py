@@ -16,6 +16,7 @@ from npbench.errors import Exit
 from npbench.records import provenance
 from npbench.runner import processes
 from npbench.runner.context import Limits, RunContext
+from npbench.runner.kernel_cache import not_compiled
 from npbench.runner.observers import Observers
 from npbench.runner.plan import Plan, prepare
 from npbench.runner.progress import of_jobs
@@ -79,6 +80,8 @@ def carry_out(
 ) -> None:
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
+    if shows_progress and (names := not_compiled(job for job, _ in plan.todo.parts)):
+        print(f"Compiling the kernels of {', '.join(names)}, once.", file=sys.stderr)
     observers = Observers(registry.installed().observers)
     observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:

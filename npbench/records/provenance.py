@@ -104,6 +104,16 @@ def _code(modules: frozenset[str]) -> dict[str, str]:
     return hashes | {package: _sha256(sources, is_library=package not in using) for package, sources in plugins.items()}
 
 
+def sources(targets: Iterable[str]) -> list[Path]:
+    """Return the files of the packages that ``targets`` are in, and what they import from the rooms they share."""
+    modules = {target.partition(":")[0] for target in targets}
+    packages = {module.partition(".")[0] for module in modules} - {"npbench"}
+    shipped = [path for package in sorted(packages) for path in _sources(package).values()]
+    imported = {module for path in shipped for module in _imported(path)}
+    shared = _closure({*imported, *(module for module in modules if module.startswith("npbench."))})
+    return [*shipped, *(_path(module) for module in sorted(shared))]
+
+
 def _uses_npbench(sources: Mapping[str, Path]) -> bool:
     return any(b"npbench" in path.read_bytes() for path in sources.values())
 
