@@ -19,7 +19,8 @@ except SystemExit as end:
 
 def imported_by(*words, code=0):
     """Return the modules of a process that ran a command, and what it printed."""
-    done = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, timeout=300)
+    process = [sys.executable, "-c", COMMAND, *words]
+    done = subprocess.run(process, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stderr
     return set(done.stderr.splitlines()[-1].split()), done.stdout
 
