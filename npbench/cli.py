@@ -13,7 +13,6 @@ import sys
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from npbench import __version__
@@ -129,10 +128,9 @@ def refuse(*faults: str) -> NoReturn:
 
 def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, or let Hydra explain or complete."""
-    if _is_first_run(words):
-        from npbench.runner import processes
+    from npbench.commands.first_run import prepare_workers
 
-        processes.prepare()  # they load what they share while this one plans
+    prepare_workers(words)
     from npbench.config.command_line import parse, requested
 
     # Hydra wants a plus for a group that its defaults list does not have.
@@ -148,14 +146,6 @@ def _hydra(words: Sequence[str]) -> Exit:
     from npbench.commands.run import run
 
     return run(asked)
-
-
-def _is_first_run(words: Sequence[str]) -> bool:
-    """Return whether local workers will be needed for sure, as far as the words tell: there are no results yet."""
-    is_usual = all("=" in word or word in ("-m", "--multirun") for word in words)
-    is_local = not any(word.startswith(("hydra", "execution=")) for word in words)
-    named = [word.removeprefix("results=") for word in words if word.startswith("results=")]
-    return is_usual and is_local and not Path(*(named or ["results"])[-1:], "records").is_dir()
 
 
 def _explain(options: Namespace, words: Sequence[str]) -> Exit:

@@ -17,7 +17,7 @@ from npbench.config.compose import COMPOSITION_ERRORS
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.records import provenance
-from npbench.remembered import remembered
+from npbench.user_cache import remembered
 from npbench.values import canonical
 
 GROUP = "experiment"

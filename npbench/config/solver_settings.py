@@ -13,8 +13,8 @@ from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
 from npbench.records import provenance
 from npbench.registry import installed
-from npbench.remembered import remembered
 from npbench.signature import REQUIRED, Signature, filled_in, imported_names, signature
+from npbench.user_cache import remembered
 from npbench.values import canonical
 
 

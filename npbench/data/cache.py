@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npbench import remembered
 from npbench.data.binary import OPTIONAL, BinaryData
-from npbench.data.sources import RAW, admit, cache_folder, make_folder
+from npbench.data.sources import RAW
 from npbench.errors import RequestError
+from npbench.user_cache import admit, cache_folder, make_folder, remembered_folder
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -240,7 +240,7 @@ def clean(unused_for: float) -> tuple[int, int]:
                 bytes_here = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
                 _remove(path)
                 number, size = number + 1, size + bytes_here
-    for result in remembered.folder().glob("*/*"):
+    for result in remembered_folder().glob("*/*"):
         with contextlib.suppress(OSError):
             if time.time() - result.stat().st_mtime >= unused_for:
                 result.unlink()

@@ -2,9 +2,8 @@ from functools import partial
 
 import pytest
 
-from npbench import remembered as module
 from npbench.data import cache
-from npbench.remembered import remembered
+from npbench.user_cache import remembered, remembered_folder
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def test_only_wanted_results_are_remembered(calls):
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"])
 def test_damaged_entry_is_computed_again(calls, content):
     remembered("kind", b"a", lambda: [1])
-    (entry,) = (module.folder() / "kind").iterdir()
+    (entry,) = (remembered_folder() / "kind").iterdir()
     entry.write_bytes(content)
     assert remembered("kind", b"a", lambda: [2]) == [2]
     assert remembered("kind", b"a", lambda: [3]) == [2]
