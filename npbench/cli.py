@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WORDS = ("check", "data", "list", "new", "plan", "report")  # modules of npbench.commands
 PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -92,8 +93,8 @@ def leave(step: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            refuse(f"{error.strerror}: {error.filename}. Use a shorter name.")
+        if error.errno in NAMED_BADLY:
+            refuse(f"{error.strerror}: {error.filename}. {NAMED_BADLY[error.errno]}.")
         if error.errno not in DISK_FULL:
             raise
         refuse(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
