@@ -15,7 +15,7 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.records.schema import ASKED
 from npbench.runner.context import Limits, RunContext
-from npbench.runner.estimate import changes
+from npbench.runner.reasons import changes
 from npbench.runner.run import Executor
 from npbench.runner.sources import Sources
 from npbench.runner.stored_request import job_of
