@@ -1,4 +1,4 @@
-"""Kernels of :mod:`npbench.numerics.smo` and :mod:`npbench.numerics.ramp_svm`.
+"""Kernels of :mod:`npbench.numerics.smo`, :mod:`npbench.numerics.ramp_svm` and :mod:`npbench.numerics.cost_grid`.
 
 They share one file because Numba's cache does not notice changes in a kernel of another file. Arrays are float64 and
 C-contiguous; x and g are changed in place, with g = p - Kx throughout.
@@ -20,6 +20,7 @@ INFINITE = 1e300  # finite, since fastmath does not allow infinities
 INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # of a pair, relative to the largest diagonal entry
 LEAST_CURVATURE_SINGLE = 1e-6  # above its rounding error
+SMALL = 640  # samples up to which a compact copy of the Gram matrix gains nothing
 VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 
@@ -335,6 +336,106 @@ def gap(x, g, lower, upper, b):
         slack = g[i] - b
         total += max((upper[i] - x[i]) * slack, (lower[i] - x[i]) * slack)
     return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def _certificate(x, g, lower, upper):
+    """Return the ends of g (see :func:`ends`) and the duality gap at the b between them."""
+    high, low = g[0] - 2.0 * INFINITE, g[0] + 2.0 * INFINITE
+    for i in range(x.shape[0]):
+        high = larger(high, g[i] if x[i] < upper[i] else g[i] - INFINITE)
+        low = smaller(low, g[i] if x[i] > lower[i] else g[i] + INFINITE)
+    b, total = 0.5 * (high + low), 0.0
+    for i in range(x.shape[0]):
+        slack = g[i] - b
+        total += larger((upper[i] - x[i]) * slack, (lower[i] - x[i]) * slack)
+    return high, low, total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter):
+    """Take SMO steps until the duality gap relative to the objective of the best f = b is ``tol``; return (steps, gap).
+
+    g is float64 and follows the rows of K in float64, whatever their type, so that rounding errors do not add up.
+    """
+    n = x.shape[0]
+    everything = np.arange(n)
+    constant = 2.0 * min(upper.sum(), -lower.sum())  # objective of the best f = b
+    done = 0
+    while True:
+        high, low, excess = _certificate(x, g, lower, upper)
+        if excess <= tol * constant or done >= max_iter:
+            return done, excess / constant
+        # The gap falls about as fast as the violation.
+        share = min(max(0.5 * tol * constant / excess, 0.05), 0.5)
+        keep = unsettled(x, g, lower, upper, high, low) if n > SMALL else everything
+        if 2 * keep.shape[0] > n:
+            keep = everything
+        budget = min(max(100, keep.shape[0] // 4), max_iter - done)
+        done += max(_compact_steps(K, diagonal, lower, upper, x, g, share * (high - low), budget, keep), 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_neighbour(known, r, c, cost_positive, cost_negative):
+    """Return (row, column, factor) of the neighbour whose multiple has the largest dual value; (-1, -1, 0) if none.
+
+    ``known`` holds y'x, x'Kx and the largest multiplier of each class for every solution.
+    """
+    best, place = 0.0, (-1, -1, 0.0)
+    for k in range(1, 4):
+        from_r, from_c = r - (k & 1), c - (k >> 1)
+        if from_r < 0 or from_c < 0:
+            continue
+        linear, square, most_positive, most_negative = known[from_r, from_c]
+        limit = min(cost_positive / max(most_positive, 1e-300), cost_negative / max(most_negative, 1e-300))
+        factor = min(linear / max(square, 1e-300), limit)
+        value = factor * (linear - 0.5 * factor * square)
+        if value > best:
+            best, place = value, (from_r, from_c, factor)
+    return place
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
+    """Solve the SVM for every pair of costs; see :func:`npbench.numerics.cost_grid.solve`.
+
+    Return x, b, the duality gaps relative to the objective of the best f = b, and the numbers of steps. Bound by the
+    pair updates of :func:`_steps`; for some hundred samples the passes over x and g between them take as long.
+    """
+    n, rows, columns = y.shape[0], costs_positive.shape[0], costs_negative.shape[0]
+    diagonal = np.diag(K).copy()
+    all_x, all_g, known = np.zeros((rows, columns, n)), np.empty((rows, columns, n)), np.empty((rows, columns, 4))
+    b, gaps, steps = np.empty((rows, columns)), np.empty((rows, columns)), np.empty((rows, columns), np.int64)
+    lower, upper = np.empty(n), np.empty(n)
+    for r in range(rows):
+        for c in range(columns):
+            x, g = all_x[r, c], all_g[r, c]
+            cost_positive, cost_negative = costs_positive[r], costs_negative[c]
+            for i in range(n):
+                lower[i] = 0.0 if y[i] > 0.0 else -cost_negative
+                upper[i] = cost_positive if y[i] > 0.0 else 0.0
+
+            # start from the best multiple of a neighbour, with bounds reached exactly
+            from_r, from_c, factor = _best_neighbour(known, r, c, cost_positive, cost_negative)
+            g[:] = y
+            if from_r >= 0:
+                for i in range(n):
+                    value = factor * all_x[from_r, from_c, i]
+                    value = upper[i] if value > upper[i] * (1.0 - 1e-12) else value
+                    x[i] = lower[i] if value < lower[i] * (1.0 - 1e-12) else value
+                    g[i] = y[i] - factor * (y[i] - all_g[from_r, from_c, i])
+
+            steps[r, c], gaps[r, c] = _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter)
+            b[r, c] = bias(x, g, lower, upper)
+
+            # what the next cells need to know
+            known[r, c] = 0.0
+            for i in range(n):
+                known[r, c, 0] += y[i] * x[i]
+                known[r, c, 1] += x[i] * (y[i] - g[i])
+                known[r, c, 2] = max(known[r, c, 2], x[i])
+                known[r, c, 3] = max(known[r, c, 3], -x[i])
+    return all_x, b, gaps, steps
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
