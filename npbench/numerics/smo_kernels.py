@@ -167,7 +167,7 @@ def unsettled(x, g, lower, upper, high, low):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def submatrix(K, rows, columns):
-    """Return the entries of K in these rows and columns, faster than two calls of take. Bound by the bytes of the rows."""
+    """Return K[rows][:, columns], faster than two calls of take. Bound by the bytes of the rows."""
     block = np.empty((rows.shape[0], columns.shape[0]), K.dtype)
     for r in range(rows.shape[0]):
         row = K[rows[r]]
