@@ -1,10 +1,10 @@
 """Model selection for kernel machines with the ramp loss that shares work over their grid.
 
 Candidates share the expensive parts: one matrix of squared distances serves all bandwidths, one Gram matrix per kernel
-holds all folds, each fold is cut out of it once for all C, and the first convex step for each C starts from the scaled
-solution for the smaller C, which is nearly its own. Bandwidths so small that the kernel only distinguishes equal from
-different points share one path. After the first step the estimator's own search runs, so the losses are those of
-independent fits, to the tolerance of the convex steps.
+holds all folds, and each fold is cut out of it once for all C. The first convex step for each C starts from the point
+at which the search for the smaller C ended: samples at a bound stay at it, and few others change. Bandwidths so small
+that the kernel only distinguishes equal from different points share one path. Each search is the estimator's own, so
+the losses are those of independent fits, to the tolerance of the convex steps.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def select(
     X, y = X[rows], y[rows]
     ascending = sorted(search["C"])
     others = combinations({name: values for name, values in search.items() if name != "C"})
-    estimators = [make(**params, C=1.0) for params in others]
-    sample = KernelSample(X, estimators)
-    settings = [_setting(estimator, sample) for estimator in estimators]
+    estimators = [[make(**params, C=C) for C in ascending] for params in others]
+    sample = KernelSample(X, [along[0] for along in estimators])
+    settings = [_setting(along[0], sample) for along in estimators]
 
-    def work(estimator: RampClassifier) -> list[tuple[float, int]]:
-        scored, unconverged = _path(estimator, sample.gram(estimator), y, local_folds, ascending)
+    def work(along: Sequence[RampClassifier]) -> list[tuple[float, int]]:
+        scored, unconverged = _path(along, sample.gram(along[0]), y, local_folds)
         return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
 
     distinct = dict(zip(settings, estimators, strict=True))
@@ -90,27 +90,19 @@ def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _path(
-    estimator: RampClassifier, whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold], costs: Sequence[float]
+    estimators: Sequence[RampClassifier], whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
 ) -> tuple[list[Scored], list[int]]:
-    """Return the scored validation folds and the number of unconverged fits for each of the ascending ``costs``."""
-    scored: list[Scored] = [[] for _ in costs]
-    unconverged = [0] * len(costs)
+    """Return the scored validation folds and the number of unconverged fits for each estimator, ordered by C."""
+    scored: list[Scored] = [[] for _ in estimators]
+    unconverged = [0] * len(estimators)
     for fit, validate in folds:
-        gram = Gram.of(_block(whole, fit, fit))
-        multipliers, intercepts = np.empty((len(fit), len(costs))), np.empty(len(costs))
-        first = None
-        for k, C in enumerate(costs):
-            svm = RampSVM(gram, y[fit], estimator.eta, estimator.tol)
-            if first is not None:
-                scale = C / costs[k - 1]
-                svm.start(scale * first[0], scale * first[1])
-            result = estimator.set_params(C=C).search(svm)
-            first = result.first
-            multipliers[:, k], intercepts[k] = result.best.x, result.best.b
-            unconverged[k] += result.status not in REACHED
-        scores = _block(whole, validate, fit) @ multipliers + intercepts
-        for k, one in enumerate(scored):
-            one.append((y[validate], scores[:, k]))
+        svm = RampSVM(Gram.of(_block(whole, fit, fit)), y[fit], estimators[0].eta, estimators[0].tol)
+        found = [estimator.search(svm) for estimator in estimators]
+        multipliers = np.column_stack([one.best.x for one in found])
+        scores = _block(whole, validate, fit) @ multipliers + [one.best.b for one in found]
+        for k, one in enumerate(found):
+            scored[k].append((y[validate], scores[:, k]))
+            unconverged[k] += one.status not in REACHED
     return scored, unconverged
 
 

@@ -161,12 +161,11 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a search: the iterate kept, why it ended, its iterations, and x and f_0 of the first."""
+    """Result of a search: the iterate kept, why it ended, and its iterations."""
 
     best: Iterate
     status: Status
     trace: list[Trace]
-    first: tuple[np.ndarray, np.ndarray]
 
 
 class GradientMultiplier:
@@ -443,9 +442,7 @@ class Search:
         self._has_moved |= bool(self._trace) and not np.array_equal(flat, self._last.flat)
         now = self._last = self._iterate(multiplier, flat, self.n_iter)
         self._imprecise += now.violation > looseness * self.svm.tol
-        if not self._trace:
-            self._best, self._first = now, (now.x, self.svm.f_0)
-        elif now.better_than(self._best, self._limit):
+        if not self._trace or now.better_than(self._best, self._limit):
             self._best = now
         self._trace.append(now.traced(time.perf_counter() - self._start))
         return now
@@ -475,10 +472,10 @@ class Search:
         """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
         if status in REACHED:
             status = "flat" if self._last.p_nd >= 1.0 - NOTHING else status
-            return Found(self._last, status, self._trace, self._first)
+            return Found(self._last, status, self._trace)
         best, last = self._recomputed(self._best), self._recomputed(self._last)
         kept = last if last.better_than(best, self._limit) else best
-        return Found(kept, status, self._trace, self._first)
+        return Found(kept, status, self._trace)
 
     def _recomputed(self, iterate: Iterate) -> Iterate:
         """Move to the iterate, and measure it without the rounding errors that the steps have added up."""

@@ -68,11 +68,12 @@ class RampSVM:
         self._diagonal = gram.diagonal()
         self.p_nd = self.p_fa = 0.5
         self.squared_norm, self.violation, self.duality_gap, self.n_steps = 0.0, np.inf, np.inf, 0
+        self._box: tuple[np.ndarray, np.ndarray] | None = None  # of the last step
         self._solved: list[tuple[tuple[float, float], np.ndarray, np.ndarray]] = []  # the last two: costs, x, g
 
     def start(self, x: np.ndarray, f_0: np.ndarray) -> None:
         """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; they may be infeasible."""
-        self.x, self._g = x.copy(), self.eta * self.y - f_0
+        self.x, self._g, self._box = x.copy(), self.eta * self.y - f_0, None
         self._solved.clear()
 
     @property
@@ -94,7 +95,10 @@ class RampSVM:
         """
         self._flat, self._slack = flat, looseness * self.tol
         costs = float(cost_positive), float(cost_negative)
-        self._predict(costs)
+        box = ramp_box(self.y, *costs, flat, self.eta)
+        if not self._extrapolate(costs):
+            self._carry(*box)
+        self._box = box
         K, budget, spent = self.gram.whole, smo.INTERIOR_POINT_CALLS[0][0] * len(self.x), 0
         if K is not None:
             spent, self.violation, measures = ramp_step(
@@ -102,7 +106,7 @@ class RampSVM:
             )
             self.n_steps += spent
         if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly
-            lower, upper = ramp_box(self.y, *costs, flat, self.eta)
+            lower, upper = box
             p = self.eta * self.y
             steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent, p=p)
             self.n_steps += steps
@@ -115,7 +119,7 @@ class RampSVM:
         self.x, self._g = x.copy(), self._gradient(x)
         self._solved.clear()
         self._flat, self._slack = flat, self.tol
-        lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
+        self._box = lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
         high, low = ends(self.x, self._g, lower, upper)
         self.violation = high - low
         measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
@@ -142,19 +146,32 @@ class RampSVM:
             g -= x[some] @ gram.rows(some)
         return g
 
-    def _predict(self, costs: tuple[float, float]) -> None:
-        """Extrapolate the last two solutions: between breakpoints x and g are affine in the cost.
+    def _extrapolate(self, costs: tuple[float, float]) -> bool:
+        """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.
 
         This moves the samples at a bound, each of which would take a pair update otherwise.
         """
         if len(self._solved) < 2:
-            return
+            return False
         (before, x_before, g_before), (now, x, g) = self._solved
         if before[0] != now[0] or now[0] != costs[0] or before[1] == now[1]:
-            return
+            return False
         share = (costs[1] - now[1]) / (now[1] - before[1])
-        if abs(share) <= MAX_EXTRAPOLATION:
-            self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
+        if abs(share) > MAX_EXTRAPOLATION:
+            return False
+        self.x, self._g = x + share * (x - x_before), g + share * (g - g_before)
+        return True
+
+    def _carry(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Move samples at a bound of the last box to the same bound of the new one; the others keep their multipliers.
+
+        Few samples leave a bound between two problems; each that does not would take a pair update otherwise.
+        """
+        if self._box is None or self.gram.whole is None:
+            return
+        last_lower, last_upper = self._box
+        x = np.where(self.x >= last_upper, upper, np.where(self.x <= last_lower, lower, self.x))
+        self.x, self._g = x, gradient(self.gram.whole, self._g, x - self.x)
 
     def upper_rates(self) -> tuple[float, float]:
         """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.

@@ -73,12 +73,20 @@ def test_fallback_fits_every_candidate(make, search):
 
 
 @pytest.mark.usefixtures("shared")
-def test_first_steps_start_from_those_of_the_smaller_cost(monkeypatch):
-    starts = []
-    inner = selection.RampSVM.start
-    monkeypatch.setattr(selection.RampSVM, "start", lambda self, *given: (starts.append(given), inner(self, *given))[1])
+def test_searches_start_where_those_of_the_smaller_costs_ended(monkeypatch):
+    starts, ends, inner = [], [], NPSVM.search
+
+    def recorded(self, svm):
+        starts.append((svm.x.copy(), svm.f_0))
+        found = inner(self, svm)
+        ends.append((svm.x.copy(), svm.f_0))
+        return found
+
+    monkeypatch.setattr(NPSVM, "search", recorded)
     select(precise, X, Y, HOLDOUT, PROBLEM, {"C": COSTS, "gamma": [0.3]})
-    assert len(starts) == len(COSTS) - 1
+    assert len(starts) == len(COSTS)
+    np.testing.assert_array_equal(starts[0], 0.0)
+    np.testing.assert_array_equal(starts[1:], ends[:-1])
     K = rbf_kernel(X[HOLDOUT[0][0]], gamma=0.3)
     for x, f_0 in starts:
         np.testing.assert_allclose(f_0, K @ x, atol=1e-9)

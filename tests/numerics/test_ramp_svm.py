@@ -243,6 +243,36 @@ def test_convex_step_does_not_depend_on_the_start():
     assert start.sum() != 0  # the caller's array is unchanged
 
 
+@pytest.mark.parametrize("costs", [(0.01, 0.01), (2.0, 0.1), (0.1, 5.0), (1e4, 30.0), (1e-6, 1e4)])
+@pytest.mark.parametrize("share_flat", [0.0, 0.3])
+def test_step_from_other_costs_reaches_the_cold_optimum(costs, share_flat):
+    """Samples at a bound start at the same bound of the new box, and the gradient follows them."""
+    X, y = sample(80)
+    X[70:] = X[:10]
+    gram, tol = Gram(X, Kernel("rbf", 0.5)), 1e-8
+    flat = np.random.default_rng(3).random(80) < share_flat
+    cold, warm = (RampSVM(gram, y, 1.0, tol) for _ in range(2))
+    cold.step(*costs, flat)
+    warm.step(0.3, 0.2, np.zeros(80, dtype=bool))
+    warm.step(*costs, flat)
+    assert max(cold.violation, warm.violation) <= tol
+    np.testing.assert_allclose(warm.f_0, gram.whole @ warm.x, atol=1e-9 * max(1.0, *costs))
+    c = costs_of(y, *costs)
+    assert objective(warm, c) == pytest.approx(objective(cold, c), rel=1e-6, abs=tol * c.sum())
+
+
+def test_step_at_higher_costs_starts_where_samples_are_at_their_bounds():
+    X, y = sample(80, share=0.5)
+    gram, flat = Gram(X, Kernel("rbf", 0.5)), np.zeros(80, dtype=bool)
+    cold, warm = (RampSVM(gram, y, 1.0, 1e-6) for _ in range(2))
+    warm.step(1e-3, 1e-3, flat)
+    before = warm.n_steps
+    warm.step(1e-2, 1e-2, flat)
+    cold.step(1e-2, 1e-2, flat)
+    np.testing.assert_allclose(warm.f_0, cold.f_0, atol=1e-5)
+    assert warm.n_steps - before <= 2 < cold.n_steps
+
+
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 def test_small_budget_gives_the_same_steps(eta, monkeypatch):
     monkeypatch.setattr(smo, "BLOCK_SIZE", 30)
