@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from npbench.data import BinaryData
     from npbench.thresholding.classifier import NPThresholdClassifier
     from npbench.thresholding.display import NPRocDisplay
+    from npbench.thresholding.monitoring import monitor
+    from npbench.thresholding.promise import Threshold
     from npbench.thresholding.rules import threshold
 
 __version__ = "0.2.0"
 __all__ = [
     "NPRocDisplay",
     "NPThresholdClassifier",
+    "Threshold",
     "__version__",
     "hookimpl",
     "load_dataset",
     "metrics",
+    "monitor",
     "run",
     "solver",
     "threshold",
@@ -33,6 +37,8 @@ __all__ = [
 _LAZY = {
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
+    "Threshold": "npbench.thresholding.promise",
+    "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",
 }
 

@@ -21,7 +21,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-WORDS = ("check", "data", "list", "new", "plan", "report")  # modules of npbench.commands
+WORDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")  # modules of npbench.commands
 PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

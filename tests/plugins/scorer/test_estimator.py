@@ -219,6 +219,14 @@ def test_log_odds_separate_probabilities_near_one():
     assert len(np.unique(model.decision_function(far[400:]))) > 300
 
 
+@pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
+def test_saturated_scores_are_explained(threshold):
+    X, y = np.linspace(0.0, 1.0, 1000)[:, None], np.repeat([-1, 1], [900, 100])
+    X[700:] = 1.0  # two of nine negatives, and all positives, look the same
+    with pytest.warns(UserWarning, match="share the largest score.* logits"):
+        Scorer(rho=0.05, threshold=threshold, random_state=0).fit(X, y)
+
+
 def test_scores_that_are_not_finite_are_refused():
     constant = np.zeros_like(X)  # a class without variance: its density is 0/0
     with (
