@@ -69,5 +69,23 @@ def table() -> None:
     cog.outl("")
 
 
+def findings() -> None:
+    """Write what the rows add up to."""
+    import cog
+
+    rows = json.loads(STORED.read_text(encoding="utf-8"))
+    loose = [row for row in rows if row["empirical_exceeds"] > 0.3]
+    blind = [row for row in rows if row["detected"] < 0.001]
+    tied = [row for row in blind if row["tied_at_top"] > RHO]
+    low, high = (f"{pick(row['empirical_exceeds'] for row in loose):.0%}" for pick in (min, max))
+    least, most = (f"{pick(row['umbrella_exceeds'] for row in loose):.0%}" for pick in (min, max))
+    noticed = min(row["wildchat_noticed"] for row in rows)
+    cog.outl(
+        f"\nThe empirical quantile exceeds 1 % in {low} to {high} of the draws for {len(loose)} detectors, the "
+        f"umbrella in {least} to {most}. At a guaranteed 1 %, {len(blind)} of {len(rows)} detect next to nothing, "
+        f"{len(tied)} of them because of ties. Monitoring notices WildChat in {noticed:.0%} or more of the draws.\n"
+    )
+
+
 if __name__ == "__main__":
     STORED.write_text(json.dumps(measured(), indent=1) + "\n", encoding="utf-8")

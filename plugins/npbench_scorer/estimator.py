@@ -244,7 +244,8 @@ class Scorer(BinaryClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         try:
-            tags.input_tags.sparse = get_tags(self._build()).input_tags.sparse
+            inner_tags = get_tags(self._build()).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner_tags.sparse, inner_tags.allow_nan
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags

@@ -85,7 +85,8 @@ def test_problem_shows_its_own_metric():
 def test_failures_are_counted_and_listed():
     text = printed([record(repeat, status="failed") for repeat in range(5)] + [record(5, p_fa=0.01)], planned=7)
     assert "6 of 7 jobs failed:" in text
-    assert "np_svm on breast, repeat 0: failed: Something" in text
+    assert "np_svm on breast, repeat 0 and 4 more: failed: Something" in text
+    assert "npbench report" in text
     assert "went wrong" not in text
     assert "and 2 more" in text
     assert "1 left no record." in text

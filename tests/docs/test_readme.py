@@ -121,6 +121,10 @@ def rehearsed(line):
         return line.replace("pytest", "pytest --collect-only", 1)
     if line.startswith("npbench check solver"):
         return "npbench check --help"
+    if found := re.match(
+        "npbench (threshold|monitor|fit) ", line
+    ):  # their files come from Python blocks, or take a fit
+        return f"{found[0]}--help"
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
