@@ -63,7 +63,7 @@ KERNEL = {"npbench", "contracts", "errors", "hookspecs", "problem", "registry", 
 ARROWS = {
     "__main__": {"cli"},
     "cli": {"commands", "config"},
-    "commands": {"runner", "report", "testing", "config", "evaluation", "data", "records"},
+    "commands": {"runner", "report", "testing", "config", "evaluation", "data", "records", "thresholding", "numerics"},
     "testing": {"config", "runner", "evaluation", "records", "data"},
     "config": {"evaluation", "data"},
     "runner": {"evaluation", "records", "data"},

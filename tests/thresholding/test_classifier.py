@@ -267,6 +267,18 @@ def test_it_is_cloned_pickled_and_cross_validated():
     assert not hasattr(NPThresholdClassifier(Reader()), "predict_proba")
 
 
+@pytest.mark.parametrize("by", [None, np.arange(600) % 2])
+def test_skops_stores_it(by):
+    io = pytest.importorskip("skops.io")
+    fitted = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0).fit(X, Y, by=by)
+    stored = io.dumps(fitted)
+    untrusted = io.get_untrusted_types(data=stored)
+    assert all(name.startswith("npbench.thresholding.") for name in untrusted)
+    restored = io.loads(stored, trusted=untrusted)
+    np.testing.assert_array_equal(restored.predict(X, by=by), fitted.predict(X, by=by))
+    assert restored.result_.promise == fitted.result_.promise
+
+
 class Saturated(Reader):
     """Gives every tenth sample the score 1."""
 
