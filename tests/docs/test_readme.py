@@ -34,7 +34,7 @@ MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv prev
 
 
 # Commands that tests may run in their own process.
-HERE = ("plan", "list", "new", "check", "data", "report")
+HERE = ("plan", "list", "new", "check", "data", "report", "threshold", "monitor", "fit")
 # A line that ends with the path of a file, an optional cog comment, then the block.
 NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- [^\n]* -->\n\n)?)?"
 
