@@ -49,7 +49,7 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
             free[n_free] = j
             n_free += 1
     ridge = RIDGE * max(curvature, spread)
-    factored = steps = 0
+    factored, steps = int(np.int64(0)), 0  # likewise
     for _ in range(MAX_PROXIMAL_POINTS):
         y = x.copy()
         while steps < max_steps:

@@ -1,8 +1,8 @@
 """Processes forked from a clean server that ends whatever they leave behind.
 
 The fork server of multiprocessing listens on a socket file, which fails where TMPDIR is long, is lost when temporary
-files are removed, and stays after a kill. This one needs no file, only a pair of sockets. On Linux it also adopts the
-orphans of its processes, so that a child in a session of its own ends with the process that started it.
+files are removed, and stays after a kill. This one needs no file, only a pair of sockets. It also adopts the orphans
+of its processes, so that a child in a session of its own ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ def _report(status: int, number: int) -> None:
 
 
 def _kill(processes: Mapping[int, Any]) -> None:
-    """Kill the processes and, on Linux, all that they started."""
+    """Kill the processes and all that they started."""
     for pid in processes:
         os.kill(pid, signal.SIGKILL)
         _kill_group(pid)
@@ -315,7 +315,7 @@ def _kill_group(pid: int) -> None:
 
 
 def _children() -> Iterator[int]:
-    """Yield the child processes of this process, on Linux."""
+    """Yield the child processes of this process."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
             parent = path.read_text(errors="replace").rpartition(")")[2].split()[1]
@@ -324,9 +324,7 @@ def _children() -> Iterator[int]:
 
 
 def has_children() -> bool:
-    """Return whether this process has child processes, running or adopted from others that ended, on Linux."""
-    if sys.platform != "linux":
-        return False
+    """Return whether this process has child processes, running or adopted from others that ended."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -335,6 +333,5 @@ def has_children() -> bool:
 
 
 def _control(option: int, value: int) -> None:
-    """Set an option of this process that Python has no function for, on Linux."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    """Set an option of this process that Python has no function for."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -97,7 +97,6 @@ def test_sweep_is_one_run_with_one_table(stranger, answer):
     assert "failed before: failed: no centroid today" in text
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("end", [lambda pid: os.killpg(pid, signal.SIGINT), lambda pid: os.kill(pid, signal.SIGTERM)])
 def test_interrupted_run(stranger, end):
     arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
@@ -125,9 +124,12 @@ def test_default_run(answer):
     assert records()["solver"].to_list() == ["np_svm"]
 
 
-def test_completion(stranger):
+def test_completion(stranger, answer, monkeypatch):
+    monkeypatch.setenv("COMP_POINT", "99")
+
     def completed(line):
-        return command("-sc", "query=bash", COMP_LINE=f"npbench {line}", COMP_POINT="99").stdout.split()
+        monkeypatch.setenv("COMP_LINE", f"npbench {line}")
+        return answer("-sc", "query=bash")[1].split()
 
     assert {"solver.shrinkage=", "solver.search."} <= set(completed("solver=centroid solver.s"))
     assert {"experiment=gasso_table2", "experiment=gasso_table3"} <= set(completed("experiment=gasso_t"))
@@ -213,7 +215,6 @@ def test_interrupt_while_preparing(capsys):
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(("ignored", "expected"), [(False, 130), (True, 0)])
 def test_closing_the_terminal_interrupts_unless_nohup_ignores_it(ignored, expected):
     def hang_up():
