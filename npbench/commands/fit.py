@@ -34,7 +34,7 @@ from npbench.runner.plan import prepare
 from npbench.thresholding.classifier import NPThresholdClassifier
 
 FOLDS = 4  # of the selection, where the protocol has no number
-SUFFIXES = (".skops", ".joblib", ".pkl")
+SUFFIXES = (".skops", ".pkl")
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -192,7 +192,7 @@ def _require_writable(path: Path) -> None:
     if path.suffix not in SUFFIXES:
         raise RequestError(f"--save {path} has the suffix {path.suffix!r}: expected {', '.join(SUFFIXES)}.")
     if path.suffix == ".skops" and importlib.util.find_spec("skops") is None:
-        raise RequestError("Saving as .skops needs skops: run pip install skops, or save as .joblib.")
+        raise RequestError("Saving as .skops needs skops: run pip install 'npbench[skops]', or save as .pkl.")
     if not path.absolute().parent.is_dir():
         raise RequestError(f"--save {path}: the folder does not exist.")
 
@@ -202,9 +202,5 @@ def _save(model: Any, path: Path) -> None:
         from skops import io  # type: ignore[import-not-found]  # optional
 
         io.dump(model, path)
-    elif path.suffix == ".joblib":
-        import joblib  # type: ignore[import-untyped]
-
-        joblib.dump(model, path)
     else:
         path.write_bytes(pickle.dumps(model))

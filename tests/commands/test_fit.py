@@ -30,14 +30,16 @@ def folder(tmp_path, monkeypatch):
 OWN = ["dataset=file", "dataset.path=table.csv", "dataset.label=label"]
 
 
-@pytest.mark.parametrize("suffix", [".pkl", ".joblib"])
+@pytest.mark.parametrize("suffix", [".pkl", ".skops"])
 def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suffix):
+    if suffix == ".skops":
+        io = pytest.importorskip("skops.io")
     assert fit.run([*QUICK, *OWN, "--save", f"model{suffix}", "--delta", "0.1"]) is Exit.OK
     assert "0.9 or more" in capsys.readouterr().out
     if suffix == ".pkl":
         model = pickle.loads((folder / "model.pkl").read_bytes())
     else:
-        model = pytest.importorskip("joblib").load(folder / "model.joblib")
+        model = io.load(folder / "model.skops", trusted=io.get_untrusted_types(file=folder / "model.skops"))
     table = pl.read_csv("table.csv")
     predicted = model.predict(table.drop("label"))
     assert set(predicted) == {-1, 1}
