@@ -27,7 +27,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = "npbench.runner.worker"
+PRELOADED = (
+    "npbench.runner.worker",
+    "npbench.evaluation.measure",
+    "sklearn.compose",
+    "sklearn.model_selection",
+    "sklearn.pipeline",
+    "sklearn.preprocessing",
+)
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = "import sys; sys.path[:] = sys.argv[2:]; from npbench.runner.processes import serve; serve(int(sys.argv[1]))"
@@ -159,6 +166,7 @@ class _Server:
         self._lock = threading.Lock()
         self._requests: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_forked = False
 
     def fork(self, output: int) -> tuple[Process, Channel]:
         """Return a new process and the channel to it."""
@@ -168,6 +176,11 @@ class _Server:
             except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
                 self._end()
                 return self._fork(output)
+
+    def start(self) -> None:
+        """Start the server, which then loads its modules beside this process."""
+        with self._lock:
+            self._requests = self._requests or self._started()
 
     def close(self) -> None:
         """End the server and all its processes."""
@@ -180,6 +193,7 @@ class _Server:
         status, written = os.pipe()
         try:
             with theirs, os.fdopen(written, "wb"):
+                self._has_forked = True
                 socket.send_fds(self._requests, [b"f"], [theirs.fileno(), output, written])
             return Process(status), Channel(ours)
         except BaseException:  # Ctrl-C too
@@ -197,13 +211,21 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # the pool handles Ctrl-C, which reaches all processes of a terminal
             )
+        self._has_forked = False
         return ours
 
     def _end(self) -> None:
         if self._requests is not None and self._process is not None:
             self._requests.close()
+            if not self._has_forked:  # it may still be loading, and has nothing to end
+                self._process.kill()
             self._process.wait()
         self._requests = self._process = None
+
+
+def prepare() -> None:
+    """Start loading the modules that processes share: the first :func:`fork` waits less."""
+    _server.start()
 
 
 _server = _Server()
@@ -214,7 +236,8 @@ os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # ea
 def serve(descriptor: int) -> NoReturn:
     """Fork processes on request until the starter ends, then kill them: the main function of the server."""
     requests = socket.socket(fileno=descriptor)
-    importlib.import_module(PRELOADED)
+    for module in PRELOADED:
+        importlib.import_module(module)
     _control(PR_SET_CHILD_SUBREAPER, 1)
     ended, wakeup = os.pipe()
     for end in (ended, wakeup):

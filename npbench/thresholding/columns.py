@@ -45,6 +45,7 @@ def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
 
 def labels_of(column: Any, name: str) -> np.ndarray:
     """Return labels as an array; raise a ValueError if some are missing."""
+    _require_unmasked(column, name)
     labels = column_or_1d(column)
     unequal = labels != labels  # noqa: PLR0124, NaN alone differs from itself
     if missing := int(np.sum(unequal | [label is None for label in labels] if labels.dtype == object else unequal)):
@@ -53,11 +54,17 @@ def labels_of(column: Any, name: str) -> np.ndarray:
 
 
 def as_scores(scores: Any) -> np.ndarray:
-    """Return scores as a float64 array; raise a ValueError if some are NaN or infinite."""
+    """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
+    _require_unmasked(scores, "scores")
     given = np.asarray(column_or_1d(scores), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(f"{wrong} of {len(given)} scores are NaN or infinite: leave these samples out, or score them.")
     return given
+
+
+def _require_unmasked(column: Any, name: str) -> None:
+    if np.ma.is_masked(column):
+        raise ValueError(f"{name} has masked values: leave these samples out.")
 
 
 def same_length(n: int, **columns: Any) -> None:

@@ -126,8 +126,8 @@ def calibrate(
         above, negatives = part > value, part[~is_positive]
         found[name] = Threshold(
             value,
-            rho,
-            each,
+            float(rho),
+            float(each),
             rule if isinstance(rule, str) else "custom",
             n_negatives=len(negatives),
             false_alarms=int(np.sum(above & ~is_positive)),
@@ -149,7 +149,10 @@ def _reference(negatives: np.ndarray) -> tuple[float, ...]:
 
 def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule) -> float:
     if callable(rule):
-        return float(rule(np.where(positive, 1.0, -1.0), scores))
+        value = float(rule(np.where(positive, 1.0, -1.0), scores))
+        if np.isnan(value):
+            raise ValueError("The rule returned NaN, expected a threshold.")
+        return value
     negatives = scores[~positive]
     if rule == "empirical":
         value = thresholds.empirical(negatives, rho)

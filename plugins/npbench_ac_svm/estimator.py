@@ -139,7 +139,7 @@ class ACSVM(KernelClassifier):
         gram = self._gram(X)
         if gram.whole is None:
             svc = self.svc(kernel=self.kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0)
-            svc.fit(X, signs)
+            svc.fit(gram.X, signs)  # without its offsets, which would cost the distances their digits
         else:
             svc = self.svc(kernel="precomputed").fit(gram.whole, signs)
         x = np.zeros(len(signs))

@@ -1,5 +1,6 @@
 """The command line: a few whole runs in separate processes, the rest through functions."""
 
+import errno
 import json
 import os
 import signal
@@ -203,6 +204,22 @@ def test_own_configuration_folder(capsys, stranger):
     (line,) = refused(capsys, "--config-dir", "mine", *BLOBS, "problem=strict")
     assert "cannot be composed" in line
     assert "strict.yaml" in line
+
+
+@pytest.mark.parametrize("words", [["report"], ["plan", "--config-dir"]])
+def test_too_long_name_is_one_line(capsys, stranger, words):
+    (line,) = refused(capsys, *words, "x" * 300)
+    assert "x" * 300 in line
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENAMETOOLONG])
+def test_folder_that_cannot_be_read_is_one_line(capsys, number):
+    def step():
+        raise OSError(number, os.strerror(number), "folder/records")
+
+    with pytest.raises(SystemExit, match="2"):
+        cli.leave(step)
+    assert "folder/" in capsys.readouterr().err
 
 
 def test_interrupt_while_preparing(capsys):
