@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ TUTORIAL = Path("results/published/tutorial")
 SCALE = ROOT / "results" / "published" / "scale.json"
 RATES_ONLY = "\nchosen parameters"  # where the table of rates ends in a summary
 # Output of the Python blocks of each page so far, and the names that the blocks share.
-_SESSIONS: dict[str, tuple[list[str], dict[str, Any]]] = {}
+_SESSIONS: dict[str, tuple[list[str], dict[str, Any], tempfile.TemporaryDirectory[str]]] = {}
 
 
 def fenced(language: str, text: str) -> None:
@@ -115,15 +116,29 @@ def session(*arguments: str) -> None:
 
 def printed() -> None:
     """Write the output of the last Python block above, after running all blocks of the page in order."""
+    fenced("text", _run_above()[0][-1])
+
+
+def command(line: str, until: str = "") -> None:
+    """Write the output of a command up to a line, after running all Python blocks above in the same folder."""
+    _, folder = _run_above()
+    words = [sys.executable, "-m", *shlex.split(line)]
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    fenced("text", done.stdout.split(until)[0] if until else done.stdout)
+
+
+def _run_above() -> tuple[list[str], str]:
+    """Run all Python blocks above in order, each once; return what they printed, and the folder of the page."""
     above = "\n".join(Path(cog.inFile).read_text(encoding="utf-8").splitlines()[: cog.firstLineNum])
     blocks = re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL)
-    done, names = _SESSIONS.setdefault(cog.inFile, ([], {}))
+    done, names, folder = _SESSIONS.setdefault(cog.inFile, ([], {}, tempfile.TemporaryDirectory()))
     for block in blocks[len(done) :]:
         output = io.StringIO()
-        with contextlib.redirect_stdout(output), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with contextlib.redirect_stdout(output), contextlib.chdir(folder.name):
             exec(block, names)
         done.append(output.getvalue())
-    fenced("text", done[-1])
+    return done, folder.name
 
 
 def solvers(folder: str) -> None:

@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING, Any
 from npbench.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
+    from sklearn.pipeline import Pipeline
 
     from npbench import metrics
     from npbench.data import BinaryData
     from npbench.thresholding.classifier import NPThresholdClassifier
     from npbench.thresholding.display import NPRocDisplay
+    from npbench.thresholding.monitoring import monitor
+    from npbench.thresholding.promise import Threshold
     from npbench.thresholding.rules import threshold
 
 __version__ = "0.2.0"
 __all__ = [
     "NPRocDisplay",
     "NPThresholdClassifier",
+    "Threshold",
     "__version__",
+    "from_record",
     "hookimpl",
     "load_dataset",
     "metrics",
+    "monitor",
     "run",
     "solver",
     "threshold",
@@ -33,6 +41,8 @@ __all__ = [
 _LAZY = {
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
+    "Threshold": "npbench.thresholding.promise",
+    "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",
 }
 
@@ -89,7 +99,8 @@ def solver(name: str, /, **params: Any) -> Any:
     Parameters
     ----------
     name : str
-        A name from ``npbench list solvers``.
+        A name from ``npbench list solvers``, or a variant in ``conf/solver``, such as "random_forest". Of a variant,
+        parameters with a grid keep their defaults.
     **params
         The estimator's parameters, as in ``npbench.solver("np_svm", rho=0.05)``.
 
@@ -102,10 +113,50 @@ def solver(name: str, /, **params: Any) -> Any:
     --------
     >>> solver("np_svm", rho=0.1)
     NPSVM(rho=0.1)
+    >>> solver("random_forest", rho=0.1).estimator
+    'sklearn.ensemble.RandomForestClassifier'
     """
     from npbench import contracts, registry
 
-    return contracts.resolve(registry.installed().solver(name).estimator)(**params)
+    found = registry.installed()
+    if name not in found.solvers:
+        from npbench.config.variants import settings_of
+
+        name, preset = settings_of(name)
+        params = {**preset, **params}
+    return contracts.resolve(found.solver(name).estimator)(**params)
+
+
+def from_record(record: Mapping[str, Any], /) -> Pipeline:
+    """Return the unfitted model of a record: its preprocessing and its solver, with the parameters that it selected.
+
+    Parameters
+    ----------
+    record : mapping
+        A row of what :func:`run` returns, or of a results folder. Its data set is loaded, to see the kinds of columns.
+
+    Returns
+    -------
+    Pipeline
+        Fit it to a matrix with the columns of the data set, alone or in :class:`NPThresholdClassifier`.
+
+    Raises
+    ------
+    RequestError
+        If the record is not of a job that succeeded, or its solver or data set is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     records = run(solver="gen", dataset="breast", repeats=1, results=results)
+    >>> data = load_dataset("breast")
+    >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
+    (569,)
+    """
+    from npbench.commands import fit
+
+    return fit.from_record(record)
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

@@ -21,7 +21,8 @@ from npbench.errors import Exit, RequestError, unknown_name
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-WORDS = ("check", "data", "list", "new", "plan", "report", "splits", "submit", "verify")  # modules of npbench.commands
+# modules of npbench.commands
+WORDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "splits", "submit", "threshold", "verify")
 PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}

@@ -51,7 +51,9 @@ def signature(target: str, n_positional: int = 0) -> Signature:
     >>> signature("math:isclose", 2).defaults
     {'rel_tol': 1e-09, 'abs_tol': 0.0}
     """
-    parameters = list(inspect.signature(resolve(target)).parameters.values())[n_positional:]
+    all_parameters = inspect.signature(resolve(target)).parameters.values()
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)  # which *paths precede
+    parameters = [p for place, p in enumerate(all_parameters) if place >= n_positional or p.kind in by_name]
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return Signature(
         defaults={p.name: p.default for p in parameters if p.kind in named},

@@ -74,7 +74,7 @@ KERNEL = {
 ARROWS = {
     "__main__": {"cli"},
     "cli": {"commands", "config"},
-    "commands": {"runner", "report", "testing", "config", "evaluation", "data", "records"},
+    "commands": {"runner", "report", "testing", "config", "evaluation", "data", "records", "thresholding", "numerics"},
     "testing": {"config", "runner", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "runner": {"evaluation", "records", "data"},
@@ -166,7 +166,7 @@ def test_requirements_are_what_is_imported():
     project = PROJECT["project"]
     required = {re.split(r"[><=\s]", line)[0] for line in project["dependencies"]}
     extras = project["optional-dependencies"]
-    optional = {re.split(r"[><=\s]", line)[0] for name in ("report", "dask", "hydra") for line in extras[name]}
+    optional = {re.split(r"[><=\s]", line)[0] for name in ("report", "dask", "hydra", "skops") for line in extras[name]}
     # pyarrow is used by Polars, to exchange frames with Arrow and pandas.
     assert {called.get(name, name) for name in used} - optional == required - {"pyarrow"}
 

@@ -86,6 +86,7 @@ def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{kind} {escape(name)}[/]")
     counts: Counter[str] = Counter()
+    first_with: dict[str, str] = {}
     for check in checks:
         start = time.perf_counter()
         with status(f"{name}: {check.claim}"):
@@ -95,6 +96,8 @@ def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:
         console.print(
             f"  [{STYLES[outcome]}]{outcome:7}[/] {check.name:20} [dim]{took:5.1f} s[/]  {escape(check.claim)}"
         )
+        if outcome == "failed" and first_with.setdefault(reason, check.name) != check.name:
+            reason = f"as in {first_with[reason]}"
         for line in filter(None, [reason, where if with_traceback else ""]):
             console.print(f"          {escape(line)}")
     return counts

@@ -75,7 +75,12 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
     parser.add_argument("--anyway", action="store_true", help="compare even if data, splits or machines differ")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="output folder (default: results/report)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="output folder (default: results/report; with filters, one of their name)",
+    )
     return parser
 
 
@@ -107,7 +112,7 @@ def run(words: Sequence[str]) -> Exit:
         lead, *sections = assemble(collection)
     if compared:
         sections = [*compared.sections, *sections]
-    _conclude([lead, *sections], collection, options.output or _beside(folders[0]))
+    _conclude([lead, *sections], collection, options.output or _beside(folders[0], filters))
     if compared:
         print(f"\nAgainst {options.against}: {compared.outcome}")
         if compared.regressed:
@@ -145,10 +150,11 @@ def _conclude(
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _beside(source: Path) -> Path:
-    """Return the folder ``report`` next to the folder ``records``."""
+def _beside(source: Path, filters: Mapping[str, str]) -> Path:
+    """Return the folder ``report`` next to the folder ``records``; of some records only, it is named after them."""
     records = source.parent if source.is_file() else source
-    return (records.parent if records.name == RECORDS else records) / REPORT
+    words = re.sub(r"[^\w.-]+", "-", "_".join(["", *(f"{name}-{value}" for name, value in filters.items())]))
+    return (records.parent if records.name == RECORDS else records) / f"{REPORT}{words[:80]}"
 
 
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:

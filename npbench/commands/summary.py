@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -13,9 +15,9 @@ from npbench.report.render import terminal
 from npbench.report.sections import overview
 from npbench.report.sheet import Sheet
 
-FAILURES_SHOWN = 3
+FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs.
-COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error")
+COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error", "error_type", "traceback")
 
 
 def print_summary(
@@ -60,7 +62,7 @@ def print_outcome(
     for note in overview.duplicates(frame):
         terminal.write(f"\n{note}", console, "dim")
     _print_unconverged(frame, console)
-    _print_failures(frame, planned, console)
+    _print_failures(frame, planned, folder, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
     note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
@@ -80,17 +82,34 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
         terminal.write(note, console, "dim")
 
 
-def _print_failures(frame: pl.DataFrame, planned: int, console: Console) -> None:
+def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Console) -> None:
     failed = frame.filter(pl.col("status") != "ok").sort("dataset", "solver", "repeat")
     missing = planned - len(frame)
     if failed.is_empty() and not missing:
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
-    for r in failed.head(FAILURES_SHOWN).iter_rows(named=True):
+    alike = failed.group_by("solver", "status", "error", maintain_order=True).agg(
+        pl.len(), pl.col("dataset", "repeat", "error_type", "traceback").first()
+    )
+    for r in alike.sort("solver", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
         error = terminal.one_line((r["error"] or "no message").partition("\n")[0])
-        job = f"{r['solver']} on {r['dataset']}, repeat {r['repeat']}"
-        terminal.write(f"  {job}: {r['status']}: {error}", console)
-    if len(failed) > FAILURES_SHOWN:
-        console.print(f"  and {len(failed) - FAILURES_SHOWN} more; the records hold all of them.", highlight=False)
+        more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
+        terminal.write(
+            f"  {r['solver']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {_origin(r)}{error}",
+            console,
+        )
+    if len(alike) > FAILURES_SHOWN:
+        console.print(f"  and {len(alike) - FAILURES_SHOWN} other errors.", highlight=False)
+    if not failed.is_empty():
+        terminal.write(f"  `npbench report {folder}` lists all of them with tracebacks.", console)
     if missing:
         console.print(f"  {missing} left no record.")
+
+
+def _origin(record: Mapping[str, Any]) -> str:
+    """Return type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback."""
+    places = re.findall(r'File "([^"]+)", line (\d+)', record["traceback"] or "")
+    if not record["error_type"] or not places:
+        return ""
+    path, line = places[-1]
+    return f"{record['error_type']} in {Path(path).name}:{line}: "

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
 from npbench.config.solver_settings import solver_settings
-from npbench.contracts import Dataset, Metric, Solver
+from npbench.contracts import Dataset, Metric, Solver, resolve
 from npbench.errors import RequestError, each, unknown_name
 from npbench.evaluation.preprocess import CHOICES
 from npbench.evaluation.request import Request
@@ -109,6 +109,8 @@ class _Check:
                 "protocol=official counts the rows of the whole data set, but missing=drop removes some: use "
                 "missing=impute or protocol=holdout."
             )
+        if features["missing"] == "keep" and solver and chosen:
+            self._takes_missing(solver, params, features["preprocess"])
         if self.faults or solver is None or dataset is None or problem is None or protocol is None:
             raise RequestError(*self.faults)
         return Request(
@@ -206,6 +208,15 @@ class _Check:
                     "remove it from metrics."
                 )
         return metrics
+
+    def _takes_missing(self, solver: Solver, params: Mapping[str, Any], preprocess: str) -> None:
+        from sklearn.utils import get_tags
+
+        estimator = resolve(solver.estimator)(**params)
+        if not get_tags(estimator).input_tags.allow_nan:
+            self.faults.append(f"solver={solver.name} takes no missing values: use missing=impute or missing=drop.")
+        if preprocess == "unit_norm":
+            self.faults.append("preprocess=unit_norm takes no missing values: use another, or missing=impute.")
 
     def _solvable(self, solver: Solver | None, problem: Problem | None) -> None:
         if not solver or not problem or problem.name in solver.solves:

@@ -16,9 +16,9 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
     ----------
     data : BinaryData
         Data as loaded.
-    missing : {"refuse", "drop", "impute"}
+    missing : {"refuse", "drop", "impute", "keep"}
         With "drop", rows with a missing value are left out, which changes the hash. With "impute" they stay, to be
-        filled in from each training part.
+        filled in from each training part; with "keep" they stay missing.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
         If values are missing and refused, if the data come with divisions of all rows, or if fewer than two classes
         would be left.
     """
-    if not data.has_missing or missing == "impute":
+    if not data.has_missing or missing in ("impute", "keep"):
         return data
     absent = np.isnan(data.X)
     complete = ~absent.any(axis=1)
@@ -61,5 +61,6 @@ def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:
     return (
         f"Data set {data.name!r} has {values}, in {first('column', named)} and {first('row', rows)} (counted from 0), "
         f"{np.sum(~complete)} of {data.n_samples} rows: add missing=impute to fill in medians and most frequent "
-        "categories of the training part, or missing=drop to leave out these rows."
+        "categories of the training part, missing=drop to leave out these rows, or missing=keep if the solver takes "
+        "missing values."
     )

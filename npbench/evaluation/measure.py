@@ -113,10 +113,10 @@ def _measure(
     X, y = transform(data.X[known]), data.y[known]
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
     train = np.searchsorted(known, split.train)
-    make = _maker(job)
+    make = maker(request, job.repeat)
 
     with _timed("select", record):
-        selection = _select(job, make, X, y, folds, n_threads)
+        selection = select(request, make, X, y, folds, n_threads)
     record |= {
         "chosen_params": canonical(selection.params),
         "selection_loss": None if np.isnan(selection.loss) else float(selection.loss),  # NaN if nothing was compared
@@ -172,19 +172,22 @@ def of_scores(request: Request, y: np.ndarray, scores: np.ndarray, estimator: An
     }
 
 
-def _maker(job: Job) -> Callable[..., Any]:
-    estimator = resolve(job.request.solver.estimator)
+def maker(request: Request, repeat: int = 0) -> Callable[..., Any]:
+    """Return a function from parameters to the unfitted estimator, with those of the problem and a seed filled in."""
+    estimator = resolve(request.solver.estimator)
     known = estimator().get_params()
-    filled = {name: value for name, value in job.request.problem.parameters().items() if name in known}
+    filled = {name: value for name, value in request.problem.parameters().items() if name in known}
     if "random_state" in known:
         # A child of the split's seed sequence is independent of the split.
-        sequence = np.random.SeedSequence([job.request.seed, job.repeat], spawn_key=(1,))
+        sequence = np.random.SeedSequence([request.seed, repeat], spawn_key=(1,))
         filled["random_state"] = int(sequence.generate_state(1)[0])
-    return functools.partial(estimator, **{**filled, **job.request.params})
+    return functools.partial(estimator, **{**filled, **request.params})
 
 
-def _select(job: Job, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int) -> Selection:
-    request = job.request
+def select(
+    request: Request, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int
+) -> Selection:
+    """Return the parameters that the solver's selection chooses on the folds."""
     search = resolve(request.solver.select) if request.solver.select else grid_search
     selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
     if not request.validate or not np.isnan(selection.loss):

@@ -10,7 +10,7 @@ Transform = Callable[[Any], Any]
 # Options of a request, the default first.
 CHOICES: dict[str, tuple[str, ...]] = {
     "preprocess": ("standardize", "unit_range", "unit_norm", "none"),
-    "missing": ("refuse", "drop", "impute"),
+    "missing": ("refuse", "drop", "impute", "keep"),
     "categories": ("one_hot", "codes"),
 }
 DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
@@ -34,9 +34,10 @@ def fitted(
         Scaling: columns to mean 0 and standard deviation 1 (with 1/n), columns to the range [0, 1], rows to Euclidean
         norm 1, or none. CSR columns are divided by their standard deviation or largest absolute value and not shifted,
         which would fill them in.
-    missing : {"refuse", "drop", "impute"}
+    missing : {"refuse", "drop", "impute", "keep"}
         "impute" replaces NaN by the median of a column, or by its most frequent category; by 0 where the training
-        part has no value. For the others see :func:`npbench.data.missing.without_missing`.
+        part has no value. "keep" leaves NaN to the solver. For the others see
+        :func:`npbench.data.missing.without_missing`.
     categories : {"one_hot", "codes"}
         A column of 0 and 1 for each category of the training part, after the numbers; or the codes as numbers. A
         category unknown to the training part is 0 in all its columns.
@@ -56,9 +57,18 @@ def fitted(
     array([[0.5, 0. , 0. , 1. ]])
     """
     from scipy import sparse
+
+    steps = pipeline(sparse.issparse(train), categorical, preprocess=preprocess, missing=missing, categories=categories)
+    transform: Transform = steps.fit(train).transform
+    return transform
+
+
+def pipeline(
+    is_sparse: bool, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
+) -> Any:
+    """Return the steps of :func:`fitted`, not fitted yet."""
     from sklearn.pipeline import make_pipeline
 
-    is_sparse = sparse.issparse(train)
     has_codes = categorical is not None and categorical.any()
     steps = []
     if missing == "impute" and not is_sparse:
@@ -69,8 +79,7 @@ def fitted(
         steps += [*_encoding(categorical, ["passthrough"] if by_row else scaling), *(scaling if by_row else [])]
     else:
         steps += scaling
-    transform: Transform = make_pipeline(*steps).fit(train).transform
-    return transform
+    return make_pipeline(*steps)
 
 
 def _scaling(preprocess: str, is_sparse: bool) -> list[Any]:

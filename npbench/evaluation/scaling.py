@@ -43,7 +43,10 @@ class UnitRange(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> UnitRange:
         """Find the range of each feature of ``X``; CSR is not shifted, which would fill it in."""
-        low, high = _dense(X.min(axis=0)), _dense(X.max(axis=0))
+        if sparse.issparse(X):
+            low, high = _dense(X.min(axis=0)), _dense(X.max(axis=0))
+        else:
+            low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of the values that are not missing
         self.low_ = low
         self.scale_ = np.maximum(high, -low) if sparse.issparse(X) else high - low
         self.scale_[self.scale_ == 0] = 1.0

@@ -91,9 +91,11 @@ def acceptance(
     >>> levels.tolist(), share_pos.tolist(), share_neg.tolist()
     ([2.0, 1.0, 0.0], [0.5, 1.0, 1.0], [0.0, 0.5, 1.0])
     """
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)  # faster than a stable sort, which only sums of tied weights need
     levels = scores[order]
     last_of_tie = np.append(levels[1:] != levels[:-1], True)
+    if weight is not None and not np.all(last_of_tie):
+        order = np.argsort(-scores, kind="stable")
     y = y[order]
     of_classes = (y > 0, y < 0) if weight is None else (weight[order] * (y > 0), weight[order] * (y < 0))
     share_pos, share_neg = ((summed := np.cumsum(part))[last_of_tie] / summed[-1] for part in of_classes)

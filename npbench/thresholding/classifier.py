@@ -18,7 +18,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
-from npbench.thresholding.rules import GroupThresholds, Rule, Threshold, calibrate, groups, positives, require_negatives
+from npbench.thresholding.columns import groups, positives
+from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
+from npbench.thresholding.rules import Rule, calibrate, require_negatives
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
@@ -48,9 +50,12 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "prefit" expects a fitted classifier, and negatives in ``fit`` that it has not seen; so does a
         FrozenEstimator. An int or a splitter with several folds cross-fits: see Notes.
     calibration_size : float or int, default=0.5
-        Share, or number, of the negatives to hold out by default. Positives set no threshold: all are used for fitting.
+        Share, or number, of the negatives to hold out by default. Positives set no threshold: all are used for fitting,
+        unless ``recall`` or ``precision`` is set.
     threshold : {"umbrella", "empirical"} or callable, default="umbrella"
         Rule, as in :func:`npbench.threshold`.
+    recall, precision : float, optional
+        Lower bounds to promise together with rho, in ]0, 1[. Positives are then held out as well as negatives.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples or folds.
 
@@ -70,7 +75,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Raises
     ------
     ValueError
-        In ``fit``: if the positive class is unclear, or there are too few held-out negatives for the promise.
+        In ``fit``: if the positive class is unclear, there are too few held-out negatives for the promise, or no
+        threshold keeps all bounds.
 
     Warns
     -----
@@ -115,6 +121,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "cv": ["cv_object", StrOptions({"prefit"}), None],
         "calibration_size": [FRACTION, COUNT],
         "threshold": [StrOptions({"umbrella", "empirical"}), callable],
+        "recall": [FRACTION, None],
+        "precision": [FRACTION, None],
         "random_state": ["random_state"],
     }
 
@@ -128,6 +136,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         cv: Any = None,
         calibration_size: float = 0.5,
         threshold: Rule = "umbrella",
+        recall: float | None = None,
+        precision: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -137,6 +147,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.calibration_size = calibration_size
         self.threshold = threshold
+        self.recall = recall
+        self.precision = precision
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, by: Any = None, sample_weight: Any = None, **params: Any) -> Self:
@@ -189,7 +201,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix, frame or list of length n_samples
-            Negatives that the classifier has not seen.
+            Negatives that the classifier has not seen. With ``recall`` or ``precision``, fit a ``cv="prefit"`` instead.
         by : array of shape (n_samples,), optional
             Group of each sample.
 
@@ -276,7 +288,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
         counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
-        require_negatives(counts, self.rho, self.delta / len(members), self.threshold)
+        share = self.delta / len(members) / n_promises(self.recall, self.precision)
+        require_negatives(counts, self.rho, share, self.threshold)
         return splits
 
     def _hold_out(self, positive: np.ndarray, by: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
@@ -286,11 +299,13 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if share >= n_negatives:
                 raise ValueError(f"calibration_size={share} leaves none of the {n_negatives} negatives for the fit.")
             share /= n_negatives
+        classes = [~positive] if n_promises(self.recall, self.precision) == 1 else [~positive, positive]
         drawn = []
         for members in groups(by, len(positive)).values():
-            rows = members[~positive[members]]
-            count = min(math.ceil(share * len(rows) - 1e-9), len(rows) - 1)
-            drawn.append(random.permutation(rows)[:count])
+            for of_class in classes:
+                rows = members[of_class[members]]
+                count = max(0, min(math.ceil(share * len(rows) - 1e-9), len(rows) - 1))
+                drawn.append(random.permutation(rows)[:count])
         held_out = np.sort(np.concatenate(drawn))
         return np.setdiff1d(np.arange(len(positive)), held_out), held_out
 
@@ -323,7 +338,15 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _calibrate(self, scores: np.ndarray, positive: np.ndarray, by: Any, cross_fitted: bool) -> None:
         self.threshold_: float | dict[Any, float]
         self.result_ = calibrate(
-            scores, positive, by, rho=self.rho, delta=self.delta, rule=self.threshold, cross_fitted=cross_fitted
+            scores,
+            positive,
+            by,
+            rho=self.rho,
+            delta=self.delta,
+            rule=self.threshold,
+            cross_fitted=cross_fitted,
+            recall=self.recall,
+            precision=self.precision,
         )
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}

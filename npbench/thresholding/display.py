@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.rules import as_scores, positives, same_length
+from npbench.thresholding.columns import as_scores, positives, same_length
 
 
 class NPRocDisplay:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.metrics import make_scorer
 from npbench.contracts import Estimate
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.rules import as_scores, clopper_pearson, labels_of, positives, same_length
+from npbench.thresholding.columns import as_scores, labels_of, positives, same_length
+from npbench.thresholding.promise import clopper_pearson
 
 
 def tpr_at_fpr(
@@ -129,16 +131,17 @@ def partial_auc(
     if not 0 <= lo < hi <= 1:
         raise ValueError(f"fpr_range is {fpr_range}, expected 0 <= lo < hi <= 1.")
     y, scores, weight = _checked(y_true, y_score, pos_label, sample_weight)
+    _, tpr, fpr = rates.acceptance(y, scores, weight)
+    mean = pauc_metrics.mean_height(tpr, fpr, lo, hi)
 
     def scaled(mean: float) -> float:
         return pauc_metrics.mcclish(mean, lo, hi) if standardize else mean
 
     def limits(level: float) -> tuple[float, float]:
-        low, high = pauc_metrics.interpolated(y, scores, lo, hi).limits(level)
+        low, high = replace(pauc_metrics.fractional(y, scores, lo, hi), value=mean).limits(level)
         return scaled(low), scaled(high)
 
-    _, tpr, fpr = rates.acceptance(y, scores, weight)
-    return _with_limits(scaled(pauc_metrics.mean_height(tpr, fpr, lo, hi)), confidence, weight, limits)
+    return _with_limits(scaled(mean), confidence, weight, limits)
 
 
 def np_score(

@@ -14,6 +14,7 @@ from npbench_datasets.descriptions.generated import GENERATED
 from npbench_datasets.descriptions.ida import IDA
 from npbench_datasets.descriptions.library import LIBRARY
 from npbench_datasets.descriptions.libsvm import LIBSVM
+from npbench_datasets.descriptions.prompt_injection import PROMPT_INJECTION
 from npbench_datasets.descriptions.tables import TABLES
 from npbench_datasets.descriptions.uci import UCI
 from npbench_datasets.descriptions.uci_medical import UCI_MEDICAL
@@ -22,7 +23,7 @@ from npbench_datasets.descriptions.uci_medical import UCI_MEDICAL
 @hookimpl
 def npbench_datasets() -> list[Dataset]:
     """Describe the data sets."""
-    return [*BIOMEDICAL, *GENERATED, *IDA, *LIBRARY, *LIBSVM, *TABLES, *UCI, *UCI_MEDICAL]
+    return [*BIOMEDICAL, *GENERATED, *IDA, *LIBRARY, *LIBSVM, *PROMPT_INJECTION, *TABLES, *UCI, *UCI_MEDICAL]
 
 
 @hookimpl

@@ -17,6 +17,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMeth
 from npbench.estimators.docstrings import inherit_docs
 from npbench.numerics import thresholds
 from npbench.thresholding.classifier import NPThresholdClassifier
+from npbench.thresholding.rules import warn_if_saturated
 from npbench_scorer import inner
 
 
@@ -243,20 +244,19 @@ class Scorer(BinaryClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         try:
-            inner = get_tags(self._build()).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+            inner_tags = get_tags(self._build()).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner_tags.sparse, inner_tags.allow_nan
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags
 
 
 def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, delta: float, q: float | None) -> float:
+    if rule == "zero":
+        return 0.0
+    if rule == "q_value":
+        return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
     negatives = scores[signs < 0]
-    match rule:
-        case "umbrella":
-            return thresholds.umbrella(negatives, rho, delta)
-        case "empirical":
-            return thresholds.empirical(negatives, rho)
-        case "q_value":
-            return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
-    return 0.0
+    value = thresholds.umbrella(negatives, rho, delta) if rule == "umbrella" else thresholds.empirical(negatives, rho)
+    warn_if_saturated(negatives, scores, value)
+    return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -42,7 +43,8 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
         if not hasattr(found, "__sklearn_tags__"):  # calling subprocess.Popen, say, would run what params name
             raise ValueError(_not_a_classifier(estimator))
         takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
-        _check_names(found.__name__, params, takes)
+        if not _takes_any_name(found):  # LightGBM passes other names on to its booster
+            _check_names(found.__name__, params, takes)
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
         try:
             model = found(**{**of_problem, **params})
@@ -79,6 +81,11 @@ def _imported(path: str) -> type:
     near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise ValueError(f"estimator={path!r}: {parent} has no class {name}.{hint} {ADVICE}")
+
+
+def _takes_any_name(found: type) -> bool:
+    parameters = inspect.signature(found).parameters.values()
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
 
 
 def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) -> None:

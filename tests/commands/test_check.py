@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from npbench import cli, registry
+from npbench import cli, registry, testing
 from npbench.testing import check_dataset, check_metric, check_solver
-from npbench.testing.check import Skipped
+from npbench.testing.check import Check, Skipped
 
 # Read through a library that would download it, and stand-ins of several 100 MB that tests of their own draw.
 LEFT_OUT = {"rcv1", "rcv1_like", "covertype_like"}
@@ -42,6 +42,17 @@ def test_failed_check_has_a_traceback_on_request(capsys, stranger):
     assert code == 1
     assert "Traceback" in out
     assert "npbench_stranger_code.py" in out
+
+
+def test_a_fault_is_reported_once(capsys, monkeypatch):
+    def fail():
+        raise AssertionError("the signature of fit is wrong")
+
+    checks = [Check(name, "holds", fail) for name in ("one", "two", "three")]
+    monkeypatch.setattr(testing, "check_metric", lambda name: checks)
+    _, out, _ = checked(capsys, "metric", "auc")
+    assert out.count("signature of fit") == 1
+    assert out.count("as in one") == 2
 
 
 def test_plugin_is_checked_with_all_it_provides(capsys, stranger):

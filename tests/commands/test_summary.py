@@ -14,9 +14,11 @@ def record(repeat=0, *, status="ok", problem_params=None, chosen=None, **columns
         "chosen_params": chosen and json.dumps(chosen),
     }
     about = {"solver": "np_svm", "dataset": "breast", "repeat": repeat, "status": status, "fit_seconds": 0.25}
-    error = None if status == "ok" else "Something\nwent wrong"
+    place = 'File "npbench/run.py", line 3, in run\nFile "plugins/estimator.py", line 17, in fit\nValueError: Something'
+    failure = {"error": "Something\nwent wrong", "error_type": "ValueError", "traceback": place}
+    error = failure if status != "ok" else dict.fromkeys(failure)
     measured = dict.fromkeys(("converged", "p_fa", "p_nd", "np_score", "auc")) | {"n_test_duplicates": 0}
-    return sample_records.record(**about, **asked, **texts, **measured, error=error) | columns
+    return sample_records.record(**about, **asked, **texts, **measured, **error) | columns
 
 
 def printed(records, *, width=80, planned=None, skipped=0):
@@ -85,9 +87,9 @@ def test_problem_shows_its_own_metric():
 def test_failures_are_counted_and_listed():
     text = printed([record(repeat, status="failed") for repeat in range(5)] + [record(5, p_fa=0.01)], planned=7)
     assert "6 of 7 jobs failed:" in text
-    assert "np_svm on breast, repeat 0: failed: Something" in text
+    assert "repeat 0 and 4 more: failed: ValueError in estimator.py:17: Something" in " ".join(text.split())
+    assert "npbench report" in text
     assert "went wrong" not in text
-    assert "and 2 more" in text
     assert "1 left no record." in text
     assert line(text, "breast").rstrip().endswith("1/6")
 

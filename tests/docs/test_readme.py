@@ -35,7 +35,7 @@ MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv prev
 
 
 # Commands that tests may run in their own process.
-HERE = ("plan", "list", "new", "check", "data", "report")
+HERE = ("plan", "list", "new", "check", "data", "report", "threshold", "monitor", "fit")
 # A line that ends with the path of a file, an optional cog comment, then the block.
 NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- [^\n]* -->\n\n)?)?"
 
@@ -121,6 +121,10 @@ def rehearsed(line):
         return line.replace("pytest", "pytest --collect-only", 1)
     if line.startswith("npbench check solver"):
         return "npbench check --help"
+    if found := re.match(
+        "npbench (threshold|monitor|fit) ", line
+    ):  # their files come from Python blocks, or take a fit
+        return f"{found[0]}--help"
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")

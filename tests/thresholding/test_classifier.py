@@ -256,6 +256,18 @@ def test_it_is_cloned_pickled_and_cross_validated():
     assert not hasattr(NPThresholdClassifier(Reader()), "predict_proba")
 
 
+@pytest.mark.parametrize("by", [None, np.arange(600) % 2])
+def test_skops_stores_it(by):
+    io = pytest.importorskip("skops.io")
+    fitted = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0).fit(X, Y, by=by)
+    stored = io.dumps(fitted)
+    untrusted = io.get_untrusted_types(data=stored)
+    assert all(name.startswith("npbench.thresholding.") for name in untrusted)
+    restored = io.loads(stored, trusted=untrusted)
+    np.testing.assert_array_equal(restored.predict(X, by=by), fitted.predict(X, by=by))
+    assert restored.result_.promise == fitted.result_.promise
+
+
 class Saturated(Reader):
     """Gives every tenth sample the score 1."""
 
@@ -266,6 +278,15 @@ class Saturated(Reader):
 def test_saturated_scores_are_explained():
     with pytest.warns(UserWarning, match=r"0\.1 of the 180 negatives .*logits"):
         NPThresholdClassifier(Saturated(), random_state=0).fit(X, Y)
+
+
+def test_a_second_rate_holds_out_positives_too():
+    model = NPThresholdClassifier(Recorder(), rho=0.1, recall=0.2, precision=0.5, random_state=0).fit(X, Y)
+    held_out = len(X) - len(model.estimator_.seen_)
+    assert (model.result_.n_negatives, model.result_.n_positives) == (180, held_out - 180)
+    assert (model.result_.recall, model.result_.precision) == (0.2, 0.5)
+    with pytest.raises(ValueError, match="can be promised"):
+        NPThresholdClassifier(Reader(), rho=0.1, recall=0.95, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 
 import npbench
 from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
-from npbench.thresholding.rules import clopper_pearson
+from npbench.thresholding.promise import Threshold, clopper_pearson, from_json
 
 DRAWS = 2000
 
@@ -49,6 +49,58 @@ def test_all_groups_keep_their_bound_at_once():
     assert "0.9" in found[0].promise
 
 
+@pytest.mark.parametrize("options", [{"recall": 0.5}, {"precision": 0.75}, {"recall": 0.25, "precision": 0.7}])
+def test_several_promises_are_kept_at_once(options):
+    rng, rho, delta, n = np.random.default_rng(3), 0.1, 0.1, 300
+    kept_in, broken = 0, 0
+    for _ in range(DRAWS):
+        y = (rng.random(n) < 0.4).astype(int)
+        try:
+            found = npbench.threshold(rng.normal(2.0 * y), y, rho=rho, delta=delta, **options)
+        except ValueError:  # refused: nothing is promised
+            continue
+        fpr, tpr = norm.sf(found.value), norm.sf(found.value - 2)
+        precision = 0.4 * tpr / (0.4 * tpr + 0.6 * fpr)
+        kept_in += 1
+        broken += fpr > rho or tpr < options.get("recall", 0) or precision < options.get("precision", 0)
+    assert not_rejected(broken, delta)
+    assert kept_in > DRAWS / 2
+
+
+@pytest.mark.parametrize("rate", ["recall", "precision"])
+def test_a_rate_on_the_edge_is_rarely_promised(rate):
+    """The true rate at the threshold is just below the bound: each promise is a broken one."""
+    rng, delta, n, refused = np.random.default_rng(4), 0.2, 200, 0
+    for _ in range(500):
+        y = (rng.random(n) < 0.5).astype(int)
+        scores = np.where(y == 1, rng.random(n) < 0.58, 0) + rng.random(n) * 0.5  # above 1: 58 % of the positives
+        if rate == "precision":
+            scores, y = rng.random(n), (rng.random(n) < 0.58).astype(int)  # 58 % at any threshold
+        try:
+            npbench.threshold(scores, y, rho=0.5, delta=delta, **{rate: 0.8 if rate == "recall" else 0.6})
+        except ValueError:
+            refused += 1
+    assert binomtest(500 - refused, 500, delta / 2, alternative="greater").pvalue > 0.001
+
+
+def test_second_rates_need_the_samples_to_prove_them():
+    scores, y = np.arange(400.0), np.repeat([0, 1], [300, 100])
+    found = npbench.threshold(scores, y, recall=0.8, precision=0.9)
+    assert (found.recall, found.precision, found.share) == (0.8, 0.9, pytest.approx(0.05 / 3))
+    assert "recall at least 0.8" in found.promise
+    assert found.n_needed == fewest_negatives(0.05, 0.05 / 3)
+    for options, words in [
+        ({"recall": 0.99}, "100 held-out positives"),
+        ({"precision": 0.999}, "precision of 0.999"),
+        ({"recall": 1.0}, "recall is 1.0"),
+        ({"recall": 0.5, "rule": "empirical"}, "empirical"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            npbench.threshold(scores, y, **options)
+    with pytest.raises(ValueError, match="can be promised"):
+        npbench.threshold(np.sin(scores), y, recall=0.9)
+
+
 def test_counts_and_limits_are_those_of_the_sample():
     rng = np.random.default_rng(2)
     scores, y = np.r_[rng.normal(size=300), rng.normal(3, size=50)], np.repeat([0, 1], [300, 50])
@@ -79,6 +131,18 @@ def test_json_has_what_a_deployment_needs():
     groups = json.loads(npbench.threshold(scores, y, by=by).to_json())["groups"]
     assert [one["group"] for one in groups] == ["x", "y"]
     assert [one["delta"] for one in groups] == [0.025, 0.025]
+    for options in ({}, {"by": by}, {"recall": 0.5}):
+        found = npbench.threshold(scores, y, **options)
+        again = from_json(found.to_json())
+        assert again == type(found).from_json(found.to_json()) == found
+    assert set(Threshold.from_json(npbench.threshold(scores, y).to_json()).reference) == set(scores[:300])
+    many = npbench.threshold(np.arange(5000.0), np.zeros(5000))
+    assert len(set(many.reference)) == 1000
+    for text in ("[]", "{}"):
+        with pytest.raises(ValueError, match="JSON"):
+            from_json(text)
+    with pytest.raises(ValueError, match="groups"):
+        type(npbench.threshold(scores, y, by=by)).from_json(many.to_json())
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, "pandas"])

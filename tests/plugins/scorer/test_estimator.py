@@ -202,6 +202,47 @@ def test_log_odds_separate_probabilities_near_one():
     assert len(np.unique(model.decision_function(far[400:]))) > 300
 
 
+@pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
+def test_saturated_scores_are_explained(threshold):
+    X, y = np.linspace(0.0, 1.0, 1000)[:, None], np.repeat([-1, 1], [900, 100])
+    X[700:] = 1.0  # two of nine negatives, and all positives, look the same
+    with pytest.warns(UserWarning, match="share the largest score.* logits"):
+        Scorer(rho=0.05, threshold=threshold, random_state=0).fit(X, y)
+
+
+class Open(LogisticRegression):
+    """Takes parameters of any name, as LightGBM does."""
+
+    def __init__(self, C=1.0, **others):
+        super().__init__(C=C)
+        self.others = others
+
+
+def test_classifiers_that_take_any_parameter_receive_it(monkeypatch):
+    monkeypatch.setattr("sklearn.linear_model.Open", Open, raising=False)
+    scorer = Scorer(estimator="sklearn.linear_model.Open", params={"verbose": -1, "C": 2.0})
+    model = scorer._build()
+    assert (model.others, model.C) == ({"verbose": -1}, 2.0)
+    with pytest.raises(ValueError, match="'verbos'"):
+        Scorer(estimator="sklearn.linear_model.LogisticRegression", params={"verbos": 1})._build()
+
+
+def test_missing_values_reach_classifiers_that_take_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random, y = np.random.default_rng(0), np.repeat([0, 1], 100)
+    rows = np.where(random.random((200, 2)) < 0.2, np.nan, random.normal(2.0 * y[:, None], size=(200, 2)))
+    pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "y": y}, nan_to_null=True).write_csv("gaps.csv")
+    boosting = {"name": "gradient_boosting", "params": {"learning_rate": 0.1, "max_leaf_nodes": 7, "max_iter": 5}}
+    asked = {"dataset": {"name": "file", "path": "gaps.csv", "label": "y"}, "missing": "keep", "repeats": 1}
+    frame = npbench.run(solver=boosting, problem={"rho": 0.3}, preprocess="unit_range", **asked)
+    assert frame["status"].to_list() == ["ok"]
+    assert frame["auc"][0] > 0.7
+    with pytest.raises(RequestError, match="takes no missing"):
+        npbench.run(solver="logistic_regression", **asked)
+    with pytest.raises(RequestError, match="unit_norm"):
+        npbench.run(solver=boosting, preprocess="unit_norm", **asked)
+
+
 def test_scores_that_are_not_finite_are_refused():
     constant = np.zeros_like(X)  # a class without variance: its density is 0/0
     with (

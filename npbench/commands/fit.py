@@ -1,0 +1,206 @@
+"""``npbench fit``: a solver with its preprocessing and a guaranteed threshold, fitted on all data, as a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import pickle
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from npbench import data, registry
+from npbench.config.command_line import parse, requested
+from npbench.config.run_settings import RunSettings
+from npbench.contracts import resolve
+from npbench.data import BinaryData
+from npbench.data.missing import without_missing
+from npbench.errors import Exit, RequestError
+from npbench.evaluation.measure import maker, select
+from npbench.evaluation.preprocess import pipeline
+from npbench.evaluation.request import Request
+from npbench.evaluation.splits import k_fold, random_state
+from npbench.report.render import terminal
+from npbench.runner.plan import prepare
+from npbench.thresholding.classifier import NPThresholdClassifier
+
+FOLDS = 4  # of the selection, where the protocol has no number
+SUFFIXES = (".skops", ".pkl")
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Fit the requested solver, or the best of several by their records, and save it with its promise.
+
+    Raises
+    ------
+    RequestError
+        If a setting is wrong, records of the candidates are missing, or the negatives are too few for the bound.
+    """
+    options, settings = _parser().parse_known_args(list(words) or ["--help"])
+    _require_writable(options.save)
+    asked = requested(parse(settings))
+    chosen = asked.requests[0] if len(asked.requests) == 1 else winner(asked.requests, asked.settings)
+    model, params = final_model(chosen, delta=options.delta, rule=options.rule)
+    _save(model, options.save)
+    console = Console()
+    described = ", ".join(f"{name}={value}" for name, value in params.items())
+    terminal.write(f"{chosen.solver.name} on {chosen.dataset.name}{described and f': {described}'}", console)
+    terminal.write(str(model.result_), console)
+    terminal.write(f"In {options.save}; predict returns 1 for positives and -1 for negatives.", console)
+    return Exit.OK
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "npbench fit",
+        usage="npbench fit [-m] [SETTINGS] --save FILE [--delta D] [--rule RULE]",
+        description="Fit a solver on all rows, with its preprocessing and a threshold that keeps problem.rho. Half of "
+        "the negatives set the threshold; parameters are selected on the others. Several solvers are compared by the "
+        "records of the same command without `fit`, and the best is fitted.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--save", type=Path, required=True, metavar="FILE", help=f"model: {', '.join(SUFFIXES)}")
+    parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
+    parser.add_argument("--rule", choices=("umbrella", "empirical"), default="umbrella", help="empirical: no promise")
+    return parser
+
+
+def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
+    """Return the request with the smallest mean of its problem's metric in the stored records.
+
+    Raises
+    ------
+    RequestError
+        If a request lacks records of success, or the requests differ in more than the solver.
+    """
+    if len({(one.dataset.name, str(one.dataset_params), str(one.problem)) for one in requests}) > 1:
+        raise RequestError("fit compares solvers on one data set for one problem: give one dataset and one bound.")
+    plan = prepare(requests, settings.results)
+    if len(plan.todo):
+        raise RequestError(
+            f"{len(plan.todo)} of {len(plan.jobs)} jobs have no record in {settings.results}: run the same command "
+            "without `fit` first, or give one solver."
+        )
+    judged_by = requests[0].problem.judged_by
+    frame = plan.store.frame(["key", judged_by]).select("key", judged_by)
+    means: list[float] = []
+    for job, repeats in plan.jobs.parts:
+        found = frame.filter(pl.col("key").is_in([job.key_of(repeat) for repeat in repeats]))[judged_by]
+        means.append(float(found.to_numpy().mean()))
+    best: Request = [job.request for job, _ in plan.jobs.parts][int(np.argmin(means))]
+    return best
+
+
+def final_model(
+    request: Request, *, delta: float = 0.05, rule: str = "umbrella"
+) -> tuple[NPThresholdClassifier, Mapping[str, Any]]:
+    """Return a fitted pipeline with a threshold, and its selected parameters.
+
+    Half of the negatives are held out for the threshold. Parameters are selected by cross-validation on the other rows,
+    and the pipeline is fitted to these.
+
+    Raises
+    ------
+    RequestError
+        If the problem has no bound on false alarms, the data have words, or the negatives are too few.
+    """
+    if "rho" not in request.problem.parameters():
+        raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
+    samples = _loaded(request)
+    random = random_state(request.seed, 0)
+    negatives = np.flatnonzero(samples.y < 0)
+    held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
+    rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
+    params = _selected(request, samples, rest)
+    model = NPThresholdClassifier(
+        _assembled(request, samples, params),
+        rho=request.problem.parameters()["rho"],
+        delta=delta,
+        threshold=rule,
+        cv=[(rest, held_out)],
+    )
+    try:
+        return model.fit(samples.X, samples.y), params
+    except ValueError as error:
+        raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
+
+
+def from_record(record: Mapping[str, Any]) -> Pipeline:
+    """Return the unfitted preprocessing and estimator of a record, with the parameters that it selected.
+
+    See :func:`npbench.from_record`.
+    """
+    lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
+    if lacks:
+        raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
+    found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
+    samples = data.load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
+    of_class = resolve(found.solver(record["solver"]).estimator)
+    known = of_class().get_params()
+    problem = json.loads(record["problem_params"])
+    params = {
+        **{name: value for name, value in problem.items() if name in known},
+        **json.loads(record["params"]),
+        **json.loads(record["chosen_params"]),
+    }
+    return _chain(samples, options, of_class(**params))
+
+
+def _loaded(request: Request) -> BinaryData:
+    samples = data.load(request.dataset, **request.dataset_params)
+    if samples.categorical is not None and samples.categorical.any() and not request.dataset.files:
+        raise RequestError(
+            f"{request.dataset.name} has columns of words, whose codes a saved model would not know: encode them "
+            "inside npbench.NPThresholdClassifier, by OneHotEncoder."
+        )
+    return without_missing(samples, request.features["missing"])
+
+
+def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
+    """Return the parameters selected by cross-validation on some rows."""
+    folds = getattr(request.protocol, "folds", FOLDS)
+    folds = folds if isinstance(folds, int) else FOLDS
+    parts = k_fold(rows, samples, folds, random_state(request.seed, 0))
+    places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
+    steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
+    X, y = steps.transform(samples.X[rows]), samples.y[rows]
+    selection = select(request, maker(request), X, y, places, n_threads=1)
+    return {**request.params, **selection.params}
+
+
+def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any]) -> Pipeline:
+    return _chain(samples, request.features, maker(request)(**params))
+
+
+def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
+    """Return the preprocessing and an estimator; frames become arrays first."""
+    is_sparse = sparse.issparse(samples.X)
+    steps = pipeline(is_sparse, samples.categorical, **features)
+    return make_pipeline(*([] if is_sparse else [FunctionTransformer(np.asarray)]), steps, estimator)
+
+
+def _require_writable(path: Path) -> None:
+    if path.suffix not in SUFFIXES:
+        raise RequestError(f"--save {path} has the suffix {path.suffix!r}: expected {', '.join(SUFFIXES)}.")
+    if path.suffix == ".skops" and importlib.util.find_spec("skops") is None:
+        raise RequestError("Saving as .skops needs skops: run pip install 'npbench[skops]', or save as .pkl.")
+    if not path.absolute().parent.is_dir():
+        raise RequestError(f"--save {path}: the folder does not exist.")
+
+
+def _save(model: Any, path: Path) -> None:
+    if path.suffix == ".skops":
+        from skops import io  # type: ignore[import-not-found]  # optional
+
+        io.dump(model, path)
+    else:
+        path.write_bytes(pickle.dumps(model))

@@ -1,0 +1,153 @@
+"""``npbench monitor``: test whether a deployed threshold still keeps its bound on new samples."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+
+from npbench.commands import score_files
+from npbench.commands.threshold import NO_PICTURE
+from npbench.errors import Exit, RequestError
+from npbench.numerics.sequential import betting_evidence
+from npbench.report.render import terminal
+from npbench.thresholding.monitoring import Monitoring, monitor
+from npbench.thresholding.promise import GroupThresholds, Threshold, from_json
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CHART_POINTS = 2000
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Test new scores, print the findings and draw them. Return 1 if the bound is exceeded or the scores have changed.
+
+    Raises
+    ------
+    RequestError
+        If an option, a file or a column is wrong.
+    """
+    options = _parser().parse_args(list(words) or ["--help"])
+    deployed, names = _stored(options)
+    table = score_files.read(options.file)
+    if options.label:
+        score_files.column(table, options.label)  # without the option, labels may be missing
+    if options.time:
+        table = table.sort(score_files.column(table, options.time).name)
+    try:
+        found = _monitored(table, deployed, names, options.alpha)
+    except ValueError as error:
+        raise RequestError(str(error)) from error
+    console = Console()
+    for name, one in found.items():
+        terminal.write(str(one) if name is None else f"{name}: {one}", console)
+    _draw(found, options.output, console)
+    return Exit.OK if all(one.ok for one in found.values()) else Exit.FAILED
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "npbench monitor",
+        description="Test whether the false-alarm rate of a deployed threshold exceeds its bound (sequentially: run it "
+        "as often as you like on a growing file), and whether the scores of negatives have changed (one look).",
+        epilog="Exit code: 0; 1 if the bound is exceeded or the scores have changed; 2 if the request is wrong.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"new scores: {', '.join(score_files.READERS)}")
+    parser.add_argument(
+        "--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote"
+    )
+    score_files.add_columns(parser, score=None, label=None)
+    parser.add_argument("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
+    parser.add_argument("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart over time (default: monitor.png)"
+    )
+    return parser
+
+
+def _stored(options: Namespace) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:
+    """Return the threshold in the file, and the columns: those of the options, or else those it was made from."""
+    try:
+        text = options.threshold.read_text(encoding="utf-8")
+        deployed, stored = from_json(text), json.loads(text)
+    except OSError as error:
+        raise RequestError(f"Cannot read {options.threshold}: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{options.threshold} holds no threshold: write it by `npbench threshold`.") from error
+    names = {"score": "score", "label": None, "positive": None, "by": None, **stored.get("columns", {})}
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    return deployed, {**names, **given}
+
+
+def _monitored(
+    table: pl.DataFrame, deployed: Threshold | GroupThresholds, names: Mapping[str, Any], alpha: float
+) -> dict[Any, Monitoring]:
+    """Return the findings, by group if the threshold has groups; these share alpha."""
+    scores = score_files.numbers(table, names["score"])
+    labels = table[names["label"]] if names["label"] in table.columns else None
+    positive = None if labels is None else _is_positive(labels, names["positive"])
+    if isinstance(deployed, Threshold):
+        return {None: monitor(scores, positive, threshold=deployed, alpha=alpha, pos_label=True)}
+    if names["by"] is None:
+        raise RequestError("The threshold has groups: name their column by --by.")
+    by = score_files.column(table, names["by"])
+    deployed.values(by)  # refuses unknown groups
+    found = {}
+    for name, one in deployed.groups.items():
+        rows = by == name
+        if rows.any():
+            part = None if positive is None else positive.filter(rows)
+            each = alpha / len(deployed.groups)
+            found[name] = monitor(scores.filter(rows), part, threshold=one, alpha=each, pos_label=True)
+    return found
+
+
+def _is_positive(labels: pl.Series, positive: Any) -> pl.Series:
+    """Return which labels are positive; a batch without positives is usual."""
+    if positive is None:
+        return labels == score_files.positive_label(labels, None)
+    if labels.null_count():
+        raise RequestError(f"{labels.name} has {labels.null_count()} missing values: label them, or leave them out.")
+    return labels.cast(pl.String).str.to_lowercase() == str(positive).lower()
+
+
+def _draw(found: Mapping[Any, Monitoring], output: Path, console: Console) -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        terminal.write(NO_PICTURE, Console(stderr=True))
+        return
+    try:
+        _chart(found).savefig(output, dpi=150, bbox_inches="tight")
+    except (OSError, ValueError) as error:  # ValueError: an unknown suffix
+        raise RequestError(f"Cannot write {output}: {error}. Choose another --output.") from error
+    terminal.write(f"chart: {output}", console)
+
+
+def _chart(found: Mapping[Any, Monitoring]) -> Figure:
+    """Return the rate of false alarms so far and the evidence against the bound, by number of negatives."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 5))
+    rate, evidence = figure.subplots(2, 1, sharex=True)
+    for name, one in found.items():
+        n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
+        alarms = np.cumsum(one.alarms)[n - 1]
+        label = None if name is None else str(name)
+        rate.plot(n, alarms / n, label=label)
+        evidence.plot(n, betting_evidence(alarms, n, one.rho) / math.log(10), label=label)
+    first = next(iter(found.values()))
+    rate.axhline(first.rho, color="grey", linestyle="--", linewidth=1)
+    evidence.axhline(-math.log10(first.alpha), color="grey", linestyle="--", linewidth=1)
+    rate.set(ylabel="false-alarm rate so far", ylim=(0, None))
+    evidence.set(ylabel=f"log10 evidence for a rate above {first.rho:g}", xlabel="negatives")
+    if None not in found:
+        rate.legend()
+    return figure

@@ -1,0 +1,83 @@
+"""Columns of scores, labels and groups from a CSV or Parquet file, for the commands about thresholds."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from npbench.errors import RequestError, unknown_name
+
+READERS: dict[str, Callable[..., pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".csv": pl.read_csv,
+    ".tsv": pl.read_csv,
+}
+
+
+def read(path: Path) -> pl.DataFrame:
+    """Return the table in a file.
+
+    Raises
+    ------
+    RequestError
+        If the file does not exist, has another format, cannot be read, or is empty.
+    """
+    if path.suffix not in READERS:
+        raise RequestError(f"{path} has the suffix {path.suffix!r}: expected {', '.join(READERS)}.")
+    options = {"separator": "\t"} if path.suffix == ".tsv" else {}
+    try:
+        table = READERS[path.suffix](path, **options)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RequestError(f"Cannot read {path}: {str(error).splitlines()[0]}") from error
+    if table.is_empty():
+        raise RequestError(f"{path} has no rows.")
+    return table
+
+
+def column(table: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column; raise a RequestError with the nearest name if there is none."""
+    if name not in table.columns:
+        raise RequestError(unknown_name("column", name, table.columns))
+    return table[name]
+
+
+def numbers(table: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column of scores; raise a RequestError if it holds no numbers."""
+    found = column(table, name)
+    if not found.dtype.is_numeric():
+        raise RequestError(f"The column {name} holds {found.dtype}, expected numbers: name scores by --score.")
+    return found
+
+
+def positive_label(labels: pl.Series, word: str | None) -> Any:
+    """Return the label that a word of the command line names, in the type of the column.
+
+    Raises
+    ------
+    RequestError
+        If the word is missing and the labels are not 0 and 1, or -1 and 1, or if no label is like it.
+    """
+    there = labels.drop_nulls().unique().sort().to_list()
+    if word is None:
+        if set(there) <= {0, 1} or set(there) <= {-1, 1}:
+            return 1
+        raise RequestError(
+            f"The positive class of {labels.name} is unclear: set --positive to one of "
+            f"{', '.join(map(str, there[:5]))}."
+        )
+    for label in there:
+        if str(label).lower() == word.lower():
+            return label
+    raise RequestError(unknown_name(f"label of {labels.name}", word, map(str, there[:20])))
+
+
+def add_columns(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
+    """Add the options that name columns."""
+    parser.add_argument("--score", default=score, metavar="COLUMN", help="scores, larger for more positive samples")
+    parser.add_argument("--label", default=label, metavar="COLUMN", help="labels of two classes")
+    parser.add_argument("--positive", metavar="LABEL", help="label of the positives; 1 for labels 0 and 1")
+    parser.add_argument("--by", metavar="COLUMN", help="groups, each with its own threshold")

@@ -1,0 +1,219 @@
+"""``npbench threshold``: a threshold for a column of scores, what it promises and costs, and a file to deploy."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+
+from npbench.commands import score_files
+from npbench.errors import Exit, RequestError
+from npbench.numerics.np_roc import np_roc
+from npbench.numerics.thresholds import fewest_negatives
+from npbench.report.render import picture_page, terminal
+from npbench.report.sheet import Row, Sheet, number
+from npbench.thresholding.promise import GroupThresholds, Threshold
+from npbench.thresholding.rules import threshold
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BOUNDS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.001)  # of the plan
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "month": 30 * 86400}
+NO_PICTURE = "No picture: run pip install 'npbench[report]' and repeat the command."
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Set a threshold, print its promise, and write it with a picture and a page.
+
+    Raises
+    ------
+    RequestError
+        If an option or column is wrong, or the negatives are too few for the bound.
+    """
+    options = _parser().parse_args(list(words) or ["--help"])
+    table = score_files.read(options.file)
+    scores = score_files.numbers(table, options.score)
+    labels = score_files.column(table, options.label)
+    pos_label = score_files.positive_label(labels, options.positive)
+    by = None if options.by is None else score_files.column(table, options.by)
+    rho = _bound(options)
+    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision")}
+    try:
+        found = threshold(scores, labels, rho=rho, by=by, pos_label=pos_label, **asked)
+    except ValueError as error:
+        raise RequestError(*_faults(error, labels, pos_label, by, rho, options.delta)) from error
+    names = {"score": options.score, "label": options.label, "positive": pos_label, "by": options.by}
+    _conclude(found, Samples(scores, labels == pos_label, by), names, options.output)
+    return Exit.OK
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "npbench threshold",
+        description="Set a threshold for scores, so that the false-alarm rate of new samples stays below a bound. "
+        "The file holds scores of samples that the model has not seen.",
+        epilog="Exit code: 0, or 2 if the request is wrong or the negatives are too few.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"table: {', '.join(score_files.READERS)}")
+    score_files.add_columns(parser, score="score", label="label")
+    parser.add_argument("--rho", type=float, help="bound on the false-alarm rate (default: 0.05)")
+    parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
+    parser.add_argument("--rate", metavar="TEXT", help='negatives to expect, as in "2000 per day"')
+    parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
+    parser.add_argument("--recall", type=float, help="least recall to promise, too")
+    parser.add_argument("--precision", type=float, help="least precision to promise, too")
+    parser.add_argument("--rule", choices=("umbrella", "empirical"), default="umbrella", help="empirical: no promise")
+    parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
+    return parser
+
+
+class Samples:
+    """Scores with their classes, whole or by group."""
+
+    def __init__(self, scores: pl.Series, positive: pl.Series, by: pl.Series | None) -> None:
+        self.scores = scores.to_numpy().astype(float)
+        self.positive = positive.to_numpy()
+        self.by = np.full(len(scores), "") if by is None else by.to_numpy()
+
+    def of_class(self, group: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of negatives and of positives; of all groups for None."""
+        rows = np.ones(len(self.scores), dtype=bool) if group is None else self.by == group
+        return self.scores[rows & ~self.positive], self.scores[rows & self.positive]
+
+
+def _bound(options: Namespace) -> float:
+    """Return the bound on the false-alarm rate, given as a rate or as a budget."""
+    if options.budget is None and options.rate is None:
+        return 0.05 if options.rho is None else float(options.rho)
+    if options.rho is not None:
+        raise RequestError("--rho and --budget both bound the false alarms: leave out one of them.")
+    if options.budget is None or options.rate is None:
+        raise RequestError('--budget and --rate belong together, as in --budget "5 per day" --rate "2000 per day".')
+    rho = per_second(options.budget) / per_second(options.rate)
+    if not 0 < rho < 1:
+        raise RequestError(f"A budget of {options.budget} at a rate of {options.rate} is a bound of {rho:g}, no rate.")
+    return rho
+
+
+def per_second(text: str) -> float:
+    """Return a number per time, such as "5 per day", per second.
+
+    Raises
+    ------
+    RequestError
+        If the text is not a number per unit of time.
+
+    Examples
+    --------
+    >>> per_second("2 per minute") * 60
+    2.0
+    """
+    found = re.fullmatch(r"\s*([\d_.,]+(?:e\d+)?)\s*(?:per|/|a|an)\s*([a-z]+?)s?\s*", text.lower())
+    try:
+        if found is None or found[2] not in SECONDS:
+            raise ValueError
+        return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
+    except ValueError:
+        raise RequestError(f"{text!r} is not a number per {', '.join(SECONDS)}, as in '5 per day'.") from None
+
+
+def _faults(error: ValueError, labels: pl.Series, pos_label: Any, by: Any, rho: float, delta: float) -> list[str]:
+    """Return the error and, if negatives are too few, how many it takes."""
+    faults = [str(error)]
+    if "held-out negatives" in faults[0] and by is None:
+        n, needed = int((labels != pos_label).sum()), fewest_negatives(rho, delta)
+        faults.append(f"{needed} negatives for {_percent(rho)} at {_percent(1 - delta)}; you have {n}.")
+    return faults
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.4g} %"
+
+
+def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mapping[str, Any], output: Path) -> None:
+    """Print the result and write it."""
+    members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
+    sheets = [_thresholds(members), *(_plan(name, one, samples) for name, one in members.items())]
+    console = Console()
+    terminal.write(found.promise, console)
+    for sheet in sheets:
+        terminal.show_sheet(sheet, console)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        written = [output / "threshold.json", output / "threshold.html"]
+        stored = {**json.loads(found.to_json()), "columns": dict(names)}
+        written[0].write_text(json.dumps(stored) + "\n", encoding="utf-8")
+        pictures = []
+        if (drawn := _picture(members, samples)) is not None:
+            written.append(output / "np_roc.png")
+            drawn.savefig(written[-1], dpi=150, bbox_inches="tight")
+            pictures.append(written[-1])
+        picture_page.write(written[1], "A threshold with a bound on false alarms", found.promise, sheets, pictures)
+    except OSError as error:
+        raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
+    terminal.write(f"\nIn {output}: {', '.join(path.name for path in written)}", console)
+
+
+def _thresholds(members: Mapping[Any, Threshold]) -> Sheet:
+    columns = ["threshold", "negatives", "needed", "false alarms", "positives", "misses", "95 % limits"]
+    rows: list[Row] = []
+    for name, one in members.items():
+        missed = one.p_nd()
+        found: Row = [
+            f"score > {one.value:.6g}",
+            number(one.n_negatives, "d"),
+            number(one.n_needed, "d"),
+            number(one.false_alarms, "d"),
+            number(one.n_positives, "d"),
+            number(missed and missed.value),
+            f"[{missed.low:.3f}, {missed.high:.3f}]" if missed else "-",
+        ]
+        rows.append(found if name is None else [str(name), *found])
+    return Sheet("on the calibration sample", columns if None in members else ["group", *columns], rows)
+
+
+def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
+    """Return the negatives that each bound takes, and what it would cost in misses."""
+    negatives, positives = samples.of_class(name)
+    of_group = "" if name is None else f" in {name}"
+    rows: list[Row] = []
+    for rho in sorted({*BOUNDS, one.rho}, reverse=True):
+        needed = fewest_negatives(rho, one.share)
+        limits = (
+            np_roc(negatives, positives, one.share).at(rho) if len(negatives) >= needed and len(positives) else None
+        )
+        span = f"[{limits.p_nd_low:.3f}, {limits.p_nd_high:.3f}]" if limits else "-"
+        more = number(max(0, needed - len(negatives)), "d")
+        rows.append([_percent(rho), number(needed, "d"), more, number(limits and limits.p_nd), span])
+    title = f"other bounds at {_percent(1 - one.share)}; you have {len(negatives)} negatives{of_group}"
+    return Sheet(title, ["bound", "negatives", "to collect", "misses", "limits"], rows)
+
+
+def _picture(members: Mapping[Any, Threshold], samples: Samples) -> Figure | None:
+    """Return the NP-ROC bands; None without positives or Matplotlib."""
+    drawable = [(name, one, samples.of_class(name)) for name, one in members.items() if one.n_positives]
+    if not drawable:
+        return None
+    if importlib.util.find_spec("matplotlib") is None:
+        terminal.write(NO_PICTURE, Console(stderr=True))
+        return None
+    from matplotlib.figure import Figure
+
+    from npbench.thresholding.display import NPRocDisplay
+
+    figure = Figure(figsize=(6, 4))
+    axes = figure.subplots()
+    for place, (name, one, (negatives, positives)) in enumerate(drawable):
+        curve = np_roc(negatives, positives, one.share)
+        shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
+        shown.plot(axes, rho=None if place else one.rho)
+    return figure

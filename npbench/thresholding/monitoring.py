@@ -1,0 +1,166 @@
+"""Tests of a deployed threshold on new samples: of its bound on false alarms, and for a change of the scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import ks_2samp
+
+from npbench.numerics.sequential import betting_evidence
+from npbench.thresholding.columns import as_scores, positives, same_length
+from npbench.thresholding.promise import Threshold
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """What new samples say about a threshold.
+
+    Parameters
+    ----------
+    rho, alpha : float
+        Bound on the false-alarm rate, and level of each of the two tests.
+    n_negatives, false_alarms : int
+        Number of new negatives, and of those above the threshold.
+    evidence : float
+        Largest logarithm of the e-value against a rate of at most rho.
+    exceeded_after : int, optional
+        Number of negatives after which the bound is rejected; None if it is not.
+    shift_p_value : float, optional
+        P-value of the test for equal scores; None without reference scores.
+    smallest_shift : float, optional
+        Distance of two distribution functions that the test finds with probability 1 - alpha or more.
+    labelled : bool
+        Whether positives were left out. Otherwise each alarm counts as false.
+    alarms : array of shape (n_negatives,)
+        Whether each negative is a false alarm, in order.
+    """
+
+    rho: float
+    alpha: float
+    n_negatives: int
+    false_alarms: int
+    evidence: float
+    exceeded_after: int | None
+    shift_p_value: float | None
+    smallest_shift: float | None
+    labelled: bool
+    alarms: np.ndarray = field(repr=False, compare=False)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the false-alarm rate exceeds rho, at level alpha whenever and however often one looks."""
+        return self.exceeded_after is not None
+
+    @property
+    def shifted(self) -> bool:
+        """Whether the scores of negatives differ from those of the calibration sample, at level alpha for one look."""
+        return self.shift_p_value is not None and self.shift_p_value <= self.alpha
+
+    @property
+    def ok(self) -> bool:
+        """Whether neither test rejects."""
+        return not (self.exceeded or self.shifted)
+
+    def __str__(self) -> str:
+        rate = self.false_alarms / self.n_negatives
+        verdict = (
+            f"exceeds {self.rho:g}, shown after {self.exceeded_after} negatives"
+            if self.exceeded
+            else f"no evidence that it exceeds {self.rho:g}"
+        )
+        lines = [
+            f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}: {verdict} "
+            f"(p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, valid at any time)"
+        ]
+        if not self.labelled:
+            lines.append("No labels: every alarm counts as false, so that positives raise the rate.")
+        if self.shift_p_value is not None:
+            found = "differ from" if self.shifted else "do not differ significantly from"
+            lines.append(
+                f"scores: {found} those of the calibration sample (Kolmogorov-Smirnov, p = {self.shift_p_value:.2g}; "
+                f"valid for one look; finds a distance of {self.smallest_shift:.2g} with probability "
+                f"{1 - self.alpha:g}, and may miss smaller changes, as in the tail)"
+            )
+        return "\n".join(lines)
+
+
+def monitor(
+    scores: Any, y: Any = None, *, threshold: Threshold, alpha: float = 0.05, pos_label: Any = None
+) -> Monitoring:
+    """Test on new samples whether a threshold still keeps its bound, and whether the scores have changed.
+
+    The false-alarm rate is tested sequentially: run it as often as you like on a growing file, and the probability of
+    ever rejecting a rate of rho or less is at most alpha. The scores of negatives are compared with the threshold's
+    reference scores by the two-sample test of Kolmogorov and Smirnov, which is valid once, on a file that is not
+    chosen by looking at it.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples,)
+        Scores in the order of time, independent of the calibration sample.
+    y : array of shape (n_samples,), optional
+        Labels. Without them, every sample counts as a negative.
+    threshold : Threshold
+        The deployed threshold.
+    alpha : float, default=0.05
+        Level of each test, in ]0, 1[.
+    pos_label : int, float, bool or str, optional
+        Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+
+    Raises
+    ------
+    ValueError
+        If the samples are unusable, or there are no negatives.
+
+    Examples
+    --------
+    >>> from npbench import threshold
+    >>> rng = np.random.default_rng(0)
+    >>> deployed = threshold(rng.normal(size=1000), np.zeros(1000), rho=0.05)
+    >>> monitor(rng.normal(size=5000), threshold=deployed).ok
+    True
+    >>> found = monitor(rng.normal(loc=0.5, size=5000), threshold=deployed)
+    >>> found.exceeded, found.shifted
+    (True, True)
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha!r}, expected a rate strictly between 0 and 1.")
+    scores = as_scores(scores)
+    if y is not None:
+        positive, _ = positives(y, pos_label)
+        same_length(len(scores), y=positive)
+        scores = scores[~positive]
+    if not len(scores):
+        raise ValueError("There are no negatives to count false alarms on.")
+    alarms = threshold.predict(scores)
+    after = np.flatnonzero(alarms) + 1  # evidence grows at alarms only
+    evidence = betting_evidence(np.arange(1, len(after) + 1), after, threshold.rho)
+    crossed = after[evidence >= -math.log(alpha)]
+    p_value = distance = None
+    if threshold.reference:
+        p_value = float(ks_2samp(threshold.reference, scores, method="asymp").pvalue)
+        distance = _surely_found(len(threshold.reference), len(scores), alpha)
+    return Monitoring(
+        rho=threshold.rho,
+        alpha=alpha,
+        n_negatives=len(scores),
+        false_alarms=int(np.sum(alarms)),
+        evidence=float(np.max(evidence, initial=0.0)),
+        exceeded_after=int(crossed[0]) if len(crossed) else None,
+        shift_p_value=p_value,
+        smallest_shift=distance,
+        labelled=y is not None,
+        alarms=alarms,
+    )
+
+
+def _surely_found(n: int, m: int, alpha: float) -> float:
+    """Return a distance of two distribution functions that the test misses with probability at most alpha.
+
+    It is the critical distance and the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart).
+    """
+    critical = math.sqrt(math.log(2 / alpha) / 2 * (1 / n + 1 / m))
+    return min(1.0, critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m)))

@@ -1,0 +1,245 @@
+"""A threshold with its promise and the evidence of its calibration sample, to print, store and deploy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from npbench.contracts import Estimate
+from npbench.numerics import thresholds
+from npbench.numerics.np_roc import rate_above, rate_below
+from npbench.thresholding.columns import as_scores, labels_of
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold for scores, with its promise and the counts of its calibration sample.
+
+    Parameters
+    ----------
+    value : float
+        The threshold: a sample is positive if its score is larger.
+    rho, delta : float
+        Bound on the false-alarm rate, and on the probability of exceeding it.
+    rule : {"umbrella", "empirical", "custom"}
+        Rule that gave the value.
+    recall, precision : float, optional
+        Lower bounds that hold together with rho, with probability 1 - delta for all of them.
+    n_negatives, false_alarms : int
+        Number of negatives in the calibration sample, and of those above the threshold.
+    n_positives, misses : int
+        Number of positives in the calibration sample, and of those not above the threshold.
+    cross_fitted : bool
+        Whether the scores come from several classifiers, none of which is the one in use.
+    reference : tuple of float
+        Scores of at most 1000 calibration negatives, drawn at random, to compare later ones with.
+    """
+
+    value: float
+    rho: float
+    delta: float
+    rule: str
+    n_negatives: int
+    false_alarms: int
+    n_positives: int = 0
+    misses: int = 0
+    cross_fitted: bool = False
+    recall: float | None = None
+    precision: float | None = None
+    reference: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether the false-alarm rate of new samples exceeds rho with probability at most delta."""
+        return self.rule == "umbrella" and not self.cross_fitted
+
+    @property
+    def promise(self) -> str:
+        """The promise as a sentence."""
+        bound = f"the false-alarm rate of new samples from the same population exceeds {self.rho:g}"
+        if self.guaranteed:
+            return f"With probability {1 - self.delta:g} or more, {bound.replace('exceeds', 'is at most')}{self._also}."
+        if self.rule == "umbrella":
+            return f"No guarantee: the scores are cross-fitted. Typically {bound} with probability {self.delta:g}."
+        if self.rule == "empirical":
+            return f"No guarantee: {bound} with a probability of about one half."
+        return "No guarantee: the rule is a function of the caller."
+
+    @property
+    def _also(self) -> str:
+        """The other rates that are promised."""
+        recall = "" if self.recall is None else f", the recall at least {self.recall:g}"
+        if self.precision is None:
+            return recall
+        return f"{recall}, the precision at least {self.precision:g} where positives are as frequent as here"
+
+    @property
+    def share(self) -> float:
+        """Share of delta that the bound on false alarms has; each promised rate has the same."""
+        return self.delta / n_promises(self.recall, self.precision)
+
+    @property
+    def n_needed(self) -> int:
+        """Smallest number of calibration negatives with which the umbrella rule can promise rho and delta."""
+        return thresholds.fewest_negatives(self.rho, self.share)
+
+    def p_nd(self, confidence: float = 0.95) -> Estimate | None:
+        """Return the miss rate on the calibration positives with its exact limits; None without positives."""
+        return clopper_pearson(self.misses, self.n_positives, confidence) if self.n_positives else None
+
+    def predict(self, scores: Any) -> np.ndarray:
+        """Return whether each score is above the threshold."""
+        return as_scores(scores) > self.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, the promise, and the miss rate with its 95 % limits, for JSON."""
+        missed = self.p_nd()
+        return {
+            **asdict(self),
+            "guaranteed": self.guaranteed,
+            "promise": self.promise,
+            "n_needed": self.n_needed,
+            "p_nd": asdict(missed) if missed else None,
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the threshold that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is not that of a threshold.
+
+        Examples
+        --------
+        >>> stored = Threshold(0.5, rho=0.01, delta=0.05, rule="umbrella", n_negatives=300, false_alarms=0).to_json()
+        >>> Threshold.from_json(stored).predict([0.4, 0.6]).tolist()
+        [False, True]
+        """
+        return _from_dict(cls, json.loads(text))
+
+    def __str__(self) -> str:
+        lines = [
+            f"score > {self.value:g}",
+            self.promise,
+            f"{self.n_needed} negatives needed for {self.rho:.3g} at {1 - self.delta:g}; you have {self.n_negatives}",
+        ]
+        if missed := self.p_nd():
+            lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class GroupThresholds:
+    """One threshold for each group of samples.
+
+    Parameters
+    ----------
+    groups : mapping
+        Threshold of each group. Each has a delta of ``delta / len(groups)``.
+    delta : float
+        Bound on the probability that any group exceeds rho.
+    """
+
+    groups: Mapping[Any, Threshold]
+    delta: float
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether all groups together keep rho with probability 1 - delta."""
+        return all(one.guaranteed for one in self.groups.values())
+
+    @property
+    def promise(self) -> str:
+        """The promise as a sentence."""
+        one = next(iter(self.groups.values()))
+        if not self.guaranteed:
+            return f"In each group: {one.promise}"
+        return (
+            f"With probability {1 - self.delta:g} or more, the false-alarm rate of new samples is at most {one.rho:g}"
+            f"{one._also} in all {len(self.groups)} groups at once; in each alone, with probability {1 - one.delta:g}."
+        )
+
+    def values(self, by: Any) -> np.ndarray:
+        """Return the threshold of each sample, given its group.
+
+        Raises
+        ------
+        ValueError
+            If a group has no threshold.
+        """
+        labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
+        if unknown := [label for label in labels.tolist() if label not in self.groups]:
+            raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
+        return np.array([self.groups[label].value for label in labels.tolist()])[code]
+
+    def predict(self, scores: Any, by: Any) -> np.ndarray:
+        """Return whether each score is above the threshold of its group."""
+        return as_scores(scores) > self.values(by)
+
+    def to_json(self) -> str:
+        """Return the promise and each group's threshold as JSON."""
+        groups = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
+        return json.dumps({"promise": self.promise, "delta": self.delta, "groups": groups})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the thresholds that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is not that of thresholds in groups.
+        """
+        stored = json.loads(text)
+        if not isinstance(stored, dict) or "groups" not in stored:
+            raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
+        return cls({one["group"]: _from_dict(Threshold, one) for one in stored["groups"]}, stored["delta"])
+
+    def __str__(self) -> str:
+        return "\n".join([self.promise, *(f"{name}: score > {one.value:g}" for name, one in self.groups.items())])
+
+
+def from_json(text: str) -> Threshold | GroupThresholds:
+    """Return what ``to_json`` wrote: a threshold, or one for each group.
+
+    Raises
+    ------
+    ValueError
+        If the text is neither.
+    """
+    kind = GroupThresholds if "groups" in json.loads(text) else Threshold
+    return kind.from_json(text)
+
+
+def _from_dict(cls: type[Any], stored: Any) -> Any:
+    known = {one.name for one in fields(cls)}
+    if not isinstance(stored, dict) or not {"value", "rho", "delta", "rule"} <= set(stored):
+        raise ValueError("The JSON is not that of a threshold: it lacks value, rho, delta or rule.")
+    return cls(**{name: tuple(part) if name == "reference" else part for name, part in stored.items() if name in known})
+
+
+def n_promises(recall: float | None, precision: float | None) -> int:
+    """Return the number of rates that share delta."""
+    return 1 + (recall is not None) + (precision is not None)
+
+
+def clopper_pearson(errors: int, n: int, confidence: float) -> Estimate:
+    """Return a rate of errors with exact limits.
+
+    Examples
+    --------
+    >>> clopper_pearson(0, 100, 0.95).high.__round__(4)
+    0.0362
+    """
+    tail, count = (1 - confidence) / 2, np.array(errors)
+    return Estimate(errors / n, float(rate_below(count, n, tail)), float(rate_above(count, n, tail)))

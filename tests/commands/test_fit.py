@@ -1,0 +1,122 @@
+"""`npbench fit` and `npbench.from_record`: from stored records to a saved model that keeps its bound."""
+
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import npbench
+from npbench.commands import fit
+from npbench.config.variants import settings_of
+from npbench.errors import Exit, RequestError
+
+QUICK = ["solver=logistic_regression", "solver.params.C=1", "problem.rho=0.1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    y = random.random(900) < 0.4
+    columns = {"a": random.normal(size=900) + 2 * y, "b": random.normal(size=900), "label": y.astype(int)}
+    pl.DataFrame(columns).write_csv("table.csv")
+    return tmp_path
+
+
+OWN = ["dataset=file", "dataset.path=table.csv", "dataset.label=label"]
+
+
+@pytest.mark.parametrize("suffix", [".pkl", ".skops"])
+def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suffix):
+    if suffix == ".skops":
+        io = pytest.importorskip("skops.io")
+    assert fit.run([*QUICK, *OWN, "--save", f"model{suffix}", "--delta", "0.1"]) is Exit.OK
+    assert "0.9 or more" in capsys.readouterr().out
+    if suffix == ".pkl":
+        model = pickle.loads((folder / "model.pkl").read_bytes())
+    else:
+        model = io.load(folder / "model.skops", trusted=io.get_untrusted_types(file=folder / "model.skops"))
+    table = pl.read_csv("table.csv")
+    predicted = model.predict(table.drop("label"))
+    assert set(predicted) == {-1, 1}
+    np.testing.assert_array_equal(predicted, model.predict(table.drop("label").to_numpy()))
+    n_negatives = int((table["label"] == 0).sum())
+    assert model.result_.n_negatives == (n_negatives + 1) // 2
+    assert np.mean(predicted[table["label"] == 1] == 1) > 0.5
+    assert (model.result_.rho, model.result_.delta, model.result_.guaranteed) == (0.1, 0.1, True)
+
+
+def test_parameters_are_selected_without_the_negatives_of_the_threshold(folder):
+    fit.run(["solver=logistic_regression", "protocol.folds=2", *OWN, "problem.rho=0.1", "--save", "model.pkl"])
+    model = pickle.loads((folder / "model.pkl").read_bytes())
+    (train, held_out) = model.cv[0]
+    assert set(train) | set(held_out) == set(range(900))
+    assert not set(train) & set(held_out)
+    assert "C" in model.estimator[-1].params
+
+
+def test_the_best_of_stored_records_is_fitted(folder):
+    candidates = ["-m", "solver=logistic_regression", "solver.params.C=1e-9,1", "problem.rho=0.1", "repeats=2", *OWN]
+    with pytest.raises(RequestError, match="4 of 4 jobs"):
+        fit.run([*candidates, "--save", "model.pkl"])
+    records = npbench.run(
+        solver={"name": "logistic_regression", "params.C": [1e-9, 1]},
+        problem={"rho": 0.1},
+        repeats=2,
+        dataset={"name": "file", "path": "table.csv", "label": "label"},
+    )
+    means = records.group_by("params").agg(pl.col("np_score").mean()).sort("np_score")
+    fit.run([*candidates, "--save", "model.pkl"])
+    model = pickle.loads((folder / "model.pkl").read_bytes())
+    assert f'"C":{model.estimator[-1].params["C"]}' in means["params"][0]
+    rebuilt = npbench.from_record(records.row(0, named=True))
+    table = pl.read_csv("table.csv")
+    X, y = table.drop("label").to_numpy(), table["label"].to_numpy()
+    rebuilt.set_params(scorer__random_state=0)
+    by_hand = make_pipeline(StandardScaler(), npbench.solver("scorer", **rebuilt[-1].get_params()))
+    np.testing.assert_allclose(
+        rebuilt.fit(X, y).decision_function(X), by_hand.fit(X, y).decision_function(X), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*QUICK, *OWN, "problem.rho=0.001", "--save", "m.pkl"], "2995"),
+        ([*QUICK, *OWN, "--save", "m.txt"], "'.txt'"),
+        ([*QUICK, *OWN, "--save", "no/where.pkl"], "folder"),
+        (["solver=pauc_struct", "problem=pauc", *OWN, "--save", "m.pkl"], "no bound"),
+        (["-m", "solver=logistic_regression", "dataset=breast,pima", "--save", "m.pkl"], "one dataset"),
+    ],
+)
+def test_impossible_requests_are_refused(words, message):
+    with pytest.raises(RequestError, match=message):
+        fit.run(words)
+
+
+def test_words_are_refused():
+    words = np.resize(["x", "y"], 900)
+    pl.read_csv("table.csv").with_columns(b=words).write_csv("table.csv")
+    with pytest.raises(RequestError, match="OneHotEncoder"):
+        fit.run([*QUICK, *OWN, "--save", "m.pkl"])
+
+
+def test_records_of_failures_hold_no_model():
+    with pytest.raises(RequestError, match="chosen_params"):
+        npbench.from_record({"solver": "gen", "dataset": "breast", "chosen_params": None})
+
+
+def test_variants_have_one_name_everywhere():
+    forest = npbench.solver("random_forest", rho=0.2)
+    assert (forest.estimator, forest.rho) == ("sklearn.ensemble.RandomForestClassifier", 0.2)
+    assert forest.params["n_estimators"] == 300
+    solver, params = settings_of("logistic_regression")
+    assert (solver, params["params"]) == ("scorer", {"max_iter": 1000})
+    assert npbench.solver("logistic_regression", params={"C": 3}).params == {"C": 3}
+    assert isinstance(npbench.solver("logistic_regression")._build(), LogisticRegression)
+    with pytest.raises(RequestError, match="'random_forest'"):
+        npbench.solver("random_forst")

@@ -1,0 +1,144 @@
+"""`npbench threshold` and `npbench monitor`: from a file of scores to a deployed threshold and back."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import npbench
+from npbench.commands import monitor, threshold
+from npbench.errors import Exit, RequestError
+from npbench.thresholding.promise import from_json
+
+RNG = np.random.default_rng(0)
+ATTACK = RNG.random(1500) < 0.3
+TABLE = pl.DataFrame(
+    {
+        "s": RNG.normal(size=1500) + 2 * ATTACK,
+        "y": np.where(ATTACK, "attack", "ok"),
+        "g": RNG.choice(["a", "b"], 1500),
+        "t": np.arange(1500)[::-1],
+    }
+)
+COLUMNS = ["--label", "y", "--positive", "attack", "--score", "s"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TABLE.write_parquet("scores.parquet")
+    TABLE.write_csv("scores.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("file", ["scores.parquet", "scores.csv"])
+def test_the_file_holds_the_threshold_of_the_library(folder, capsys, file):
+    assert threshold.run([file, *COLUMNS, "--rho", "0.02"]) is Exit.OK
+    expected = npbench.threshold(TABLE["s"], TABLE["y"], rho=0.02, pos_label="attack")
+    text = (folder / "threshold" / "threshold.json").read_text()
+    stored = from_json(text)
+    assert stored.value == pytest.approx(expected.value)  # a CSV file rounds nothing that matters
+    assert stored.misses == expected.misses
+    assert json.loads(text)["columns"] == {"score": "s", "label": "y", "positive": "attack", "by": None}
+    printed = capsys.readouterr().out
+    assert f"{expected.p_nd().value:.3f}" in printed
+    assert "2995" in printed  # the plan: negatives for 0.1 %
+    page = (folder / "threshold" / "threshold.html").read_text()
+    assert "data:image/png;base64," in page
+    assert (folder / "threshold" / "np_roc.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_groups_have_a_row_each(folder, capsys):
+    threshold.run(["scores.parquet", *COLUMNS, "--by", "g", "--output", "out"])
+    stored = from_json((folder / "out" / "threshold.json").read_text())
+    assert stored == npbench.threshold(TABLE["s"], TABLE["y"], by=TABLE["g"], pos_label="attack")
+    assert monitor.run(["scores.csv", "--threshold", "out/threshold.json"]) is Exit.OK
+    assert "b: false alarms" in capsys.readouterr().out
+    TABLE.with_columns(g=pl.lit("c")).write_csv("c.csv")
+    with pytest.raises(RequestError, match="'c'"):
+        monitor.run(["c.csv", "--threshold", "out/threshold.json"])
+
+
+def test_negatives_alone_have_no_picture(folder):
+    TABLE.filter(y="ok").with_columns(y=0).write_csv("negatives.csv")
+    threshold.run(["negatives.csv", "--label", "y", "--score", "s"])
+    assert {path.name for path in (folder / "threshold").iterdir()} == {"threshold.json", "threshold.html"}
+
+
+@pytest.mark.parametrize(
+    ("budget", "rate", "rho"),
+    [
+        ("5 per day", "2000 per day", 0.0025),
+        ("1/hour", "100 a minute", 1 / 6000),
+        ("30 per months", "1e3 per day", 0.001),
+    ],
+)
+def test_a_budget_is_a_bound(budget, rate, rho):
+    assert threshold.per_second(budget) / threshold.per_second(rate) == pytest.approx(rho)
+
+
+def test_a_budget_sets_the_threshold(folder):
+    threshold.run(["scores.parquet", *COLUMNS, "--budget", "20 per day", "--rate", "1000 per day"])
+    assert from_json((folder / "threshold" / "threshold.json").read_text()).rho == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["scores.csv", "--label", "y", "--score", "s"], "attack, ok"),
+        (["scores.csv", "--label", "y", "--score", "s", "--positive", "atack"], "'attack'"),
+        (["scores.csv", *COLUMNS, "--by", "G"], "Unknown column"),
+        (["scores.csv", *COLUMNS[:-1], "y"], "expected numbers"),
+        (["scores.csv", *COLUMNS, "--rho", "1"], "rho is 1"),
+        (["scores.csv", *COLUMNS, "--rho", "0.001"], "2995 negatives for 0.1 %"),
+        (["scores.csv", *COLUMNS, "--budget", "5 per day"], "--rate"),
+        (["scores.csv", *COLUMNS, "--budget", "5", "--rate", "9 per day"], "'5'"),
+        (["scores.csv", *COLUMNS, "--rho", "0.1", "--budget", "1 per day", "--rate", "9 per day"], "--rho"),
+        (["scores.csv", *COLUMNS, "--budget", "10 per day", "--rate", "9 per day"], "no rate"),
+        (["absent.csv"], "absent.csv"),
+        (["scores.json"], "'.json'"),
+    ],
+)
+def test_impossible_requests_are_refused(words, message):
+    with pytest.raises(RequestError, match=message):
+        threshold.run(words)
+
+
+def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(folder, capsys):
+    threshold.run(["scores.parquet", *COLUMNS])
+    stored = ["--threshold", "threshold/threshold.json"]
+    assert monitor.run(["scores.csv", *stored]) is Exit.OK
+    assert (folder / "monitor.png").exists()
+    TABLE.with_columns(pl.col("s") + 1).write_csv("drift.csv")
+    assert monitor.run(["drift.csv", *stored, "--output", "drift.png"]) is Exit.FAILED
+    assert "exceeds 0.05" in capsys.readouterr().out
+    TABLE.filter(y="ok").select("s", "t").write_csv("unlabelled.csv")
+    assert monitor.run(["unlabelled.csv", *stored]) is Exit.OK
+    assert "No labels" in capsys.readouterr().out
+
+
+def test_monitor_follows_the_time(capsys):
+    threshold.run(["scores.parquet", *COLUMNS])
+    TABLE.with_columns(pl.when(pl.col("t") < 750).then(pl.col("s") + 1).otherwise("s")).write_csv("late.csv")
+    after = []
+    for words in ([], ["--time", "t"]):
+        monitor.run(["late.csv", "--threshold", "threshold/threshold.json", *words])
+        after.append(int(capsys.readouterr().out.replace("\n", " ").split("shown after ")[1].split()[0]))
+    assert after[0] > 500 > after[1]  # in the file, the drift comes last
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["scores.csv", "--threshold", "scores.csv"], "no threshold"),
+        (["scores.csv", "--threshold", "absent.json"], "absent.json"),
+        (["scores.csv", "--threshold", "threshold/threshold.json", "--label", "z"], "'z'"),
+        (["scores.csv", "--threshold", "threshold/threshold.json", "--alpha", "2"], "alpha is 2"),
+        (["scores.csv", "--threshold", "threshold/threshold.json", "--output", "no/where.png"], "--output"),
+    ],
+)
+def test_monitor_refuses_impossible_requests(words, message):
+    threshold.run(["scores.parquet", *COLUMNS])
+    with pytest.raises(RequestError, match=message):
+        monitor.run(words)

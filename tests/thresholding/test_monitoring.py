@@ -1,0 +1,96 @@
+"""Monitoring: the level of both tests in simulations, drift that is detected, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binomtest, ks_2samp, norm
+
+import npbench
+from npbench import Threshold
+from npbench.numerics.sequential import betting_evidence
+
+RNG = np.random.default_rng
+
+
+def bounding(rho):
+    """Return the threshold that N(0, 1) exceeds at a rate of exactly rho."""
+    return Threshold(norm.isf(rho), rho=rho, delta=0.05, rule="umbrella", n_negatives=1000, false_alarms=10)
+
+
+@pytest.mark.parametrize(("k", "n", "rho"), [(0, 10, 0.01), (3, 50, 0.01), (20, 1000, 0.01), (5, 20, 0.3)])
+def test_evidence_is_the_mixture_of_bets(k, n, rho):
+    spread = (1 - rho) / rho
+
+    def stake(p):
+        return (1 - p) ** (spread - 1)
+
+    def bet(p):
+        return (p / rho) ** k * ((1 - p) / (1 - rho)) ** (n - k) * stake(p)
+
+    options = {"a": rho, "b": 1, "points": [2 * rho, 3 * rho], "limit": 200}
+    expected = np.log(quad(bet, **options)[0] / quad(stake, **options)[0])
+    assert betting_evidence(np.array([k]), np.array([n]), rho)[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("rho", "n"), [(0.05, 1000), (0.2, 300)])
+def test_a_kept_bound_is_rejected_at_most_at_the_level(rho, n):
+    rng, deployed = RNG(0), bounding(rho)
+    found = [npbench.monitor(rng.normal(size=n), threshold=deployed, alpha=0.1) for _ in range(2000)]
+    rejected = sum(one.exceeded for one in found)
+    assert binomtest(rejected, 2000, 0.1, alternative="greater").pvalue > 0.001
+    assert rejected > 40  # the test is not idle
+
+
+def test_a_higher_rate_is_detected_and_stays_detected():
+    rng, deployed = RNG(1), bounding(0.02)
+    scores = np.r_[rng.normal(size=500), rng.normal(0.7, size=2500)]
+    found = npbench.monitor(scores, threshold=deployed)
+    assert found.exceeded
+    assert 500 < found.exceeded_after < 2000
+    kept = npbench.monitor(scores[: found.exceeded_after - 1], threshold=deployed)
+    assert not kept.exceeded
+    assert npbench.monitor(scores[: found.exceeded_after], threshold=deployed).exceeded
+
+
+def test_only_negatives_count_if_there_are_labels():
+    scores, words = np.r_[np.full(90, -9.0), np.full(10, 9.0)], np.repeat(["ok", "attack"], [90, 10])
+    labelled = npbench.monitor(scores, words, threshold=bounding(0.01), pos_label="attack")
+    assert (labelled.n_negatives, labelled.false_alarms, labelled.ok) == (90, 0, True)
+    without = npbench.monitor(scores, threshold=bounding(0.01))
+    assert (without.n_negatives, without.false_alarms, without.exceeded) == (100, 10, True)
+    assert "label" in str(without)
+
+
+def test_changed_scores_are_noticed_and_equal_ones_keep_the_level():
+    rng = RNG(2)
+    shifted = 0
+    for _ in range(500):
+        deployed = npbench.threshold(rng.normal(size=200), np.zeros(200), rho=0.1)
+        shifted += npbench.monitor(rng.normal(size=300), threshold=deployed, alpha=0.1).shifted
+    assert binomtest(shifted, 500, 0.1, alternative="greater").pvalue > 0.001
+    found = npbench.monitor(rng.normal(-1, size=300), threshold=deployed)
+    assert found.shifted
+    assert not found.exceeded
+    assert not found.ok
+
+
+def test_a_distance_that_is_said_to_be_found_is_found():
+    rng, missed = RNG(3), 0
+    for _ in range(200):
+        deployed = npbench.threshold(rng.random(400), np.zeros(400), rho=0.1)
+        new = rng.random(400)
+        found = npbench.monitor(new, threshold=deployed, alpha=0.1)
+        far = npbench.monitor(new + found.smallest_shift, threshold=deployed, alpha=0.1)
+        missed += not far.shifted
+    assert binomtest(missed, 200, 0.1, alternative="greater").pvalue > 0.001
+    assert far.shift_p_value == ks_2samp(deployed.reference, new + found.smallest_shift, method="asymp").pvalue
+
+
+def test_unusable_samples_are_refused():
+    deployed = bounding(0.1)
+    with pytest.raises(ValueError, match="NaN"):
+        npbench.monitor([np.nan], threshold=deployed)
+    with pytest.raises(ValueError, match="no negatives"):
+        npbench.monitor([1.0], [1], threshold=deployed)
+    with pytest.raises(ValueError, match="alpha"):
+        npbench.monitor([1.0], threshold=deployed, alpha=0)
