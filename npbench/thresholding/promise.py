@@ -11,7 +11,7 @@ import numpy as np
 
 from npbench.contracts import Estimate
 from npbench.numerics import thresholds
-from npbench.numerics.np_roc import rate_above, rate_below
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.thresholding.columns import as_scores, labels_of
 
 
@@ -241,5 +241,4 @@ def clopper_pearson(errors: int, n: int, confidence: float) -> Estimate:
     >>> clopper_pearson(0, 100, 0.95).high.__round__(4)
     0.0362
     """
-    tail, count = (1 - confidence) / 2, np.array(errors)
-    return Estimate(errors / n, float(rate_below(count, n, tail)), float(rate_above(count, n, tail)))
+    return Estimate(errors / n, *rate_limits(errors, n, confidence))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbench.numerics import thresholds
-from npbench.numerics.np_roc import rate_above
+from npbench.numerics.binomial_limits import rate_above
 from npbench.thresholding.columns import as_scores, groups, positives, same_length
 from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
 
