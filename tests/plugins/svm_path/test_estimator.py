@@ -132,11 +132,9 @@ def test_a_bound_is_met_on_left_out_samples(classifier):
 def test_smallest_of_tied_totals():
     # Every total separates these classes, so that all are tied: 1e-3 to 1e2, over the variance.
     S, y = sample(shift=8.0)
-    totals = [
-        SVMPath(tied_total=tied, ratios=(), classifier="one", **FAST).fit(S, y).total_
-        for tied in ("smallest", "middle")
-    ]
-    np.testing.assert_allclose(totals * S.var(axis=0).sum(), [1e-3, 10**-0.5])
+    options = {"ratios": (), "classifier": "one", **FAST}
+    totals = [SVMPath(tied_total=tied, **options).fit(S, y).total_ for tied in ("smallest", "middle")]
+    np.testing.assert_allclose(np.array(totals) * S.var(axis=0).sum(), [1e-3, 10**-0.5])
 
 
 def test_lines_beside_the_explored_one_compete():
