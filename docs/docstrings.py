@@ -1,4 +1,4 @@
-"""Tables made of docstrings, hooks and checks, for cog."""
+"""Markdown tables made of docstrings, hooks and checks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import json
 import operator
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import yaml
-from snippets import fenced
 
 from npbench import contracts, hookspecs, registry, testing
+
+Rows = list[tuple[str, ...]]
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
 # Documented once for all solvers.
@@ -27,70 +27,121 @@ COMMON_ATTRIBUTES = (
     *("classes_", "n_features_in_"),
 )
 COMMON_FIELDS = ("n_pos, n_neg", "seed")  # of generators
+DESCRIPTIONS = (
+    contracts.Solver,
+    contracts.Dataset,
+    contracts.DataFile,
+    contracts.Original,
+    contracts.Mirror,
+    contracts.Wheel,
+    contracts.Metric,
+)
 
 
-def hooks() -> None:
-    """Write the table of hooks."""
-    cog.outl("\n| hook | returns | |\n|---|---|---|")
-    for name, hook in vars(hookspecs).items():
-        if name.startswith("npbench_"):
-            signature = inspect.signature(hook)
-            call, returns = f"{name}({', '.join(signature.parameters)})", str(signature.return_annotation)
-            cog.outl(f"| `{call}` | `{returns}` | {_escaped(inspect.getdoc(hook) or '')} |")
-    cog.outl("")
+def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table with blank lines around it, or nothing without rows."""
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    heading = f"| {' | '.join(columns)} |".replace("|  |", "| |")
+    return "\n".join(["", heading, "|---" * len(columns) + "|", *lines, ""]) if lines else ""
 
 
-def checks() -> None:
-    """Write the names and claims of the checks of solvers."""
+def fenced(language: str, text: str) -> str:
+    """Return a fenced block with blank lines around it."""
+    return f"\n```{language}\n{text.strip()}\n```\n"
+
+
+def hooks() -> str:
+    """Return the table of hooks."""
+    return table(("hook", "returns", ""), (_hook(name, one) for name, one in vars(hookspecs).items() if _is_hook(name)))
+
+
+def _is_hook(name: str) -> bool:
+    return name.startswith("npbench_")
+
+
+def _hook(name: str, hook: Any) -> tuple[str, ...]:
+    signature = inspect.signature(hook)
+    call = f"{name}({', '.join(signature.parameters)})"
+    return f"`{call}`", f"`{signature.return_annotation}`", _escaped(inspect.getdoc(hook) or "")
+
+
+def checks() -> str:
+    """Return the names and claims of the checks of solvers."""
     claims: dict[str, set[str]] = {}
     for solver in registry.installed().solvers:
         for check in testing.check_solver(solver):
             claims.setdefault(check.claim, set()).add(check.name)
-    cog.outl("\n| check of a solver | |\n|---|---|")
-    for names, claim in sorted((", ".join(sorted(names)), claim) for claim, names in claims.items()):
-        cog.outl(f"| {_code(names)} | {_escaped(claim)} |")
-    cog.outl("")
+    named = sorted((", ".join(sorted(names)), claim) for claim, names in claims.items())
+    return table(("check of a solver", ""), ((_code(names), _escaped(claim)) for names, claim in named))
 
 
-def estimator(name: str) -> None:
-    """Write the parameters of a solver, in Python and on the command line, and the attributes after ``fit``."""
+def estimator(name: str, like: str = "") -> str:
+    """Return the parameters of a solver, in Python and on the command line, and the attributes after ``fit``.
+
+    Rows that the page of the solver ``like`` has in the same words become one row with a link.
+    """
     solver = registry.installed().solver(name)
     described = contracts.resolve(solver.estimator)
     tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
-    made = f'`npbench.solver("{name}", ...)` makes a `{described.__name__}`'
-    cog.outl(f"\n{made}; its docstring has the details. [Tags](api.md#estimators): {tags}.")
-    folder, settings = _command_line(name)
-    entries = _entries(_section(described, "Parameters"))
+    parameters, attributes = _parameter_rows(name), _attribute_rows(name)
+    if like:
+        page = f"[`{like}`]({like.replace('_', '-')}.md#parameters)"
+        parameters = _linked(parameters, _parameter_rows(like), ("", f"As for {page}, with the same defaults."))
+        attributes = _linked(attributes, _attribute_rows(like), (f"As for {page}.",))
+    return "\n".join(
+        [
+            f"\nClass `{described.__name__}`; [tags](api.md#estimators): {tags}.",
+            table(("parameter", "default; on the command line", ""), parameters),
+            *_variants(name),
+            table(("attribute after `fit`", ""), attributes).lstrip(),
+        ]
+    )
+
+
+def _parameter_rows(name: str) -> Rows:
+    """Return name, default and meaning of each parameter."""
+    described, settings = _class(name), yaml.safe_load(_yaml(name).read_text(encoding="utf-8"))
+    entries = _parameters(described)
     if set(KERNEL) <= {names for names, _, _ in entries}:
         entries = [entry for entry in entries if entry[0] not in KERNEL]
-        entries.append(
-            (", ".join(KERNEL), "", "As in `sklearn.svm.SVC`: kernels rbf, linear, poly, precomputed or callable.")
-        )
-    cog.outl("\n| parameter | default; on the command line | |\n|---|---|---|")
-    for names, kind, meaning in entries:
-        values = dict.fromkeys(_setting(parameter, described, settings) for parameter in names.split(", "))
-        cog.outl(f"| {_code(names)} | {', '.join(values)} | {_escaped(_choices(kind) + _short(meaning))} |")
-    _variants(name, folder)
-    _attributes(described)
+        entries.append((", ".join(KERNEL), "", "As in `sklearn.svm.SVC`, without sigmoid."))
+    return [
+        (_code(names), _settings(names, described, settings), _escaped(_choices(kind) + _short(meaning)))
+        for names, kind, meaning in entries
+    ]
 
 
-def _attributes(described: Any) -> None:
-    """Write the attributes after ``fit``, those that all solvers share in one row."""
+def _linked(rows: Rows, known: Rows, link: tuple[str, ...]) -> Rows:
+    """Return the rows that are not known, and one row with the names of the others."""
+    names = ", ".join(row[0] for row in rows if row in known)
+    return [*(row for row in rows if row not in known), (names, *link)]
+
+
+def _class(name: str) -> Any:
+    return contracts.resolve(registry.installed().solver(name).estimator)
+
+
+def _settings(names: str, described: Any, settings: dict[str, Any]) -> str:
+    """Return the defaults of parameters that share a row, each once."""
+    return ", ".join(dict.fromkeys(_setting(name, described, settings) for name in names.split(", ")))
+
+
+def _attribute_rows(name: str) -> Rows:
+    """Return name and meaning of each attribute after ``fit``, those that all solvers share in one row."""
+    rows: Rows = []
     shared = []
-    cog.outl("\nAfter `fit`:\n\n| attribute | |\n|---|---|")
-    for names, kind, meaning in _entries(_section(described, "Attributes")):
+    for names, kind, meaning in _entries(_section(_class(name), "Attributes")):
         if set(names.split(", ")) <= set(COMMON_ATTRIBUTES):
-            shared.append(names)
+            shared += names.split(", ")
         else:
-            cog.outl(f"| {_code(names)} | {_escaped(_choices(kind) + _short(meaning))} |")
-    cog.outl(f"| {_code(', '.join(shared))} | As in scikit-learn; the positive class is the last one. |")
-    cog.outl("")
+            rows.append((_code(names), _escaped(_choices(kind) + _short(meaning))))
+    return [*rows, (_code(", ".join(dict.fromkeys(shared))), "As in scikit-learn.")]
 
 
-def _command_line(name: str) -> tuple[Path, dict[str, Any]]:
-    """Return the folder of a solver's YAML, and what it says."""
+def _yaml(name: str) -> Path:
+    """Return the file with the settings of a solver."""
     (path,) = PLUGINS.glob(f"*/conf/solver/{name}.yaml")
-    return path.parent, yaml.safe_load(path.read_text(encoding="utf-8"))
+    return path
 
 
 def _short(meaning: str) -> str:
@@ -136,34 +187,52 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _variants(name: str, folder: Path) -> None:
-    """Write what each variant of a solver changes, from the YAML files based on it."""
-    for path in sorted(folder.glob("*.yaml")):
+def _variants(name: str) -> list[str]:
+    """Return what each variant of a solver changes, from the YAML files based on it."""
+    lines = []
+    for path in sorted(_yaml(name).parent.glob("*.yaml")):
         changed = yaml.safe_load(path.read_text(encoding="utf-8"))
         if name not in changed.pop("defaults", []):
             continue
         grids = {parameter: grid for parameter, grid in changed.pop("search", {}).items() if grid}
         values = [f"`{parameter}={_word(value)}`" for parameter, value in changed.items()]
         searched = [f"grid of `{parameter}`: {_grid(grid)}" for parameter, grid in grids.items()]
-        cog.outl(f"\nVariant `solver={path.stem}`: {'; '.join([' '.join(values), *searched] if values else searched)}.")
+        lines.append(
+            f"Variant `solver={path.stem}`: {'; '.join([' '.join(values), *searched] if values else searched)}.\n"
+        )
+    return lines
 
 
-def api(*names: str) -> None:
-    """Write signature, summary, parameters and examples of objects named "module:name" or "module:Class.method"."""
+def api(*names: str) -> str:
+    """Return signature, summary, parameters and examples of objects named "module:name" or "module:Class.method"."""
+    parts = []
     for name in names:
-        module, _, path = name.partition(":")
-        described = operator.attrgetter(path)(importlib.import_module(module))
-        cog.outl(f"\n### {module}.{path}")
-        fenced("text", path + _signature(described))
-        cog.outl(_plain(_section(described, "").partition("\n\n")[0].strip()))
-        entries = _entries(_section(described, "Parameters"))
-        if entries:
-            cog.outl("\n| parameter | |\n|---|---|")
-        for parameters, _, meaning in entries:
-            cog.outl(f"| {_code(parameters)} | {_escaped(_short(meaning))} |")
+        module, path, described = _named(name)
+        parts += [f"\n### {module}.{path}", fenced("text", path + _signature(described)), _summary(described)]
+        rows = ((_code(parameters), _escaped(_short(meaning))) for parameters, _, meaning in _parameters(described))
+        parts.append(table(("parameter", ""), rows))
         if examples := _section(described, "Examples"):
-            fenced("pycon", examples)
-    cog.outl("")
+            parts.append(fenced("pycon", examples))
+    return "\n".join([*parts, ""])
+
+
+def summaries(*names: str) -> str:
+    """Return a table of objects named as for ``api``, with their summaries."""
+    rows = ((f"`{module}.{path}`", _escaped(_summary(one))) for module, path, one in map(_named, names))
+    return table(("name", ""), rows)
+
+
+def _named(name: str) -> tuple[str, str, Any]:
+    module, _, path = name.partition(":")
+    return module, path, operator.attrgetter(path)(importlib.import_module(module))
+
+
+def _summary(described: Any) -> str:
+    return _plain(" ".join(_section(described, "").partition("\n\n")[0].split()))
+
+
+def _parameters(described: Any) -> list[tuple[str, str, str]]:
+    return _entries(_section(described, "Parameters"))
 
 
 def _signature(described: Any) -> str:
@@ -179,44 +248,44 @@ def _section(described: Any, heading: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def descriptions() -> None:
-    """Write the fields of each plugin description."""
-    for description in (
-        contracts.Solver,
-        contracts.Dataset,
-        contracts.DataFile,
-        contracts.Original,
-        contracts.Mirror,
-        contracts.Wheel,
-        contracts.Metric,
-    ):
-        cog.outl(f"\n### {description.__name__}")
-        _fields(description, _short)
-    cog.outl("")
+def descriptions() -> str:
+    """Return the fields of each plugin description."""
+    return "\n".join(f"\n### {one.__name__}\n{_fields(one, _short)}" for one in DESCRIPTIONS)
 
 
-def fields(name: str) -> None:
-    """Write the fields of the class named "module:Class"."""
-    _fields(contracts.resolve(name))
-    cog.outl("")
+def described_fields() -> str:
+    """Return the names of the fields of each plugin description."""
+    rows = ((f"`{one.__name__}`", _code(", ".join(names for names, *_ in _parameters(one)))) for one in DESCRIPTIONS)
+    return table(("description", "fields"), rows)
 
 
-def generators() -> None:
-    """Write the density, defaults and own parameters of each generator, from its docstring and signature."""
-    for name, dataset in sorted(registry.installed().datasets.items()):
-        if not dataset.source.startswith("drawn"):
-            continue
+def fields(name: str) -> str:
+    """Return the fields of the class named "module:Class"."""
+    return _fields(contracts.resolve(name))
+
+
+def _generators() -> list[contracts.Dataset]:
+    """Return the data sets that are drawn, by name."""
+    found = sorted(registry.installed().datasets.items())
+    return [dataset for _, dataset in found if dataset.source.startswith("drawn")]
+
+
+def generators() -> str:
+    """Return the density, defaults and own parameters of each generator, from its docstring and signature."""
+    parts = []
+    for dataset in _generators():
         loader = contracts.resolve(dataset.load)
-        cog.outl(f"\n### {name}\n")
-        cog.outl(_markdown(_density(_section(loader, ""))).rstrip())
         defaults = (f"{one.name}={_word(one.default)}" for one in inspect.signature(loader).parameters.values())
-        cog.outl(f"\nDefaults: `{' '.join(defaults)}`.")
-        own = [entry for entry in _entries(_section(loader, "Parameters")) if entry[0] not in COMMON_FIELDS]
-        if own:
-            cog.outl("\n| setting | |\n|---|---|")
-        for names, _, meaning in own:
-            cog.outl(f"| {_code(names)} | {_escaped(_short(meaning))} |")
-    cog.outl("")
+        own = (entry for entry in _parameters(loader) if entry[0] not in COMMON_FIELDS)
+        parts += [f"\n### {dataset.name}\n", _markdown(_density(_section(loader, ""))).rstrip()]
+        parts.append(f"\nDefaults: `{' '.join(defaults)}`.")
+        parts.append(table(("setting", ""), ((_code(names), _escaped(_short(meaning))) for names, _, meaning in own)))
+    return "\n".join(parts)
+
+
+def generators_in_brief() -> str:
+    """Return the title of each generator."""
+    return table(("data set", "draws"), ((f"`{one.name}`", _escaped(one.title)) for one in _generators()))
 
 
 def _density(text: str) -> str:
@@ -245,11 +314,13 @@ def _markdown(docstring: str) -> str:
     return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n", fence, _plain(docstring), flags=re.MULTILINE)
 
 
-def _fields(described: Any, shorten: Callable[[str], str] = str) -> None:
-    """Write a table of the fields of a class or the parameters of a function: names, type, meaning."""
-    cog.outl("\n| field | type | |\n|---|---|---|")
-    for names, kind, meaning in _entries(_section(described, "Parameters")):
-        cog.outl(f"| {_code(names)} | {_escaped(kind)} | {_escaped(shorten(meaning))} |")
+def _fields(described: Any, shorten: Callable[[str], str] = str) -> str:
+    """Return a table of the fields of a class or the parameters of a function: names, type, meaning."""
+    entries = _parameters(described)
+    return table(
+        ("field", "type", ""),
+        ((_code(names), _escaped(kind), _escaped(shorten(text))) for names, kind, text in entries),
+    )
 
 
 def _entries(section: str) -> list[tuple[str, str, str]]:

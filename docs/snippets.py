@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import inspect
 import io
 import json
 import os
@@ -12,11 +11,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import cog  # type: ignore[import-not-found]  # given by cogapp while it runs
+import docstrings
 import polars as pl
 import yaml
 from rich.console import Console
@@ -24,7 +23,6 @@ from rich.console import Console
 from npbench import contracts, registry
 from npbench.commands.summary import print_summary
 from npbench.problem import PROBLEMS
-from npbench.records import schema
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.select.collect import collect
@@ -40,7 +38,7 @@ _SESSIONS: dict[str, tuple[list[str], dict[str, Any]]] = {}
 
 def fenced(language: str, text: str) -> None:
     """Write a fenced block, with blank lines around it as Markdown asks after a comment."""
-    cog.outl(f"\n```{language}\n{text.strip()}\n```\n")
+    cog.outl(docstrings.fenced(language, text))
 
 
 def source(path: str) -> None:
@@ -188,22 +186,6 @@ def citation() -> None:
     fenced("bibtex", "@software{npbench,\n" + ",\n".join([*lines, f"  version = {{{cited['version']}}}"]) + "\n}")
 
 
-def datasets() -> None:
-    """Write size and positive class of each data set, except for the tables of the benchmark."""
-    cog.outl("\n| data set | size | positive class |\n|---|---|---|")
-    for name, dataset in sorted(registry.installed().datasets.items()):
-        if any(file.wheel for file in dataset.files):
-            continue
-        cog.outl(f"| `{name}` | {_size(dataset)} | {dataset.positive.partition('; negative')[0]} |")
-    cog.outl("")
-
-
-def _size(dataset: contracts.Dataset) -> str:
-    known = [str(n) if n else "any" for n in (dataset.n_samples, dataset.n_features)]
-    positive = f", {dataset.n_positive} +" if dataset.n_positive else ""
-    return "" if known == ["any", "any"] else f"{' x '.join(known)}{positive}"
-
-
 def estimators() -> None:
     """Write class, problems and tags of every solver, linked to its page."""
     cog.outl("\n| solver | class | problem | tags |\n|---|---|---|---|")
@@ -213,24 +195,3 @@ def estimators() -> None:
         tags = ", ".join(sorted(solver.tags))
         cog.outl(f"| [`{name}`]({page}) | `{module}.{kind}` | {', '.join(solver.solves)} | {tags} |")
     cog.outl("")
-
-
-def record_columns() -> None:
-    """Write the table of columns, with meanings from the comments in the schema."""
-    cog.outl("\n| column | type | |\n|---|---|---|")
-    for name, meaning in _commented_columns():
-        kind = schema.SCHEMA[name].__name__ if name else ""
-        cog.outl(f"| `{name}` | {kind} | {meaning} |" if name else f"| **{meaning}** | | |")
-    cog.outl("")
-
-
-def _commented_columns() -> Iterator[tuple[str, str]]:
-    """Yield each column's name and comment; headings have an empty name."""
-    table = inspect.getsource(schema).partition("SCHEMA: dict")[2].partition("\n}")[0]
-    for line in table.splitlines():
-        if "dict.fromkeys(FEATURES" in line:
-            yield from ((name, "[option](features.md) for the features") for name in schema.FEATURES)
-        elif column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
-            yield column[1], column[2] or ""
-        elif heading := re.match(r"    # (.*)$", line):
-            yield "", heading[1]

@@ -100,13 +100,13 @@ class NetworkClassifier(BinaryClassifier):
     objective_ : float
         ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
     imbalance_ : float
-        Relative size of the gradient: the norm of the sum of its parts (penalty, positives, negatives) over the sum
-        of their norms; 0 at a saddle point, at most 1.
+        Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
+        point, and at most 1. The parts are those of the penalty, the positives and the negatives.
     converged_ : bool
         Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     status_ : {"converged", "inactive", "empty", "capped", "max_iter"}
-        How the fit ended: within the tolerances; likewise, with a constraint that does not bind; accepting no training
-        sample; with P_fa still too high at the largest multiplier; outside the tolerances.
+        How the fit ended. "inactive": converged, and the constraint does not bind. "empty": no training sample is
+        accepted. "capped": P_fa is too high even at the largest multiplier.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
 

@@ -55,8 +55,7 @@ class StochasticNP(LinearClassifier):
     max_iter : int, default=50
         Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     sampling : {"shuffle", "balanced"}, default="shuffle"
-        An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
-        which is faster when one class is small.
+        Samples of an epoch: each one once, in random order, or as many draws, half of them from each class.
     average : bool, default=True
         Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
     epsilon : float, optional
@@ -81,13 +80,13 @@ class StochasticNP(LinearClassifier):
     objective_ : float
         ``lambda_c / 2 ||w||^2 + P_nd``.
     imbalance_ : float
-        Relative size of the gradient: the norm of the sum of its parts (w, positives, negatives) over the sum of their
-        norms; 0 at a saddle point, at most 1.
+        Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
+        point, and at most 1. The parts are those of w, the positives and the negatives.
     converged_ : bool
         Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     status_ : {"converged", "inactive", "capped", "max_iter", "partial"}
-        How the fit ended: within the tolerances; likewise, with a constraint that does not bind; with P_fa still too
-        high at the largest multiplier, 1 / rho; outside the tolerances; after ``partial_fit``, which sees only a part.
+        How the fit ended. "inactive": converged, and the constraint does not bind. "capped": P_fa is too high even at
+        the largest multiplier, 1 / rho. "partial": after ``partial_fit``.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
 

@@ -66,10 +66,10 @@ class SplittingNP(LinearClassifier):
     max_iter : int, default=1000
         Largest number of outer iterations.
     inner : int or "summable", default=9
-        Projection steps in each iteration, for ``accelerate`` other than "newton": their largest number, the paper's
-        K_n, or enough steps to make the errors of the projections summable.
+        Largest number of steps of a projection, or "summable": enough for projection errors with a finite sum. It has
+        no effect with ``accelerate="newton"``. The number is the paper's K_n.
     step : {"spectral", "frobenius"}, default="spectral"
-        Norm of the positives that bounds the step length, for ``accelerate`` other than "newton". The Frobenius norm
+        Norm of the positives that bounds the step length; no effect with ``accelerate="newton"``. The Frobenius norm
         is the paper's (equation 22), and gives shorter steps.
     accelerate : {"newton", "nesterov", "none"}, default="newton"
         "none" is the paper's algorithm, "nesterov" the same with momentum; "newton" iterates in the metric of the
@@ -89,8 +89,8 @@ class SplittingNP(LinearClassifier):
     converged_ : bool
         Whether the KKT residual is at most ``tol``.
     status_ : {"converged", "unattained", "max_iter", "stalled"}
-        How the fit ended. "unattained": converged, but f separates the classes, so the risk has an infimum, 0, and no
-        minimiser; ``tol`` decides how far the iterates went towards it.
+        How the fit ended. "unattained": converged, but f separates the classes, so the risk has no minimiser and
+        ``tol`` decides where the iterates stop.
     objective_ : float
         phi_pos.
     surrogate_rates_ : (float, float)

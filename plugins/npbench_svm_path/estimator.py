@@ -68,9 +68,9 @@ class SVMPath(KernelClassifier):
         Folds. A number means stratified ones, drawn with ``random_state``, at most the samples of the rarer class;
         fewer than 5 cannot show significance, and ``one`` is used.
     stages : {"asked", "asymmetries", "roc"}, default="asked"
-        Content of ``trace_`` and ``staged_decision_function``: the classifier of each kind for ``asymmetry`` or
-        ``rho``; the same for each of ``n_asymmetries`` as the asymmetry of the true cost; or the points of the ROC
-        curves by asymmetry, by intercept, and the hull by both.
+        Content of ``trace_`` and ``staged_decision_function``. "asked": the classifier of each kind for ``asymmetry``
+        or ``rho``. "asymmetries": the same for each of ``n_asymmetries`` true costs. "roc": points of the ROC curves by
+        asymmetry, by intercept and by both.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
 

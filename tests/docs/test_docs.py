@@ -13,6 +13,7 @@ import yaml
 from npbench import contracts, hookspecs, registry
 from npbench.commands import new as scaffold
 from npbench.problem import PROBLEMS
+from npbench.records import schema
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -26,6 +27,15 @@ SOLVERS = sorted(
 
 def read(page):
     return (DOCS / page).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Return a function that reads a page as mkdocs builds it, with its reference tables."""
+    monkeypatch.syspath_prepend(DOCS)
+    import reference
+
+    return lambda page: reference.on_page_markdown(read(page))
 
 
 def sections(page):
@@ -81,13 +91,15 @@ def test_navigation_lists_every_page_once():
     assert listed == sorted(page.name for page in DOCS.glob("*.md"))
 
 
-def test_plugin_page_lists_hooks_and_contract_fields():
-    page = read("plugins.md")
+def test_plugin_page_lists_hooks_and_contract_fields(built):
+    page = built("plugins.md")
     for name, hook in vars(hookspecs).items():
         if name.startswith("npbench_"):
             (row,) = re.findall(rf"^\| `{name}\((.*)\)` \| `(.*)` \| (.+) \|$", page, re.M)
             assert row[0].split(", ") == [*hook.__code__.co_varnames[: hook.__code__.co_argcount]] or not row[0]
     for description in (contracts.Solver, contracts.Dataset, contracts.Metric):
+        (stored,) = re.findall(rf"^\| `{description.__name__}` \| (.+) \|$", page, re.M)
+        assert set(re.findall(r"`(\w+)`", stored)) == {field.name for field in dataclasses.fields(description)}
         table = page.partition(f"\n### {description.__name__}\n")[2].partition("\n### ")[0]
         assert {field.name for field in dataclasses.fields(description)} == in_table(table)
 
@@ -154,3 +166,27 @@ def test_tutorial_shows_the_files_that_differ_from_a_new_package():
     assert {path.relative_to(made) for path in made.rglob("*.*")} <= {
         path.relative_to(LOGIT) for path in LOGIT.rglob("*.*")
     }
+
+
+def test_every_column_is_documented(built):
+    listed = re.findall(r"^\| `(\w+)` \| \w+ \|", built("records.md"), re.M)
+    assert listed == list(schema.SCHEMA)
+    stored = read("records.md").partition("| subject | columns |")[2].partition("<!--")[0]
+    assert re.findall(r"`(\w+)`", stored) == list(schema.SCHEMA)
+
+
+def test_built_pages_describe_every_data_set_and_generator(built):
+    described = [
+        dataset for dataset in registry.installed().datasets.values() if not any(f.wheel for f in dataset.files)
+    ]
+    assert {f"`{dataset.name}`" for dataset in described} <= set(re.findall(r"^\| (`\w+`) \|", built("data.md"), re.M))
+    drawn = {dataset.name for dataset in described if dataset.source.startswith("drawn")}
+    assert set(re.findall(r"^### (\w+)$", built("generators.md"), re.M)) == drawn
+
+
+def test_built_pages_leave_no_table_out(built):
+    marked = {page.name for page in DOCS.glob("*.md") if "<!-- reference:" in page.read_text(encoding="utf-8")}
+    assert marked == {"api.md", "data.md", "generators.md", "plugins.md", "records.md", "speed.md"}
+    for page in marked:
+        assert "<!-- reference:" not in built(page)
+        assert len(built(page)) > len(read(page))
