@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from npbench.runner.jobs import Jobs
 
 
-def planned(requests: Sequence[Request], settings: RunSettings) -> Plan:
+def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
     """Load the data, list the jobs, and find those without a record of success."""
-    return prepare(requests, settings.results, force=settings.force, trace=settings.trace)
+    return prepare(requests, settings.results, force=settings.force, trace=settings.trace, skip_absent=skip_absent)
 
 
 def run(requested: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    plan = planned(requested.requests, requested.settings)
+    plan = planned(requested.requests, requested.settings, skip_absent=requested.experiment is not None)
+    print_absent(plan)  # also at the end, below the table
     try:
         _carry_out(plan, requested)
     except KeyboardInterrupt:
@@ -45,9 +46,16 @@ def run(requested: Requested) -> Exit:
     return report(plan, requested, skipped=len(plan.jobs) - len(plan.todo))
 
 
+def print_absent(plan: Plan) -> None:
+    """Print which data sets of an experiment are skipped, and where to get them."""
+    for message in plan.absent:
+        print(f"Skipped: {message}", file=sys.stderr)
+
+
 def frame(requested: Requested) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
-    plan = planned(requested.requests, requested.settings)
+    plan = planned(requested.requests, requested.settings, skip_absent=requested.experiment is not None)
+    print_absent(plan)
     _carry_out(plan, requested)
     return records_of(plan)
 
@@ -102,7 +110,7 @@ def records_of(plan: Plan, columns: Any = None) -> pl.DataFrame:
 
 
 def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
-    """Print the table of a plan's records; return whether all jobs succeeded."""
+    """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
     from npbench.commands.experiment import print_experiment
     from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 
@@ -114,6 +122,7 @@ def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
         print_experiment(experiment, records, requested.settings.results)
         conclude = print_outcome
     conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
+    print_absent(plan)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
 from npbench.data.wheels import FetchError
-from npbench.errors import RequestError, each
+from npbench.errors import AbsentDataError, RequestError, each
 
 if TYPE_CHECKING:
     from requests import Response
@@ -34,7 +34,7 @@ CHUNK = 1 << 16  # bytes
 REFUSALS = (401, 403, 404, 410)  # answers that a retry does not change
 
 
-class UnavailableError(RequestError):
+class UnavailableError(AbsentDataError):
     """Files are in no data folder, and the first of them cannot be fetched.
 
     Attributes
