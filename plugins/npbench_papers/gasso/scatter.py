@@ -11,8 +11,10 @@ import polars as pl
 
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_papers.records import Printed
+from npbench_papers.verdicts import NOT_KNOWN, claim
 
 FORM = ".4g"
+SPREAD = 0.05  # of the usual start's value, that counts as close to it
 
 
 def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
@@ -50,11 +52,15 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     dataset, problem, *split = key
     setting = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
     where = ", ".join(f"{quantity}={value}" for quantity, value in setting.items())
-    header = [by, "usual start", "random: min", "median", "max", "starts", "usual is"]
+    header = [by, "usual start", "random: min", "median", "max", "starts", "usual is", "verdict"]
     rows = [
         [number(value, "g"), *_compared(same, name)] for (value,), same in group.group_by("by", maintain_order=True)
     ]
-    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows)
+    notes = [
+        f"The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
+        f"{100 * SPREAD:g} % of it; close: within {300 * SPREAD:g} %; worse: further."
+    ]
+    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, notes)
 
 
 def _compared(same: pl.DataFrame, name: str) -> Row:
@@ -62,9 +68,11 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
     random = values.filter(same["start"].is_not_null()).drop_nulls().to_list()
     usual = values.filter(same["start"].is_null()).drop_nulls().to_list()
     if not (random and usual):
-        return [*[MISSING] * 4, number(len(random), "d"), "not measured"]
+        return [*[MISSING] * 4, number(len(random), "d"), NOT_KNOWN, NOT_KNOWN]
     shown = [number(one, FORM) for one in (fmean(usual), min(random), median(random), max(random))]
-    return [*shown, number(len(random), "d"), _place(fmean(usual), min(random), max(random))]
+    apart = abs(median(random) - fmean(usual))
+    word = claim(apart <= SPREAD * abs(fmean(usual)), nearly=apart <= 3 * SPREAD * abs(fmean(usual)))
+    return [*shown, number(len(random), "d"), _place(fmean(usual), min(random), max(random)), word]
 
 
 def _place(usual: float, least: float, most: float) -> str:

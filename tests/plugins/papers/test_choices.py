@@ -142,9 +142,9 @@ def test_curve_table_has_means_over_splits(monkeypatch):
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
-        ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
-        ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],
-        ["by both", "0.100±0.000", "lowest at 1 of 1"],
+        ["by intercept", "0.300±0.141", "0 of 1", "-"],
+        ["by asymmetry", "0.300±0.141", "0 of 1", "-"],
+        ["by both", "0.100±0.000", "1 of 1", "reproduced"],
     ]
     assert "2 of 3 splits" in sheet.title
 
