@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed
 from npbench_papers.verdicts import NOT_KNOWN, claim
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 FORM = ".4g"
+WIDTH = 2.9  # inches of a panel
 SPREAD = 0.05  # of the usual start's value, that counts as close to it
 
 
@@ -36,6 +41,23 @@ def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, value
     splits = ["seed", "repeat"] if found.select("seed", "repeat").n_unique() > 1 else []
     groups = found.group_by("dataset", "problem_params", *splits, maintain_order=True)
     return [_sheet(key, group, by, name) for key, group in groups for name in values]
+
+
+def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> Figure:
+    """Draw the second of ``values`` against the first, a panel for each value of ``by``; a cross is the usual start."""
+    found = started(records, start, by)
+    groups = found.partition_by("by", maintain_order=True)
+    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
+    for axes, same in zip(row, groups, strict=False):
+        for is_usual, marker, label in ((False, "o", "random starts"), (True, "X", "usual start")):
+            points = same.filter(pl.col("start").is_null() == is_usual)
+            axes.plot(points[values[0]], points[values[1]], marker, label=label, markersize=8 if is_usual else 4)
+        axes.set_title(f"{by} = {same['by'][0]:g}", size=SMALL + 1)
+        axes.set_xlabel(values[0], size=SMALL)
+        tidy(axes)
+    row[0].set_ylabel(values[1], size=SMALL)
+    row[0].legend(fontsize=SMALL, frameon=False)
+    return drawing
 
 
 def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench_papers.barlaud import projections, risks
+from npbench_papers.barlaud import convergence, projections, risks
 
 STAGES = 5
 
@@ -133,3 +133,22 @@ def test_figures_without_traces_give_advice():
         for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):
             (text,) = drawn.texts
             assert "execution.trace=true" in text.get_text()
+
+
+def test_rejecting_everything_is_no_success():
+    trace = course(test_p_fa=[0.0] * 5, test_risk_fa=[0.0] * 5, test_p_nd=[1.0] * 5)
+    (sheet,) = risks.table(frame(record(trace=trace)), ())
+    assert sheet.texts[1][-2:] == ["0/1 and surrogate", "worse"]
+
+
+def test_convergence_is_read_from_the_trace():
+    pytest.importorskip("matplotlib")
+    trace = {"iteration": list(range(11)), "objective": [1.0] * 11, "surrogate_p_fa": [0.3] * 10 + [0.1]}
+    trace["kkt"] = [2.0**-k for k in range(11)]
+    records = frame(record(trace=json.dumps(trace)), record("b"))
+    sheet, nothing = convergence.table(records, ())
+    assert [row[0] for row in sheet.texts] == ["1", "5", "10"]
+    assert sheet.texts[-1] == ["10", "1.0000", "0.0e+00", f"{2.0**-10:.1e}"]
+    assert nothing.texts == []
+    (axes,) = convergence.plot(records, ()).axes
+    np.testing.assert_allclose(axes.lines[2].get_ydata(), trace["kkt"][1:])

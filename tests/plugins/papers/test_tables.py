@@ -10,10 +10,11 @@ from rich.console import Console
 import sample_records
 from npbench.commands.experiment import print_experiment
 from npbench.config.experiment import Experiment
+from npbench.numerics.losses import LOSSES
 from npbench.report.render.terminal import show_sheet
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, Sheet
-from npbench_papers.gasso import accepted, rates, scatter, speedup
+from npbench_papers.gasso import accepted, losses, rates, scatter, speedup
 from sample_records import cells, frame
 
 
@@ -306,3 +307,20 @@ def test_one_trace_row_per_iteration():
         {"key": "d", "step": 1, "p_fa": None, "seconds": 2.0, "objective": None},
     ]
     assert traces(frame([record(trace=None)])).columns == ["key", "step"]
+
+
+def test_starts_are_drawn_around_the_usual_one():
+    pytest.importorskip("matplotlib")
+    records = [record(params={"C": 1, "start": n}, x=1.0 + (n or 0), y=2.0 + (n or 0)) for n in (None, 0, 1)]
+    (axes,) = scatter.plot(frame(records), (), start="start", by="C", values=["x", "y"]).axes
+    random, usual = axes.lines
+    assert list(random.get_xdata()) == [1.0, 2.0]
+    assert (list(usual.get_xdata()), list(usual.get_ydata())) == ([1.0], [2.0])
+
+
+def test_losses_are_those_of_the_solvers():
+    pytest.importorskip("matplotlib")
+    (axes,) = losses.figure().axes
+    assert len(axes.lines) == 1 + len(LOSSES)
+    for line, loss in zip(axes.lines[1:], LOSSES.values(), strict=True):
+        assert list(line.get_ydata()) == pytest.approx(loss(losses.MARGINS, 1.0))
