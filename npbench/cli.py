@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WORDS = ("check", "data", "list", "new", "plan", "report")  # modules of npbench.commands
 PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -92,8 +93,8 @@ def leave(step: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.OK
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            refuse(f"{error.strerror}: {error.filename}. Use a shorter name.")
+        if error.errno in NAMED_BADLY:
+            refuse(f"{error.strerror}: {error.filename}. {NAMED_BADLY[error.errno]}.")
         if error.errno not in DISK_FULL:
             raise
         refuse(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
@@ -128,6 +129,9 @@ def refuse(*faults: str) -> NoReturn:
 
 def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, or let Hydra explain or complete."""
+    from npbench.commands.first_run import prepare_workers
+
+    prepare_workers(words)
     from npbench.config.command_line import parse, requested
 
     # Hydra wants a plus for a group that its defaults list does not have.

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, TypeVar
 
 import pluggy
@@ -129,12 +129,14 @@ def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def _provider(entry_point: EntryPoint) -> Provider:
-    distribution = entry_point.dist
-    return Provider(
-        module=entry_point.value,
-        distribution=distribution.name if distribution else "unknown",
-        version=distribution.version if distribution else "unknown",
-    )
+    name, version = _name_and_version(entry_point.dist) if entry_point.dist else ("unknown", "unknown")
+    return Provider(module=entry_point.value, distribution=name, version=version)
+
+
+@functools.cache  # each look parses the metadata, and a distribution may have many plugins
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 def load(points: Iterable[EntryPoint]) -> Registry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,12 @@ def filled_in(solver: Solver) -> set[str]:
     """Return the estimator's parameters that users do not set: those of its problems, and the seed."""
     problems = [PROBLEMS[name] for name in solver.solves if name in PROBLEMS]
     return {"random_state"}.union(*(fields(problem) for problem in problems))
+
+
+def imported_names(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the solvers or classes that a solver imports by name, from its parameters or their candidates."""
+    values = (value for name in solver.imports for value in search.get(name) or [params.get(name)])
+    return [value for value in values if isinstance(value, str)]
 
 
 def fields(dataclass_type: Any) -> dict[str, Any]:

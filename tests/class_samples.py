@@ -1,6 +1,7 @@
-"""Two Gaussian classes, and samples at the edge of what a method may be given."""
+"""Two Gaussian classes, samples at the edge of what a method may be given, and a classifier whose scores are known."""
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 def gaussians(n=120, *, share=0.4, shift=1.2, d=3, seed=0):
@@ -31,3 +32,17 @@ def extremes():
         "wide": shuffled(20, 40, d=200, shift=3.0),
         "far away": (X + 1e6, y),
     }
+
+
+class Reader(ClassifierMixin, BaseEstimator):
+    """Scores a sample by its first feature."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]

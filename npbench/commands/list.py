@@ -94,10 +94,11 @@ def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
     """Return the title and the paper of an experiment, which it may inherit."""
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
     try:
-        node = yaml.safe_load(path.read_text(encoding="utf-8"))
+        node = yaml.load(path.read_text(encoding="utf-8"), loader)
         parents = [files[name] for name in node.get("defaults") or [] if name in files]
-        nodes = [node, *(yaml.safe_load(parent.read_text(encoding="utf-8")) for parent in parents)]
+        nodes = [node, *(yaml.load(parent.read_text(encoding="utf-8"), loader) for parent in parents)]
         return [str(node.get("title") or ""), str(next(filter(None, (one.get("paper") for one in nodes)), ""))]
     except (OSError, yaml.YAMLError, AttributeError, TypeError) as error:
         return [f"cannot be read: {' '.join(str(error).split())}"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -12,12 +14,13 @@ from rich.table import Table
 from npbench.commands.run import planned, print_absent
 from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
-from npbench.console import duration
+from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
-from npbench.runner.estimate import estimate, explain
+from npbench.runner.estimate import CASE, TIMES, Estimates
 from npbench.runner.plan import Plan
+from npbench.runner.reasons import reason_of_change, reason_of_same
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
@@ -40,24 +43,27 @@ def run(words: Sequence[str]) -> Exit:
 def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None) -> None:
     """Print a row for each solver, data set, problem and reason; then the number of jobs and the time they take."""
     console = console or Console()
-    frame = _past(plan)
-    console.print(_table(plan, settings, frame))
+    with status("Comparing with the records"):
+        frame = _past(plan)
+        table, time = _table(plan, settings, frame), _how_long(plan, settings, frame) if plan.todo else ""
+    console.print(table)
     there = len(plan.jobs) - len(plan.todo)
     console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.")
     if plan.todo:
-        console.print(_how_long(plan, settings, frame), highlight=False)
+        console.print(time, highlight=False)
 
 
 def _past(plan: Plan) -> pl.DataFrame:
     """Return of the records what a forecast depends on: of traces, whether there is one."""
-    columns = {*plan.jobs[0].setting, *SAME_KEY, *SAME_SETTING, "n_samples", "seconds"}
+    columns = {*plan.jobs[0].setting, *SAME_KEY, *SAME_SETTING, *CASE, *TIMES}
     return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
 
 
 def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
     rows = Counter[tuple[str, ...]]()
-    for job, repeats in plan.jobs.parts:
-        for why, count in _reasons(job, repeats, frame, settings.trace):
+    reasons = _reasons(plan.jobs.parts, frame, settings.trace)
+    for (job, _), why_and_count in zip(plan.jobs.parts, reasons, strict=True):
+        for why, count in why_and_count.items():
             runs = why != "done" or settings.force
             rows[*_described(job), "[bold]run[/]" if runs else "skip", _reason(runs, why)] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -69,31 +75,50 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
     return table
 
 
-def _reasons(job: Job, repeats: Sequence[int], frame: pl.DataFrame, trace: bool) -> Iterator[tuple[str, int]]:
-    """Yield why the repeats of a job would run or be skipped, and how many of them.
+def _reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[dict[str, int]]:
+    """Return for each part why its repeats would run or be skipped, and how many of them.
 
     Of records that agree in all that a reason depends on, one is looked at.
     """
-    if frame.is_empty():
-        yield "new", len(repeats)
-        return
-    wanted = pl.DataFrame({"repeat": repeats, "key": [job.key_of(repeat) for repeat in repeats]})
-    same = frame.select("repeat", "key", *SAME_KEY).join(wanted, on="key", how="semi")
-    yield from _counted(same, SAME_KEY, job, trace)
-    others = wanted.join(same, on="key", how="anti")
+    found: list[dict[str, int]] = [Counter() for _ in parts]
+    wanted = pl.DataFrame(
+        [(place, repeat, job.key_of(repeat)) for place, (job, repeats) in enumerate(parts) for repeat in repeats],
+        {"part": pl.Int64, "repeat": pl.Int64, "key": pl.String},
+        orient="row",
+    )
+    same = wanted.join(frame.select("key", *SAME_KEY), on="key", maintain_order="right")
+    for group, count in _counted(same, SAME_KEY):
+        found[group["part"]][reason_of_same(group, trace)] += count
+    others = wanted.join(same, on="key", how="anti", maintain_order="left").drop("key")
     if others.is_empty():
-        return
-    setting = {name: value for name, value in job.setting.items() if name != "repeat"}
-    alike = frame.filter(**setting).join(others, on="repeat", how="semi", maintain_order="left")
-    similar = alike.unique("repeat", keep="last", maintain_order=True)
-    yield from _counted(similar, SAME_SETTING, job, trace)
-    if len(others) > len(similar):
-        yield "new", len(others) - len(similar)
+        return found
+    settings = [{name: value for name, value in job.setting.items() if name != "repeat"} for job, _ in parts]
+    names = list(settings[0])
+    asked = pl.DataFrame(settings, {name: frame.schema[name] for name in names}).with_columns(
+        part=pl.int_range(pl.len(), dtype=pl.Int64)
+    )
+    columns = list(dict.fromkeys([*names, "repeat", *SAME_SETTING]))
+    similar = (
+        frame.select(columns)
+        .join(asked, on=names, nulls_equal=True, maintain_order="left")
+        .join(others, on=["part", "repeat"], how="semi", maintain_order="left")
+        .unique(["part", "repeat"], keep="last", maintain_order=True)
+    )
+    for group, count in _counted(similar, SAME_SETTING):
+        found[group["part"]][reason_of_change(group, parts[group["part"]][0])] += count
+    known = dict(similar.group_by("part").len().iter_rows())
+    for part, count in others.group_by("part").len().iter_rows():
+        if new := count - known.get(part, 0):
+            found[part]["new"] += new
+    return found
 
 
-def _counted(records: pl.DataFrame, depends: Sequence[str], job: Job, trace: bool) -> Iterator[tuple[str, int]]:
-    for _, group in records.group_by(depends, maintain_order=True):
-        yield explain(job.at(group["repeat"][0]), group.head(1), trace), len(group)
+def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield a record of each part and reason, and the number of records like it."""
+    columns = list(dict.fromkeys(["part", *depends]))
+    counts = records.group_by(columns, maintain_order=True).len("records")
+    for row in counts.iter_rows(named=True):
+        yield row, row["records"]
 
 
 def _described(job: Job) -> tuple[str, str, str]:
@@ -107,20 +132,17 @@ def _reason(runs: bool, why: str) -> str:
 
 
 def _how_long(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> str:
-    of_kind = {_kind(job): job for job, _ in plan.todo.parts}
-    estimates = {kind: estimate(job, frame) for kind, job in of_kind.items()}
-    counts = [(estimates[_kind(job)], len(repeats)) for job, repeats in plan.todo.parts]
-    known = [(seconds, count) for seconds, count in counts if seconds is not None]
+    estimates = Estimates(frame)
+    counts = [(estimates.seconds(job), len(repeats)) for job, repeats in plan.todo.parts]
+    limit = settings.time_limit or math.inf
+    known = [(min(seconds, limit), count) for seconds, count in counts if seconds is not None]
     if not known:
         return "No time estimate: no comparable job in these results yet."
     jobs, foreseen = len(plan.todo), sum(count for _, count in known)
     workers = min(available_cores() if settings.n_jobs == -1 else settings.n_jobs, jobs)
-    # Jobs without a comparable one are assumed to take as long as the others.
-    total = sum(seconds * count for seconds, count in known) / foreseen * jobs
-    unknown = f" (a guess for {jobs - foreseen} of them)" if foreseen < jobs else ""
-    return f"About {duration(total / workers)} on {workers} worker{'s'[: workers > 1]}{unknown}."
-
-
-def _kind(job: Job) -> tuple[str, str, int]:
-    """Return what the estimate of a job's seconds depends on."""
-    return job.request.solver.name, job.request.dataset.name, job.data.n_samples
+    total = sum(seconds * count for seconds, count in known)
+    longest = max(seconds for seconds, _ in known)
+    time = f"About {duration(max(total / workers, longest))} on {workers} worker{'s'[: workers > 1]}"
+    if foreseen == jobs:
+        return f"{time}."
+    return f"{time} for {foreseen} jobs; no estimate for {jobs - foreseen} without a comparable job in these results."

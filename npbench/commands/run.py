@@ -14,7 +14,9 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
 from npbench.records import provenance
+from npbench.runner import processes
 from npbench.runner.context import Limits, RunContext
+from npbench.runner.kernel_cache import not_compiled
 from npbench.runner.observers import Observers
 from npbench.runner.plan import Plan, prepare
 from npbench.runner.progress import of_jobs
@@ -52,6 +54,12 @@ def print_absent(plan: Plan) -> None:
         print(f"Skipped: {message}", file=sys.stderr)
 
 
+def _prepare_workers(settings: RunSettings) -> None:
+    """Let the processes on this machine load what they share while this one goes on."""
+    if settings.name == "local":
+        processes.prepare()
+
+
 def frame(requested: Requested) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
     plan = planned(requested.requests, requested.settings, skip_absent=requested.experiment is not None)
@@ -62,6 +70,7 @@ def frame(requested: Requested) -> pl.DataFrame:
 
 def _carry_out(plan: Plan, requested: Requested) -> None:
     if plan.todo:
+        _prepare_workers(requested.settings)
         carry_out(plan, requested.settings, describe(requested.settings, requested.words, requested.configs))
 
 
@@ -79,6 +88,8 @@ def carry_out(
 ) -> None:
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
+    if shows_progress and (names := not_compiled(job for job, _ in plan.todo.parts)):
+        print(f"Compiling the kernels of {', '.join(names)}, once.", file=sys.stderr)
     observers = Observers(registry.installed().observers)
     observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:

@@ -1,7 +1,8 @@
 """Compose the settings of a command line into configurations, reporting every fault in one go.
 
-Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed. A composition
-costs Hydra some 40 ms, so one is made per distinct choice of groups, and values are written into copies of it.
+Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed. One composition is
+made per distinct choice of groups, plain where :mod:`npbench.config.group_choices` can, and values are written into
+copies of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -24,7 +25,10 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from npbench import registry
+from npbench.config.group_choices import GroupChoices, with_value
 from npbench.errors import RequestError, unknown_name
+
+Config: TypeAlias = DictConfig | dict[str, Any]
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError)
 
@@ -35,8 +39,9 @@ class Composed:
 
     Parameters
     ----------
-    configs : list of DictConfig
-        One for each combination of values. Where a choice is unknown, its section is None.
+    configs : list of DictConfig or dict
+        One for each combination of values; plain where Hydra was not needed. Where a choice is unknown, its section is
+        None.
     combinations : list of list of str
         The settings of each configuration, with one value each.
     spread : dict of str to list of str
@@ -47,7 +52,7 @@ class Composed:
         Messages, each once.
     """
 
-    configs: list[DictConfig] = field(default_factory=list)
+    configs: list[Config] = field(default_factory=list)
     combinations: list[list[str]] = field(default_factory=list)
     spread: dict[str, list[str]] = field(default_factory=dict)
     added: set[str] = field(default_factory=set)
@@ -98,6 +103,8 @@ class _Composer:
         self.added: set[str] = set()
         self.options = functools.cache(self._options)
         self.base = functools.cache(self._base)
+        self.plain_base = functools.cache(self._plain_base)
+        self.group_choices = _group_choices(loader, config_name)
 
     def run(self) -> Composed:
         parsed = [override for setting in self.settings for override in self._parse(setting)]
@@ -176,9 +183,13 @@ class _Composer:
             for override in overrides[1:]:
                 yield (*first[:place], override, *first[place + 1 :])
 
-    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> DictConfig | None:
+    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> Config | None:
         values = [override for override in combination if self._is_value(override)]
-        base = self.base(tuple(str(o.input_line) for o in combination if not self._is_value(o)))
+        others = [override for override in combination if not self._is_value(override)]
+        plain = self._plain(others, values)
+        if plain is not None:
+            return {**plain, **{group: None for group in unknown if group in plain}}
+        base = self.base(tuple(str(override.input_line) for override in others))
         if base is None:
             return None
         config = copy.deepcopy(base)
@@ -187,6 +198,34 @@ class _Composer:
         for group in filter(config.__contains__, unknown):  # its default is not what the user wants checked
             OmegaConf.update(config, group, None)
         return config
+
+    def _plain(self, others: Sequence[Override], values: Sequence[Override]) -> dict[str, Any] | None:
+        """Return the configuration without Hydra; None if it has to compose it, or to refuse it."""
+        if not all(map(self._is_choice, others)):
+            return None
+        config = self.plain_base(tuple((override.key_or_group, str(override.value())) for override in others))
+        for override in values:
+            if config is None or self._is_added(override, config):
+                return None
+            config = with_value(config, override.key_or_group.split("."), override.value())
+        return config
+
+    def _plain_base(self, choices: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:
+        try:
+            return self.group_choices.config(dict(choices))
+        except COMPOSITION_ERRORS:  # Hydra raises it again
+            return None
+
+    def _is_choice(self, override: Override) -> bool:
+        is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
+        return is_change and override.package is None and isinstance(override.value(), str)
+
+    def _is_added(self, override: Override, config: Mapping[str, Any]) -> bool:
+        """Return whether a value counts as added to a mapping of the solver."""
+        value: Any = config
+        for key in override.key_or_group.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        return value is None and override.key_or_group.count(".") > 1
 
     def _is_value(self, override: Override) -> bool:
         is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
@@ -218,6 +257,11 @@ class _Composer:
         del config["hydra"]
         OmegaConf.set_struct(config, True)
         return config
+
+
+@functools.lru_cache(maxsize=1)  # for all sweeps of an experiment
+def _group_choices(loader: ConfigLoader, config_name: str) -> GroupChoices:
+    return GroupChoices(loader, config_name)
 
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:
@@ -294,7 +338,7 @@ def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield from _paths(value, f"{prefix}{key}.")
 
 
-def as_plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+def as_plain(config: Config | Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration as plain dicts and lists, with references resolved.
 
     Raises

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -14,6 +16,9 @@ from omegaconf import OmegaConf
 from npbench.config.compose import COMPOSITION_ERRORS
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
+from npbench.records import provenance
+from npbench.user_cache import remembered
+from npbench.values import canonical
 
 GROUP = "experiment"
 FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
@@ -154,7 +159,19 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{key} has {part!r}, expected keys and values" for part in wrong)
 
 
-def _function_faults(key: str, target: str, options: Any) -> Iterator[str]:
+def _function_faults(key: str, target: str, options: Any) -> list[str]:
+    """Return what is wrong with a function and its options; without faults, it is imported when it is needed."""
+    check = partial(_unfit, key, target, options)
+    try:
+        facts = [key, target, repr(options), provenance.code([target]), provenance.versions([]), sys.version]
+        identity = canonical(facts).encode()
+    except (RequestError, ImportError, ValueError, OSError):  # a module that does not exist
+        return list(check())
+    faults: list[str] = remembered("checks", identity, lambda: list(check()), keep=lambda faults: not faults)
+    return faults
+
+
+def _unfit(key: str, target: str, options: Any) -> Iterator[str]:
     try:
         function = resolve(target)
         parameters = signature(function)

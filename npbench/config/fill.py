@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
@@ -18,6 +18,7 @@ from npbench.signature import fields
 from npbench.values import is_whole
 
 T = TypeVar("T")
+SettingsOf: TypeAlias = Callable[[Solver, Mapping[str, Any], Mapping[str, Any]], Any]
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
 DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in the description of the data set
@@ -25,15 +26,22 @@ MAX_SEED = 2**63 - 1  # the largest that a record can hold
 MAX_REPEATS = 10**6
 
 
-def check(config: Mapping[str, Any]) -> Request:
+def check(config: Mapping[str, Any], settings_of: SettingsOf = solver_settings) -> Request:
     """Resolve every name of a composed configuration and check every value.
+
+    Parameters
+    ----------
+    config : mapping
+        Plain configuration.
+    settings_of : callable
+        Checks the settings of a solver, as :func:`npbench.config.solver_settings.solver_settings` does.
 
     Raises
     ------
     RequestError
         With one message for each fault.
     """
-    return _Check(config).request()
+    return _Check(config, settings_of).request()
 
 
 def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
@@ -44,8 +52,9 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
     RequestError
         With the faults of all of them, each once.
     """
+    settings_of = _once_each(solver_settings)
     checks: list[Callable[[], Any]] = [
-        *(partial(check, config) for config in configs),
+        *(partial(check, config, settings_of) for config in configs),
         partial(check_settings, configs),
     ]
     *requests, settings = each(checks)
@@ -57,11 +66,25 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
     return requests, settings
 
 
+def _once_each(settings_of: SettingsOf) -> SettingsOf:
+    """Check equal settings of a solver once: combinations of a sweep share most of them."""
+    known: dict[str, Any] = {}
+
+    def once(solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any]) -> Any:
+        key = repr((solver.name, section, of_problem))
+        if key not in known:
+            known[key] = settings_of(solver, section, of_problem)
+        return known[key]
+
+    return once
+
+
 class _Check:
     """One configuration and its faults."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], settings_of: SettingsOf) -> None:
         self.config = config
+        self.settings_of = settings_of
         self.faults: list[str] = []
 
     def request(self) -> Request:
@@ -72,7 +95,7 @@ class _Check:
         dataset = self._attempt(lambda: registry.installed().dataset(self._name("dataset")))
         protocol = self._attempt(partial(self._protocol, dataset))
         chosen = solver and self._attempt(
-            partial(solver_settings, solver, self._section("solver"), problem.parameters() if problem else {})
+            partial(self.settings_of, solver, self._section("solver"), problem.parameters() if problem else {})
         )
         params, search = chosen or ({}, {})
         dataset_params = self._dataset_params(dataset) if dataset else {}

@@ -155,7 +155,8 @@ def _listed(key: str, values: Sequence[str]) -> str:
 def one_worker(composed: Composed) -> list[str]:
     """Return the setting of one worker process, unless a number is set."""
     is_typed = "execution.n_jobs" in composed.spread
-    is_set = any(OmegaConf.select(config, "execution.n_jobs") != -1 for config in composed.configs)
+    configs = (config if isinstance(config, DictConfig) else OmegaConf.create(config) for config in composed.configs)
+    is_set = any(OmegaConf.select(config, "execution.n_jobs") != -1 for config in configs)
     return [] if is_typed or is_set else ["execution.n_jobs=1"]
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
-from npbench.signature import REQUIRED, Signature, filled_in, signature
+from npbench.records import provenance
+from npbench.registry import installed
+from npbench.signature import REQUIRED, Signature, filled_in, imported_names, signature
+from npbench.user_cache import remembered
+from npbench.values import canonical
 
 
 def solver_settings(
@@ -44,16 +50,43 @@ def solver_settings(
     if not isinstance(grids, dict):
         raise RequestError(f"solver.search is {grids!r}: expected grids by name, as in solver.search.C=[0.1,1].")
     grids = _given(grids)
-    faults = [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]
-    faults += _name_faults(solver, _signature(solver, faults), settings | grids)
-    if faults:
-        raise RequestError(*faults)
+    if faults := [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]:
+        raise RequestError(*faults, *_name_faults(solver, _signature(solver, faults), settings | grids))
     candidates = {name: _candidates(settings.get(name), grid) for name, grid in grids.items()}
     search = {name: values for name, values in candidates.items() if values}
     params = {name: value for name, value in settings.items() if name not in search}
-    if faults := _value_faults(solver, {**of_problem, **params}, search):
+
+    def check() -> list[str]:
+        names = list(_name_faults(solver, _signature(solver, ()), settings | grids))
+        return names or _value_faults(solver, {**of_problem, **params}, search)
+
+    identity = _identity(solver, section, of_problem, imported_names(solver, params, search))
+    if faults := remembered("checks", identity, check, keep=lambda faults: not faults) if identity else check():
         raise RequestError(*faults)
     return params, search
+
+
+def _identity(
+    solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any], names: Sequence[str]
+) -> bytes | None:
+    """Return everything that decides whether settings are valid, the code of the solver included; None if unknown."""
+    registry = installed()
+    named = [registry.solvers[name].estimator if name in registry.solvers else name for name in names]
+    providers = {registry.providers.get(("solver", name)) for name in (solver.name, *names)}
+    own = Path(__file__).parents[1]
+    try:
+        facts = [
+            [solver.name, solver.estimator, solver.solves, solver.imports],
+            canonical(section),
+            canonical(of_problem),
+            provenance.code([solver.estimator, *named]),
+            provenance.versions(provider.distribution for provider in providers if provider),
+            [provenance.source_sha256(path) for path in (Path(__file__), own / "signature.py", own / "contracts.py")],
+            sys.version,
+        ]
+    except (RequestError, TypeError, OSError):  # sources that cannot be found, settings that are no JSON
+        return None
+    return canonical(facts).encode("utf-8", "backslashreplace")
 
 
 def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from npbench.data import checks
 from npbench.data.checks import Features
@@ -158,7 +157,7 @@ class BinaryData:
     @cached_property
     def row_hashes(self) -> np.ndarray:
         """Hash of each row, int64, equal for equal features within this process; O(size), computed once."""
-        if sparse.issparse(self.X):
+        if checks.is_sparse(self.X):
             ends = self.X.indptr.tolist()
             pairs = ((self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
             return np.fromiter(map(hash, pairs), dtype=np.int64, count=self.n_samples)
@@ -168,7 +167,7 @@ class BinaryData:
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays that answers depend on: ``y``; ``X``, or ``indptr``, ``indices`` and ``data``; optional ones."""
         X = self.X
-        features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if sparse.issparse(X) else {"X": X}
+        features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if checks.is_sparse(X) else {"X": X}
         optional = {name: array for name in OPTIONAL if (array := getattr(self, name)) is not None}
         return {"y": self.y, **features, **optional}
 
@@ -179,7 +178,7 @@ class BinaryData:
         Dense and CSR data differ even if the numbers agree, since preprocessing and solvers treat them differently.
         Names of the data and of columns are not hashed. O(size of the data), computed once.
         """
-        layout = "csr" if sparse.issparse(self.X) else "dense"
+        layout = "csr" if checks.is_sparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())
         for name, array in self.arrays.items():
             if name in OPTIONAL:

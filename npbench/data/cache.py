@@ -18,14 +18,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from npbench.data.binary import OPTIONAL, BinaryData
-from npbench.data.sources import RAW, admit, cache_folder, make_folder
+from npbench.data.sources import RAW
 from npbench.errors import RequestError
+from npbench.user_cache import admit, cache_folder, make_folder, remembered_folder
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 STAMPS = "stamps.json"  # size and time of each file of a folder of arrays
 UNFINISHED_DOWNLOAD = "tmp" + 8 * "[a-z0-9_]"  # temporary files of pooch
@@ -76,6 +79,8 @@ class SharedData:
 
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    from scipy import sparse
+
     X = sparse.csr_array((data, indices, indptr), shape=shape)
     # Known from BinaryData; otherwise SciPy would read all indices, and sort them in place.
     X.has_sorted_indices = X.has_canonical_format = True
@@ -235,6 +240,10 @@ def clean(unused_for: float) -> tuple[int, int]:
                 bytes_here = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
                 _remove(path)
                 number, size = number + 1, size + bytes_here
+    for result in remembered_folder().glob("*/*"):
+        with contextlib.suppress(OSError):
+            if time.time() - result.stat().st_mtime >= unused_for:
+                result.unlink()
     for entry in (cache_folder() / "loaded").glob("*"):
         if not _names_arrays(entry):
             with contextlib.suppress(OSError):  # of another user

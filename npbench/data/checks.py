@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether ``X`` is sparse, without importing SciPy: where nobody has, nothing is."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(X))
 
 
 def features(X: Any, faults: list[str], *, copy: bool = True) -> Features | None:
     """Return ``X`` converted, or None; append to ``faults``. Without ``copy``, ``X`` may be changed."""
     try:
-        converted = _to_csr(X, copy) if sparse.issparse(X) else _to_dense(X, copy)
+        converted = _to_csr(X, copy) if is_sparse(X) else _to_dense(X, copy)
     except (TypeError, ValueError, OverflowError) as error:
         faults.append(f"has features that cannot be read as a table of numbers: {error}.")
         return None
@@ -42,7 +51,7 @@ def _to_dense(X: Any, copy: bool) -> np.ndarray:
 
 def has_missing(X: Features) -> bool:
     """Return whether dense features have NaN, a missing value; O(size), without a copy."""
-    return not sparse.issparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # the minimum is NaN if any value is
+    return not is_sparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # the minimum is NaN if any value is
 
 
 def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
@@ -50,6 +59,8 @@ def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
         X.check_format(full_check=True)  # an index out of bounds would make the conversion read foreign memory
     if np.iscomplexobj(X.data):
         raise TypeError("complex numbers have no order")
+    from scipy import sparse
+
     with np.errstate(over="ignore"):
         csr = sparse.csr_array(X, dtype=np.float64, copy=copy)
     if not all(part.flags.writeable for part in (csr.data, csr.indices, csr.indptr)):
@@ -60,10 +71,10 @@ def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
 
 
 def _non_finite(X: Features) -> Iterator[str]:
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     if not values.size or np.isfinite([values.min(), values.max()]).all():
         return  # the usual case, without a copy
-    if sparse.issparse(X):
+    if is_sparse(X):
         triplets = X.tocoo()
         bad, what = ~np.isfinite(triplets.data), "NaN or infinite"
         rows, columns = triplets.coords[0][bad], triplets.coords[1][bad]
@@ -71,7 +82,7 @@ def _non_finite(X: Features) -> Iterator[str]:
         (rows, columns), what = np.nonzero(np.isinf(X)), "infinite"
     if len(rows):
         number = "value" if len(rows) == 1 else "values"
-        remedy = "impute or remove them" if sparse.issparse(X) else "remove them, or make them NaN for missing"
+        remedy = "impute or remove them" if is_sparse(X) else "remove them, or make them NaN for missing"
         yield (
             f"has {len(rows)} {what} feature {number}, in {first('column', columns)} and {first('row', rows)} (counted "
             f"from 0): {remedy}."
@@ -117,7 +128,7 @@ def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarra
             f"has categorical columns of shape {columns.shape} and type {columns.dtype}: name them by numbers counted "
             f"from 0, or give {n_features} booleans."
         )
-    if mask.any() and sparse.issparse(X):
+    if mask.any() and is_sparse(X):
         faults.append("has categorical columns in a sparse matrix: make it dense, or encode them first.")
     return mask if mask.any() else None
 

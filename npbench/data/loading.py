@@ -56,6 +56,8 @@ def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
     >>> parameter_faults(toy, {"sigm": 2.0})
     ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
     """
+    if not params:
+        return []  # a loader that is not needed need not be imported
     _loader(dataset.name, dataset.load)  # reports a plugin that cannot be imported
     own = signature(dataset.load, len(dataset.files))
     return [unknown_name(f"parameter of dataset={dataset.name}", name, own.defaults) for name in own.unknown(params)]

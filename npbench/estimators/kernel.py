@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from npbench.estimators.binary import BinaryClassifier
@@ -138,6 +139,7 @@ class KernelClassifier(BinaryClassifier):
 
 
 def _variance(X: Any) -> float:
-    if hasattr(X, "toarray"):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(X.var())
+    if not issparse(X):
+        return float(X.var())
+    mean, n_values = X.mean(), X.shape[0] * X.shape[1]
+    return float((np.square(X.data - mean).sum() + (n_values - X.nnz) * mean**2) / n_values)

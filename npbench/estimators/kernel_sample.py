@@ -52,13 +52,13 @@ class KernelSample:
             return replace(kernel, gamma=min(kernel.gamma, self._saturation))
         return kernel if kernel.name == "poly" else Kernel(kernel.name)
 
-    def gram(self, estimator: KernelClassifier) -> np.ndarray:
-        """Return the Gram matrix under the estimator's kernel."""
+    def gram(self, estimator: KernelClassifier, dtype: Any = float) -> np.ndarray:
+        """Return the Gram matrix under the estimator's kernel, in double or single precision."""
         kernel = self.kernel(estimator)
         if kernel.name == "rbf":
-            return kernel.of_squared_distances(self._squared)
+            return kernel.of_squared_distances(self._squared, 1, dtype)
         X = without_offsets(self._X, offsets(self._X)) if kernel.name == "linear" else self._X
-        return kernel.between(X, X)
+        return np.asarray(kernel.between(X, X), dtype)
 
 
 def _least(values: np.ndarray, above: float) -> float:

@@ -46,6 +46,9 @@ class SplitProtocol(Protocol):
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
 
+    def check(self, data: BinaryData) -> None:
+        """Refuse data that no repeat can split, without drawing a split; raise RequestError."""
+
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
 
@@ -72,11 +75,15 @@ class CrossValidation:
         """Return an error for each parameter out of range."""
         return _share_faults(test_size=self.test_size) + _count_faults(folds=self.folds)
 
+    def check(self, data: BinaryData) -> None:
+        """Refuse data with too few samples of a class."""
+        require(data.y, self._needs)
+
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
-        y, random = data.y, random_state(seed, repeat)
-        require(y, self._needs)
-        train, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        self.check(data)
+        random = random_state(seed, repeat)
+        train, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         return Split(train, test, k_fold(train, data, self.folds, random))
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
@@ -111,11 +118,15 @@ class Holdout:
             )
         return faults
 
+    def check(self, data: BinaryData) -> None:
+        """Refuse data with too few samples of a class."""
+        require(data.y, self._needs)
+
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
-        y, random = data.y, random_state(seed, repeat)
-        require(y, self._needs)
-        rest, test = stratified(np.arange(len(y)), data, self.test_size, random)
+        self.check(data)
+        random = random_state(seed, repeat)
+        rest, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         train, validate = stratified(rest, data, self._share_of_rest, random)
         return Split(train, test, [(train, validate)])
 
@@ -153,9 +164,13 @@ class Nested:
         """Return an error for each parameter out of range."""
         return _count_faults(outer=self.outer, folds=self.folds)
 
+    def check(self, data: BinaryData) -> None:
+        """Refuse data with too few samples of a class."""
+        require(data.y, self._needs)
+
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
-        require(data.y, self._needs)
+        self.check(data)
         division, fold = divmod(repeat, self.outer)
         random = random_state(seed, division)
         train, test = k_fold(np.arange(data.n_samples), data, self.outer, random)[fold]
@@ -197,8 +212,8 @@ class Official:
                 fault = f"protocol.test_rows is {self.test_rows!r}, expected the first row and the one after the last"
         return [*faults, f"{fault}: use protocol=holdout, or set protocol.test_rows=[0,1000]"]
 
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``; the test part is always the same."""
+    def check(self, data: BinaryData) -> None:
+        """Refuse data without these test rows, with groups in both parts, or with too few samples of a class."""
         y = data.y
         test, rest = self._parts(np.arange(len(y)))
         require(y[test], self._test_needs)
@@ -207,6 +222,11 @@ class Official:
             raise RequestError(
                 "protocol=official splits some groups of rows: use protocol=holdout, which keeps groups together"
             )
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Split the rows of ``data``; the test part is always the same."""
+        self.check(data)
+        test, rest = self._parts(np.arange(data.n_samples))
         train, validate = stratified(rest, data, self.validation_size, random_state(seed, repeat))
         return Split(train, test, [(train, validate)], "fixed")
 
@@ -266,13 +286,17 @@ class Permutations:
             )
         return faults
 
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``."""
+    def check(self, data: BinaryData) -> None:
+        """Refuse data with groups; each split has class counts of its own."""
         if data.groups is not None:
             raise RequestError(
                 "protocol=permutations draws a fixed number of single rows, but this dataset has groups that stay "
                 "together: use protocol=cv or protocol=holdout"
             )
+
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Split the rows of ``data``."""
+        self.check(data)
         y, random = data.y, random_state(seed, repeat)
         published = data.published is not None and data.published.shape[1] == self.n_train
         train = self._published(data, repeat) if published else self._drawn(data, random)

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 
 from npbench.errors import RequestError
 
@@ -114,6 +113,8 @@ def stratified(
     """
     if data.groups is not None:
         return _grouped(rows, data, share, random)
+    from sklearn.model_selection import train_test_split  # slow to import, and what only plans needs no split
+
     aside = math.ceil(share * len(rows))
     first, second = train_test_split(rows, test_size=aside, stratify=data.y[rows], random_state=random)
     return np.sort(first), np.sort(second)
@@ -124,6 +125,8 @@ def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.R
     if data.groups is not None:
         folds = _group_folds(rows, data, n_folds, random)
         return [_apart(rows, data, validate, "a fold") for validate in folds]
+    from sklearn.model_selection import StratifiedKFold
+
     kfold = StratifiedKFold(n_folds, shuffle=True, random_state=random)
     return [(rows[fit], rows[validate]) for fit, validate in kfold.split(rows, data.y[rows])]
 
@@ -140,6 +143,8 @@ def _grouped(
 
 
 def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[np.ndarray]:
+    from sklearn.model_selection import StratifiedGroupKFold
+
     assert data.groups is not None
     y, groups = data.y[rows], data.groups[rows]
     n_groups, n_most = len(np.unique(groups)), max(np.sum(y > 0), np.sum(y < 0))

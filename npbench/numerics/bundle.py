@@ -149,8 +149,7 @@ class Planes:
 
     def _maximise(self, c: float, p: np.ndarray, tol: float) -> np.ndarray:
         shares = self._shares[: self.count].copy()
-        rounding = 1e-15 * (c * float(self._gram.diagonal()[: self.count].max()) + float(np.abs(p).max()))
-        maximise_on_simplex(self._gram, p, c, shares, max(tol, rounding), 100 + 10 * self.count)
+        maximise_on_simplex(self._gram, p, c, shares, tol, 100 + 10 * self.count)
         return shares
 
     def _note(self, shares: np.ndarray) -> None:

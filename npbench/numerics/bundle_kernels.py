@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 RIDGE = 1e-12  # relative to the curvature, for dependent planes; the proximal point removes its effect
+ROUNDING = 1e-15  # of a gradient, relative to its terms
 MAX_PROXIMAL_POINTS = 30
 
 
@@ -27,8 +28,8 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
     x : array of shape (m,)
         Feasible starting point; changed in place and feasible in the end.
     tol : float
-        Steps end when no gradient exceeds that of a positive x by more than this. The value is then within ``tol`` of
-        the maximum.
+        Steps end when no gradient exceeds that of a positive x by more than this, or its rounding error if larger. The
+        value is then as near to the maximum.
     max_steps : int
         Maximum number of steps, of O(m^2) each.
 
@@ -49,7 +50,7 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
             free[n_free] = j
             n_free += 1
     ridge = RIDGE * max(curvature, spread)
-    factored = steps = 0
+    factored, steps = int(np.int64(0)), 0  # likewise
     for _ in range(MAX_PROXIMAL_POINTS):
         y = x.copy()
         while steps < max_steps:
@@ -70,7 +71,7 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
 
             # at the optimum, the zero variable with the largest gradient enters
             slopes(H, p, c, x, free, n_free, gradient)
-            entering = entering_variable(gradient, ridge, x, y, tol)
+            entering = entering_variable(gradient, ridge, x, y, max(tol, rounding_error(H, p, c, x)))
             if entering < 0:
                 break
             free[n_free] = entering
@@ -78,7 +79,7 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
 
         # stop if the conditions hold without the ridge
         slopes(H, p, c, x, free, n_free, gradient)
-        if steps >= max_steps or violation(gradient, x) <= tol:
+        if steps >= max_steps or violation(gradient, x) <= max(tol, rounding_error(H, p, c, x)):
             break
     return steps
 
@@ -164,6 +165,18 @@ def slopes(H, p, c, x, free, n_free, gradient):
         for i in range(n_free):
             value += H[j, free[i]] * x[free[i]]
         gradient[j] = p[j] - c * value
+
+
+@njit(cache=True, nogil=True)
+def rounding_error(H, p, c, x):
+    """Bound the rounding error of ``p - cHx``: that of a plane counts by its share, which may be far below 1e-15."""
+    largest = longest = total = 0.0
+    for j in range(len(p)):
+        largest = max(largest, abs(p[j]))
+        length = np.sqrt(H[j, j])
+        longest = max(longest, length)
+        total += length * x[j]
+    return ROUNDING * (largest + c * longest * total)
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, diags_array, issparse
 
 
 @np.errstate(over="ignore", invalid="ignore")  # features that overflow are not centred, and refused later
@@ -21,19 +21,28 @@ def offsets(X: Any) -> np.ndarray:
     -------
     array of shape (n_features,)
         The mean where it exceeds the standard deviation, else 0: outliers move the mean away from the other samples,
-        and centred features stay as they are. A constant feature has exactly its value. All 0 for sparse samples,
-        which stay sparse.
+        and centred features stay as they are. A constant feature has exactly its value.
     """
-    if issparse(X):
-        return np.zeros(X.shape[1])
-    far = 2.0 * X.mean(axis=0) ** 2 > np.einsum("ij,ij->j", X, X) / len(X)
-    if not far.any():
-        return np.zeros(X.shape[1])
-    return np.where(far, X[0] + (X - X[0]).mean(axis=0), 0.0)  # differences of a constant feature are exactly 0
+    squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)
+    far = 2.0 * np.ravel(X.mean(axis=0)) ** 2 > np.ravel(squares) / X.shape[0]
+    c = np.zeros(X.shape[1])
+    if far.any():
+        features = X[:, far].toarray() if issparse(X) else X[:, far]
+        c[far] = features[0] + (features - features[0]).mean(axis=0)  # differences of a constant one are exactly 0
+    return c
 
 
 def without_offsets(X: Any, c: np.ndarray) -> Any:
-    """Return ``X - c``, or X itself if c is 0."""
+    """Return ``X - c``, or X itself if c is 0.
+
+    A CSR matrix stays one, with features of nonzero c stored in full. If c are the offsets of X, this at most doubles
+    its size, as a feature of which half the values are 0 has none.
+    """
     if not c.any():
         return X
-    return (X.toarray() if issparse(X) else X) - c
+    if not issparse(X):
+        return X - c
+    far = np.flatnonzero(c).astype(X.indices.dtype)  # scikit-learn takes indices of 32 bits only
+    moved = csr_array(X[:, far].toarray() - c[far])
+    moved = type(X)((moved.data, far[moved.indices], moved.indptr), shape=X.shape)
+    return X @ diags_array((c == 0.0).astype(float)).tocsr() + moved

@@ -22,6 +22,7 @@ from npbench.numerics.threads import one_blas_thread
 
 BLOCK_BYTES = 1 << 20  # fits into a core's second-level cache
 LEAST_EXPONENT = -300.0  # exp is much slower where it underflows; exp(-300) = 5e-131 is negligible
+LEAST_EXPONENT_SINGLE = -80.0  # exp(-80) = 2e-35
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,19 @@ class Kernel:
 
         return _by_blocks(_products(X, Z), finish, n_threads)
 
-    def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Return ``exp(-gamma squared)`` from squared distances, which several gamma can share."""
+    def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1, dtype: Any = float) -> np.ndarray:
+        """Return ``exp(-gamma squared)`` from squared distances, which several gamma can share.
+
+        For ``dtype=numpy.float32`` the exponents are rounded, the squared distances are not.
+        """
+        least = LEAST_EXPONENT if dtype is float else LEAST_EXPONENT_SINGLE
 
         def finish(block: np.ndarray, rows: slice) -> None:
-            block[:] = squared[rows]
-            self._exponential(block)
+            np.multiply(squared[rows], -self.gamma, out=block, casting="same_kind")
+            np.maximum(block, least, out=block)
+            np.exp(block, out=block)
 
-        return _by_blocks(np.empty(squared.shape), finish, n_threads)
+        return _by_blocks(np.empty(squared.shape, dtype), finish, n_threads)
 
     def _exponential(self, block: np.ndarray) -> None:
         block *= -self.gamma

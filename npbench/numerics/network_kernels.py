@@ -186,7 +186,9 @@ def q_pass(network, X, squared_norms, positives, negatives, multiplier, t, rule)
     :func:`np_pass`.
     """
     hidden = len(network.W)
-    units_pos, units_neg, slopes_pos, slopes_neg = np.empty((4, hidden))
+    # not rows of a matrix, for which Numba would compile _forward, _backward and _move once more
+    units_pos, units_neg = np.empty(hidden), np.empty(hidden)
+    slopes_pos, slopes_neg = np.empty(hidden), np.empty(hidden)
     sum_nd, sum_fa = 0.0, 0.0
     for k in range(len(positives)):
         # evaluate the losses of the pair

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
 
+from npbench.numerics.binomial_limits import rate_above, rate_below
 from npbench.numerics.thresholds import above_each, umbrella_rank
 
 
@@ -146,32 +146,6 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     if not 0 < delta < 1:
         raise ValueError(f"delta is {delta!r}: it must be strictly between 0 and 1.")
     return NPROC(negatives, positives, delta, above_each(negatives))
-
-
-def rate_above(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return upper limits of rates after ``errors`` errors in n trials, exceeded with probability at most delta.
-
-    Each is the p with ``P(Binomial(n, p) <= errors) = delta``, and 1 if all n were errors.
-
-    Examples
-    --------
-    >>> rate_above(np.array([0, 10]), 10, delta=0.05).round(4)
-    array([0.2589, 1.    ])
-    """
-    some_right = errors < n
-    limit = betaincinv(errors + 1, np.where(some_right, n - errors, 1), 1 - delta)
-    return np.where(some_right, limit, 1.0)
-
-
-def rate_below(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return lower limits, each the p with ``P(Binomial(n, p) >= errors) = delta``, or 0 without errors.
-
-    Examples
-    --------
-    >>> rate_below(np.array([0, 10]), 10, delta=0.05).round(4)
-    array([0.    , 0.7411])
-    """
-    return 1 - rate_above(n - errors, n, delta)
 
 
 def _ascending(scores: np.ndarray, name: str) -> np.ndarray:

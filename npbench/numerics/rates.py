@@ -27,7 +27,9 @@ def rates(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
     (0.5, 0.5)
     """
     misses, false_alarms = misclassified(y, scores)
-    return float(np.mean(misses)), float(np.mean(false_alarms))
+    # several times faster than the mean of a boolean array
+    p_nd, p_fa = (np.divide(np.count_nonzero(wrong), len(wrong)) for wrong in (misses, false_alarms))
+    return float(p_nd), float(p_fa)
 
 
 def misclassified(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

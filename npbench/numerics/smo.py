@@ -189,6 +189,24 @@ def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> No
     x[changed] = target[changed]
 
 
+def gradient(gram: Gram, p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return ``p - Kx``, from the rows of K with x_i != 0."""
+    if gram.whole is not None:
+        return np.asarray(kernels.gradient(gram.whole, p, x))
+    g = p.astype(float)
+    support = np.flatnonzero(x)
+    for start in range(0, len(support), BLOCK_SIZE):
+        some = support[start : start + BLOCK_SIZE]
+        g -= x[some] @ gram.rows(some)
+    return g
+
+
+def violation(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Return the violation of the optimality conditions; negative if they hold for an interval of b."""
+    high, low = kernels.ends(x, g, lower, upper)
+    return float(high - low)
+
+
 def bias(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
     """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly.
 

@@ -1,12 +1,11 @@
-"""Kernels of :mod:`npbench.numerics.smo` and :mod:`npbench.numerics.ramp_svm`.
+"""Kernels of :mod:`npbench.numerics.smo`, :mod:`npbench.numerics.ramp_svm` and :mod:`npbench.numerics.cost_grid`.
 
 They share one file because Numba's cache does not notice changes in a kernel of another file. Arrays are float64 and
 C-contiguous; x and g are changed in place, with g = p - Kx throughout.
 
 Memory limits the speed of a pair update: it reads the rows of two samples and the vectors g, diagonal and bounds once
 each. Updates therefore run on a compact copy of the Gram matrix of the samples that are not settled at a bound (after
-Joachims 1999). Both passes are written to be vectorised: each of LANES lanes keeps its own maximum, and the position of
-the overall maximum is looked up afterwards.
+Joachims 1999). Both passes are simple loops that LLVM vectorises; the position of a maximum is looked up afterwards.
 """
 
 from __future__ import annotations
@@ -14,16 +13,44 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 64
+from npbench.numerics.extrema import larger, smaller
+
+BLOCK = 128  # values of which the largest is found together
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
+INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # of a pair, relative to the largest diagonal entry
+LEAST_CURVATURE_SINGLE = 1e-6  # above its rounding error
+COPY_SHARE = 6  # of the unsettled among all samples, beyond which a copy costs more than it saves
+SMALL = 640  # samples up to which a compact copy of the Gram matrix gains nothing
 VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
+def _argmax(values):
+    """Return the first position of the largest value."""
+    n = values.shape[0]
+    # block of the largest value
+    most, first = values[0], 0
+    for start in range(0, n, BLOCK):
+        block = values[start : start + BLOCK]
+        best = block[0]
+        for k in range(block.shape[0]):
+            best = larger(best, block[k])
+        if best > most:
+            most, first = best, start
+    # position in that block
+    for k in range(first, n):
+        if values[k] == most:
+            return k
+    return 0
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def _partner(g, low, diagonal, row, g_i, d_i, floor, gain):
     """Return the j with the largest gain of the pair (i, j), (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij); -1 if none gains.
+
+    Bound by divisions while the arrays fit the first-level cache, by the bytes of the row beyond.
 
     Parameters
     ----------
@@ -35,41 +62,22 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, best):
         g and K_ii of sample i.
     floor : float
         Least curvature of a pair.
-    best : array of shape (LANES,)
+    gain : array of shape (n,)
         Buffer.
     """
-    n = g.shape[0]
-    # largest gain in each lane
-    best[:] = 0.0
-    for start in range(0, n, LANES):
-        g_s, low_s, diagonal_s, row_s = (
-            g[start : start + LANES],
-            low[start : start + LANES],
-            diagonal[start : start + LANES],
-            row[start : start + LANES],
-        )
-        for k in range(g_s.shape[0]):
-            drop = g_i - g_s[k] - low_s[k]
-            drop = drop if drop > 0.0 else 0.0
-            curvature = d_i + diagonal_s[k] - 2.0 * row_s[k]
-            curvature = curvature if curvature > floor else floor
-            gain = drop * drop / curvature
-            best[k] = gain if gain > best[k] else best[k]
-    # position of the largest gain within its lane
-    lane = np.argmax(best)
-    j, most = -1, 0.0
-    for t in range(lane, n, LANES):
-        drop = g_i - g[t] - low[t]
-        if drop > 0.0:
-            gain = drop * drop / max(d_i + diagonal[t] - 2.0 * row[t], floor)
-            if gain > most:
-                j, most = t, gain
-    return j
+    zero = g_i - g_i
+    for k in range(g.shape[0]):
+        drop = larger(g_i - g[k] - low[k], zero)
+        gain[k] = drop * drop / larger(d_i + diagonal[k] - row[k] - row[k], floor)
+    j = _argmax(gain)
+    return j if gain[j] > zero else -1
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _move(g, row_i, row_j, step, up, low, most, least):
-    """Set g -= step (K_i - K_j); return the next i, its g and the smallest g of an x that can decrease.
+def _move(g, row_i, row_j, step, up, low, rising, least):
+    """Set g -= step (K_i - K_j); return the i of the largest g that can increase and the smallest g that can decrease.
+
+    Bound by the bytes of two rows of K.
 
     Parameters
     ----------
@@ -81,64 +89,54 @@ def _move(g, row_i, row_j, step, up, low, most, least):
         Change of x_i, and minus that of x_j.
     up, low : arrays of shape (n,)
         -INFINITE where x cannot increase, INFINITE where x cannot decrease, else 0.
-    most, least : arrays of shape (LANES,)
-        Buffers.
+    rising : array of shape (n,)
+        Buffer.
+    least : float
+        INFINITE.
     """
-    n = g.shape[0]
-    # update the gradient, with its extremes in each lane
-    most[:] = -INFINITE
-    least[:] = INFINITE
-    for start in range(0, n, LANES):
-        g_s, up_s, low_s, i_s, j_s = (
-            g[start : start + LANES],
-            up[start : start + LANES],
-            low[start : start + LANES],
-            row_i[start : start + LANES],
-            row_j[start : start + LANES],
-        )
-        for k in range(g_s.shape[0]):
-            value = g_s[k] - step * (i_s[k] - j_s[k])
-            g_s[k] = value
-            rising, falling = value + up_s[k], value + low_s[k]
-            most[k] = rising if rising > most[k] else most[k]
-            least[k] = falling if falling < least[k] else least[k]
-    # position of the largest g within its lane
-    lane = np.argmax(most)
-    i, g_i = 0, -INFINITE
-    for t in range(lane, n, LANES):
-        if g[t] + up[t] > g_i:
-            i, g_i = t, g[t] + up[t]
-    return i, g_i, least.min()
+    for k in range(g.shape[0]):
+        value = g[k] - step * (row_i[k] - row_j[k])
+        g[k] = value
+        rising[k] = value + up[k]
+        least = smaller(least, value + low[k])
+    return _argmax(rising), least
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _steps(K, diagonal, lower, upper, x, g, tol, max_iter):
-    """Run SMO steps on x and g in place until the violation is at most ``tol``; return their number. O(n) each."""
-    up = np.where(x < upper, 0.0, -INFINITE)  # added to g, excludes samples that cannot increase
-    low = np.where(x > lower, 0.0, INFINITE)  # added to g, excludes samples that cannot decrease
-    lanes = np.empty((2, LANES))
-    floor = LEAST_CURVATURE * max(diagonal.max(), 1e-300)
-    i, g_i, g_low = _move(g, K[0], K[0], 0.0, up, low, lanes[0], lanes[1])
+    """Run SMO steps on x and g in place until the violation is at most ``tol``; return their number. O(n) each.
+
+    K, diagonal and g have one type, float32 or float64.
+    """
+    real = g.dtype.type
+    infinite = real(INFINITE if g.itemsize == 8 else INFINITE_SINGLE)
+    up = np.where(x < upper, real(0.0), -infinite)  # added to g, excludes samples that cannot increase
+    low = np.where(x > lower, real(0.0), infinite)  # added to g, excludes samples that cannot decrease
+    buffer = np.empty_like(g)
+    floor = real((LEAST_CURVATURE if g.itemsize == 8 else LEAST_CURVATURE_SINGLE) * max(diagonal.max(), 1e-30))
+    i, g_low = _move(g, K[0], K[0], real(0.0), up, low, buffer, infinite)
     for iteration in range(max_iter):
+        g_i = buffer[i]
         if g_i - g_low <= tol:
             return iteration
 
         # select the second index
-        j = _partner(g, low, diagonal, K[i], g_i, diagonal[i], floor, lanes[0])
+        j = _partner(g, low, diagonal, K[i], g_i, diagonal[i], floor, buffer)
         if j < 0:
             return iteration
 
         # take the optimal step of the pair, within its bounds
         room_i, room_j = upper[i] - x[i], x[j] - lower[j]
-        step = min((g_i - g[j]) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], floor), room_i, room_j)
+        curvature = max(diagonal[i] + diagonal[j] - K[i, j] - K[i, j], floor)
+        step = min(float(g_i - g[j]) / float(curvature), room_i, room_j)
         # A bound is reached exactly: rounding could otherwise leave a tiny distance to it forever.
         x[i] = upper[i] if step >= room_i else x[i] + step
         x[j] = lower[j] if step >= room_j else x[j] - step
-        up[i], low[i] = (0.0 if x[i] < upper[i] else -INFINITE), 0.0
-        low[j], up[j] = (0.0 if x[j] > lower[j] else INFINITE), 0.0
+        up[i], low[i] = (real(0.0) if x[i] < upper[i] else -infinite), real(0.0)
+        low[j], up[j] = (real(0.0) if x[j] > lower[j] else infinite), real(0.0)
 
         # update the gradient and select the next first index
-        i, g_i, g_low = _move(g, K[i], K[j], step, up, low, lanes[0], lanes[1])
+        i, g_low = _move(g, K[i], K[j], real(step), up, low, buffer, infinite)
     return max_iter
 
 
@@ -168,17 +166,27 @@ def unsettled(x, g, lower, upper, high, low):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def submatrix(K, rows, columns):
+    """Return K[rows][:, columns], faster than two calls of take. Bound by the bytes of the rows."""
+    block = np.empty((rows.shape[0], columns.shape[0]), K.dtype)
+    for r in range(rows.shape[0]):
+        row = K[rows[r]]
+        for c in range(columns.shape[0]):
+            block[r, c] = row[columns[c]]
+    return block
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
-    """Run :func:`_steps` on the samples ``keep``, then update g of all samples."""
-    # copy their part of the Gram matrix
+    """Run :func:`_steps` on the samples ``keep``, then update g of all samples.
+
+    K may be float32, and the steps too then; g is updated in float64.
+    """
     m = keep.shape[0]
-    block = np.empty((m, m))
-    for r in range(m):
-        row = K[keep[r]]
-        for c in range(m):
-            block[r, c] = row[keep[c]]
+    block = K if m == x.shape[0] else submatrix(K, keep, keep)
     before, x_keep = x[keep], x[keep]
-    done = _steps(block, diagonal[keep], lower[keep], upper[keep], x_keep, g[keep], tol, max_iter)
+    g_keep = g[keep].astype(K.dtype)
+    done = _steps(block, diagonal[keep], lower[keep], upper[keep], x_keep, g_keep, tol, max_iter)
     # copy x back, and update g
     for r in range(m):
         if x_keep[r] != before[r]:
@@ -265,9 +273,9 @@ def feasible(lower, upper, x, g):
     """Return x clipped to the box, with sum(x) = 0 restored where this lowers the objective least."""
     x = np.minimum(np.maximum(x, lower), upper)
     total, width = x.sum(), upper.sum() - lower.sum()
-    if abs(total) <= 1e-12 * width:  # a rounding error, which any sample with room can take
+    if abs(total) <= 1e-12 * width:  # a rounding error, which a free sample can take
         for i in range(x.shape[0]):
-            if lower[i] <= x[i] - total <= upper[i]:
+            if lower[i] < x[i] < upper[i] and lower[i] <= x[i] - total <= upper[i]:
                 x[i] -= total
                 return x
     # Decreasing x_i costs g_i (smallest first), increasing it gains g_i (largest first).
@@ -333,6 +341,107 @@ def gap(x, g, lower, upper, b):
         slack = g[i] - b
         total += max((upper[i] - x[i]) * slack, (lower[i] - x[i]) * slack)
     return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def _certificate(x, g, lower, upper):
+    """Return the ends of g (see :func:`ends`) and the duality gap at the b between them."""
+    high, low = g[0] - 2.0 * INFINITE, g[0] + 2.0 * INFINITE
+    for i in range(x.shape[0]):
+        high = larger(high, g[i] if x[i] < upper[i] else g[i] - INFINITE)
+        low = smaller(low, g[i] if x[i] > lower[i] else g[i] + INFINITE)
+    b, total = 0.5 * (high + low), 0.0
+    for i in range(x.shape[0]):
+        slack = g[i] - b
+        total += larger((upper[i] - x[i]) * slack, (lower[i] - x[i]) * slack)
+    return high, low, total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter):
+    """Take SMO steps until the duality gap relative to the objective of the best f = b is ``tol``; return (steps, gap).
+
+    g is float64 and follows the rows of K in float64, whatever their type, so that rounding errors do not add up.
+    """
+    n = x.shape[0]
+    everything = np.arange(n)
+    constant = 2.0 * min(upper.sum(), -lower.sum())  # objective of the best f = b
+    done = 0
+    while True:
+        high, low, excess = _certificate(x, g, lower, upper)
+        if excess <= tol * constant or done >= max_iter:
+            return done, excess / constant
+        # The gap falls about as fast as the violation.
+        share = min(max(0.5 * tol * constant / excess, 0.05), 0.5)
+        keep = unsettled(x, g, lower, upper, high, low) if n > SMALL else everything
+        m = keep.shape[0]
+        if COPY_SHARE * m > n:
+            keep = everything
+        budget = min(max(100, n // 4), max_iter - done)
+        done += max(_compact_steps(K, diagonal, lower, upper, x, g, share * (high - low), budget, keep), 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_neighbour(known, r, c, cost_positive, cost_negative):
+    """Return (row, column, factor) of the neighbour whose multiple has the largest dual value; (-1, -1, 0) if none.
+
+    ``known`` holds y'x, x'Kx and the largest multiplier of each class for every solution.
+    """
+    best, place = 0.0, (-1, -1, 0.0)
+    for k in range(1, 4):
+        from_r, from_c = r - (k & 1), c - (k >> 1)
+        if from_r < 0 or from_c < 0:
+            continue
+        linear, square, most_positive, most_negative = known[from_r, from_c]
+        limit = min(cost_positive / max(most_positive, 1e-300), cost_negative / max(most_negative, 1e-300))
+        factor = min(linear / max(square, 1e-300), limit)
+        value = factor * (linear - 0.5 * factor * square)
+        if value > best:
+            best, place = value, (from_r, from_c, factor)
+    return place
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
+    """Solve the SVM for every pair of costs; see :func:`npbench.numerics.cost_grid.solve`.
+
+    Return x, b, the duality gaps relative to the objective of the best f = b, and the numbers of steps. Bound by the
+    pair updates of :func:`_steps`; for some hundred samples the passes over x and g between them take as long.
+    """
+    n, rows, columns = y.shape[0], costs_positive.shape[0], costs_negative.shape[0]
+    diagonal = np.diag(K).copy()
+    all_x, all_g, known = np.zeros((rows, columns, n)), np.empty((rows, columns, n)), np.empty((rows, columns, 4))
+    b, gaps, steps = np.empty((rows, columns)), np.empty((rows, columns)), np.empty((rows, columns), np.int64)
+    lower, upper = np.empty(n), np.empty(n)
+    for r in range(rows):
+        for c in range(columns):
+            x, g = all_x[r, c], all_g[r, c]
+            cost_positive, cost_negative = costs_positive[r], costs_negative[c]
+            for i in range(n):
+                lower[i] = 0.0 if y[i] > 0.0 else -cost_negative
+                upper[i] = cost_positive if y[i] > 0.0 else 0.0
+
+            # start from the best multiple of a neighbour, with bounds reached exactly
+            from_r, from_c, factor = _best_neighbour(known, r, c, cost_positive, cost_negative)
+            g[:] = y
+            if from_r >= 0:
+                for i in range(n):
+                    value = factor * all_x[from_r, from_c, i]
+                    value = upper[i] if value > upper[i] * (1.0 - 1e-12) else value
+                    x[i] = lower[i] if value < lower[i] * (1.0 - 1e-12) else value
+                    g[i] = y[i] - factor * (y[i] - all_g[from_r, from_c, i])
+
+            steps[r, c], gaps[r, c] = _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter)
+            b[r, c] = bias(x, g, lower, upper)
+
+            # what the next cells need to know
+            known[r, c] = 0.0
+            for i in range(n):
+                known[r, c, 0] += y[i] * x[i]
+                known[r, c, 1] += x[i] * (y[i] - g[i])
+                known[r, c, 2] = max(known[r, c, 2], x[i])
+                known[r, c, 3] = max(known[r, c, 3], -x[i])
+    return all_x, b, gaps, steps
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

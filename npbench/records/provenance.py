@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
@@ -23,6 +24,7 @@ from packaging.requirements import Requirement
 
 from npbench.errors import RequestError
 from npbench.records.schema import Primitive
+from npbench.user_cache import remembered
 
 ROOT = Path(__file__).parents[1]  # of npbench
 
@@ -102,6 +104,16 @@ def _code(modules: frozenset[str]) -> dict[str, str]:
     return hashes | {package: _sha256(sources, is_library=package not in using) for package, sources in plugins.items()}
 
 
+def sources(targets: Iterable[str]) -> list[Path]:
+    """Return the files of the packages that ``targets`` are in, and what they import from the rooms they share."""
+    modules = {target.partition(":")[0] for target in targets}
+    packages = {module.partition(".")[0] for module in modules} - {"npbench"}
+    shipped = [path for package in sorted(packages) for path in _sources(package).values()]
+    imported = {module for path in shipped for module in _imported(path)}
+    shared = _closure({*imported, *(module for module in modules if module.startswith("npbench."))})
+    return [*shipped, *(_path(module) for module in sorted(shared))]
+
+
 def _uses_npbench(sources: Mapping[str, Path]) -> bool:
     return any(b"npbench" in path.read_bytes() for path in sources.values())
 
@@ -129,16 +141,30 @@ def _sha256(sources: Mapping[str, Path], is_library: bool = False) -> str:
 @functools.cache
 def source_sha256(path: Path) -> str:
     """Return the SHA-256 of what a Python file does: its syntax tree without comments and docstrings."""
-    tree = _tree(path)
-    return hashlib.sha256(path.read_bytes() if tree is None else ast.dump(_undocumented(tree)).encode()).hexdigest()
+    return _parsed(path)[0]
 
 
 @functools.cache
-def _tree(path: Path) -> ast.Module | None:
+def _parsed(path: Path) -> tuple[str, frozenset[str]]:
+    """Return the hash of what a Python file does, and the names that it imports, remembered for the same bytes."""
+    source = path.read_bytes()
+    sha256, names = remembered("sources", _parser() + source, lambda: _parse(source))
+    return sha256, frozenset(names)
+
+
+@functools.cache
+def _parser() -> bytes:
+    """Return the version of Python and this file, on which the hash of a syntax tree depends."""
+    return sys.version.encode() + Path(__file__).read_bytes()
+
+
+def _parse(source: bytes) -> tuple[str, list[str]]:
     try:
-        return ast.parse(path.read_bytes())
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):  # for another version of Python, or not to be imported
-        return None
+        return hashlib.sha256(source).hexdigest(), []
+    names = sorted(_named(tree))
+    return hashlib.sha256(ast.dump(_undocumented(tree)).encode()).hexdigest(), names
 
 
 def _undocumented(tree: ast.Module) -> ast.Module:
@@ -166,15 +192,20 @@ def _closure(modules: Iterable[str]) -> set[str]:
 @functools.cache
 def _imported(path: Path) -> frozenset[str]:
     """Return the modules of npbench that a file imports anywhere, packages along the way included."""
-    tree = _tree(path)
+    names = _parsed(path)[1]
+    prefixes = {name.rsplit(".", n)[0] for name in names if name.startswith("npbench.") for n in range(name.count("."))}
+    return frozenset(name for name in prefixes if _path(name).is_file())
+
+
+def _named(tree: ast.Module) -> set[str]:
+    """Return the names that a file imports from npbench anywhere."""
     names = set()
-    for node in ast.walk(tree) if tree else ():
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    prefixes = {name.rsplit(".", n)[0] for name in names if name.startswith("npbench.") for n in range(name.count("."))}
-    return frozenset(name for name in prefixes if _path(name).is_file())
+    return {name for name in names if name.startswith("npbench.")}
 
 
 def _modules(names: Iterable[str]) -> Iterator[str]:

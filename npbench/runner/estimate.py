@@ -1,51 +1,162 @@
-"""Why a planned job would run or be skipped, and how long it would take, from past records."""
+"""How long a job would take, from past jobs of the same solver: seconds per fit, as a power of the number of rows."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official, Permutations
+
+# Columns of the records that an estimate depends on.
+CASE = ("solver", "dataset", "n_samples", "search", "protocol", "protocol_params")
+TIMES = ("seconds", "select_seconds", "fit_seconds")
+
+# Farthest that an estimate reaches, as a ratio of numbers of rows: beyond a single known size, and beyond several,
+# which show how the seconds grow.
+REACH_OF_ONE, REACH_OF_MANY = 2.0, 4.0
+MAX_POWER = 3.0
 
 
-def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
-    """Return why a job would run or be skipped, by the latest of the records ``frame`` with the same setting.
+@dataclass(frozen=True)
+class Work:
+    """Size of a job.
 
-    That is "done", "new", "failed before: ...", "no trace stored" (where ``trace`` requires one), or what changed
-    since, joined by semicolons: "the data changed", "the code of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6".
+    Parameters
+    ----------
+    rows : float
+        Rows of the data.
+    train : float
+        Rows of the final fit.
+    fits : float
+        Number of fits of the selection; 0 without candidates to compare.
+    fit_rows : float
+        Rows of each of them.
     """
-    same = frame.filter(key=job.key)
-    if len(same):
-        record = same.row(-1, named=True)
-        if record["status"] != "ok":
-            return f"failed before: {record['status']}: {record['error']}"
-        return "no trace stored" if trace and record["trace"] is None else "done"
-    similar = frame.filter(**job.setting)
-    return "; ".join(_changes(similar.row(-1, named=True), job)) if len(similar) else "new"
+
+    rows: float
+    train: float
+    fits: float
+    fit_rows: float
 
 
-def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
-    now = job.columns
-    changes = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
-    changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
-    changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
-    changes += ["other metrics requested"] if record["metrics"] != now["metrics"] else []
-    return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+@dataclass(frozen=True)
+class Case:
+    """Median seconds of past jobs that were alike."""
+
+    dataset: str
+    search: str
+    work: Work
+    seconds: float
+    select: float
+    fit: float
 
 
-def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    then = json.loads(before)
-    pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
-    return [pair for pair in pairs if pair[1] != pair[2]]
+class Estimates:
+    """Seconds of jobs, from the records of a results folder.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Records with the columns :data:`CASE`, :data:`TIMES` and ``status``.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        good = frame.filter(status="ok").drop_nulls([*CASE, "seconds"])
+        medians = good.group_by(CASE, maintain_order=True).agg(pl.col(TIMES).median())
+        self._cases: dict[str, list[Case]] = {}
+        for row in medians.iter_rows(named=True):
+            self._cases.setdefault(row["solver"], []).append(_case(row))
+        self._power = functools.cache(self._fitted_power)
+
+    def seconds(self, job: Job) -> float | None:
+        """Return the seconds of a job; None if no past job is comparable.
+
+        The nearest in number of rows count: those with the same grid on the same data set, else on the same data set,
+        else all of the solver.
+        """
+        request = job.request
+        work = work_of(request.search, request.protocol, job.data.n_samples)
+        power, reach = self._power(request.solver.name)
+        cases = [
+            case
+            for case in self._cases.get(request.solver.name, [])
+            if max(_ratio(work.train, case.work.train), _ratio(work.rows, case.work.rows)) <= reach
+        ]
+        search = job.columns["search"]
+        for alike in (
+            [case for case in cases if case.dataset == request.dataset.name and case.search == search],
+            [case for case in cases if case.dataset == request.dataset.name],
+            cases,
+        ):
+            if alike:
+                nearest = min(_ratio(work.train, case.work.train) for case in alike)
+                near = [case for case in alike if _ratio(work.train, case.work.train) <= nearest * 1.01]
+                return statistics.median(scaled(case, work, power) for case in near)
+        return None
+
+    def _fitted_power(self, solver: str) -> tuple[float, float]:
+        """Return how the seconds of a fit grow with rows, and how far that reaches beyond the nearest size."""
+        cases = self._cases.get(solver, [])
+        rows = np.log([case.work.train for case in cases])
+        if not cases or np.ptp(rows) < math.log(REACH_OF_ONE):
+            return 1.5, REACH_OF_ONE  # between linear and quadratic
+        per_fit = np.log([max(case.seconds, 1e-4) / (1 + case.work.fits) for case in cases])
+        return float(np.clip(np.polyfit(rows, per_fit, 1)[0], 0.0, MAX_POWER)), REACH_OF_MANY
 
 
-def estimate(job: Job, frame: pl.DataFrame) -> float | None:
-    """Return the median seconds of past jobs of the same solver on data of the same name and size; None without any."""
-    past = frame.filter(
-        status="ok", solver=job.request.solver.name, dataset=job.request.dataset.name, n_samples=job.data.n_samples
-    )
-    median = past["seconds"].median()
-    return float(median) if isinstance(median, (int, float)) else None
+def scaled(case: Case, work: Work, power: float) -> float:
+    """Return the seconds of a past case, scaled to other work."""
+    past = case.work
+    if not past.fits and not work.fits:  # the selection, if any, is one fit to the training part
+        select = case.select * (work.train / past.train) ** power
+    elif past.fits:
+        select = case.select * work.fits / past.fits * (work.fit_rows / past.fit_rows) ** power
+    else:
+        select = case.fit * work.fits * (work.fit_rows / past.train) ** power
+    final = case.fit * (work.train / past.train) ** power
+    rest = max(0.0, case.seconds - case.select - case.fit) * work.rows / past.rows
+    return select + final + rest
+
+
+def work_of(search: Mapping[str, Sequence[Any]], protocol: Any, n_samples: int) -> Work:
+    """Return the work of a search under a protocol."""
+    candidates = math.prod(len(values) for values in search.values())
+    match protocol:
+        case CrossValidation():
+            train, folds = n_samples * (1 - protocol.test_size), protocol.folds
+        case Nested():
+            train, folds = n_samples * (1 - 1 / protocol.outer), protocol.folds
+        case Holdout():
+            train, folds = n_samples * (1 - protocol.test_size - protocol.validation_size), 1
+        case Official():
+            first, end = protocol.test_rows or (0, 0)
+            train, folds = (n_samples - (end - first)) * (1 - protocol.validation_size), 1
+        case Permutations():
+            train, folds = protocol.n_train or n_samples, protocol.folds or protocol.n_train or n_samples
+        case _:
+            train, folds = n_samples, 1
+    share = 1 - 1 / folds if folds > 1 else 1.0
+    return Work(n_samples, max(train, 1.0), candidates * folds if candidates > 1 else 0, max(train * share, 1.0))
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    params = {name: value for name, value in json.loads(row["protocol_params"]).items() if name != "name"}
+    kind = PROTOCOLS.get(row["protocol"])
+    work = work_of(json.loads(row["search"]), kind(**params) if kind else None, row["n_samples"])
+    if row["select_seconds"] is None or row["fit_seconds"] is None:  # not measured: every fit counts alike
+        fit = row["seconds"] / (1 + work.fits)
+        return Case(row["dataset"], row["search"], work, row["seconds"], fit * work.fits, fit)
+    return Case(row["dataset"], row["search"], work, *(row[time] for time in TIMES))
+
+
+def _ratio(one: float, other: float) -> float:
+    return max(one / other, other / one)

@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import os
 import resource
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +20,8 @@ _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory
 class PeakMemory:
     """Peak resident memory of this process from now on.
 
-    On Linux the kernel's high-water mark is reset first. Elsewhere the mark covers the whole life of the process, which
-    may have run larger jobs before; ``peak_memory_of`` says which.
+    The kernel's high-water mark is reset first. Where that is not permitted, the mark covers the whole life of the
+    process, which may have run larger jobs before; ``peak_memory_of`` says which.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ class PeakMemory:
 
 
 class Allowance:
-    """Limit on what this process allocates beyond what it has now, on Linux.
+    """Limit on what this process allocates beyond what it has now.
 
     Examples
     --------
@@ -71,17 +70,14 @@ class Allowance:
 
     @property
     def left_mb(self) -> float:
-        """Memory resident beyond that at construction, in MB of 10^6 bytes; mapped files and free memory do not count.
-
-        0 on other systems than Linux.
-        """
+        """Memory resident beyond that at construction, in MB of 10^6 bytes, without mapped files and free memory."""
         with contextlib.suppress(AttributeError):  # glibc alone keeps much of what is free, and has a function for it
             ctypes.CDLL(None).malloc_trim(0)
         return max(0.0, _own_resident_mb() - self._resident_mb)
 
     @property
     def grown_mb(self) -> float:
-        """Memory allocated since construction, in MB of 10^6 bytes; 0 on other systems than Linux."""
+        """Memory allocated since construction, in MB of 10^6 bytes."""
         return _allocated_mb() - self._base_mb
 
     @contextlib.contextmanager
@@ -96,9 +92,6 @@ class Allowance:
         limit_mb : float
             MB of 10^6 bytes beyond what the process had at construction.
         """
-        if sys.platform != "linux":
-            yield
-            return
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
         resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
@@ -123,11 +116,11 @@ def _granted_mb() -> Iterator[float]:
 
 
 def _allocated_mb() -> float:
-    return _status_mb("VmData") if sys.platform == "linux" else 0.0
+    return _status_mb("VmData")
 
 
 def _own_resident_mb() -> float:
-    return _status_mb("RssAnon") if sys.platform == "linux" else 0.0
+    return _status_mb("RssAnon")
 
 
 def _status_mb(field: str) -> float:
@@ -138,5 +131,4 @@ def _status_mb(field: str) -> float:
 
 
 def _process_peak_mb() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from npbench.records.schema import SCHEMA
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.runner.jobs import Jobs
+from npbench.signature import imported_names
 
 RECORDS = "records"  # folder of a results folder
 MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different repeats may differ
@@ -73,18 +74,19 @@ def prepare(
     Raises
     ------
     RequestError
-        With every fault of the data sets; else of the splits.
+        With every fault of the data sets; else of the splits of jobs to do.
     """
     absent: dict[str, AbsentDataError] = {}
     data = _load(requests, absent if skip_absent else None)
     requests = [request for request in requests if _source(request) not in absent]
     with status("Listing the jobs"):
-        ordered = _grouped(requests)
-        each([partial(check_split, request, data[_divided(request)]) for request in ordered])
-        jobs = Jobs.each_once(each([partial(jobs_of, request, data[_divided(request)]) for request in ordered]))
+        listed = each([partial(jobs_of, request, data[_divided(request)]) for request in _grouped(requests)])
+        jobs = Jobs.each_once(listed)
         store = RecordStore(results / RECORDS)
     with status("Looking for records"):
         todo = jobs if force else jobs.without(store.done(trace))
+    with status("Checking the splits"):  # a record of success shows that there is a split
+        _check_splits([job.request for job, _ in todo.parts], data)
     return Plan({d.sha256: d for d in data.values()}, jobs, todo, store, [str(error) for error in absent.values()])
 
 
@@ -157,29 +159,39 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
 def targets(request: Request) -> list[str]:
     """Return the ``"module:attribute"`` names of the code that answers a request, the named solvers' included."""
     solvers = installed().solvers
-    named = [solvers[name].estimator if name in solvers else name for name in _imported(request)]
+    named = [solvers[name].estimator if name in solvers else name for name in _named(request)]
     found = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics), *named]
     return [target for target in found if target]
-
-
-def _imported(request: Request) -> list[str]:
-    """Return what the solver imports by name: solvers or classes, from its parameters or their candidates."""
-    values = (
-        value for name in request.solver.imports for value in request.search.get(name) or [request.params.get(name)]
-    )
-    return [value for value in values if isinstance(value, str)]
 
 
 def _depends_on(request: Request) -> Iterator[tuple[str, str]]:
     """Yield the kind and name of what a request uses from plugins, its solver first."""
     yield "solver", request.solver.name
-    yield from (("solver", name) for name in _imported(request) if name in installed().solvers)
+    yield from (("solver", name) for name in _named(request) if name in installed().solvers)
     yield from (("metric", metric.name) for metric in request.metrics)
+
+
+def _named(request: Request) -> list[str]:
+    return imported_names(request.solver, request.params, request.search)
 
 
 def _distribution(kind: str, name: str) -> str:
     provider = installed().providers.get((kind, name))
     return provider.distribution if provider else "unknown"
+
+
+def _check_splits(requests: Iterable[Request], data: Mapping[str, BinaryData]) -> None:
+    """Check once what is equal for all solvers."""
+    distinct = {}
+    for request in requests:
+        split = (_divided(request), request.protocol, request.seed, request.repeats)
+        distinct[split, request.problem, is_validated(request)] = request
+    each([partial(check_split, request, data[_divided(request)]) for request in distinct.values()])
+
+
+def is_validated(request: Request) -> bool:
+    """Return whether a validation loss is measured."""
+    return request.validate or any(len(values) > 1 for values in request.search.values())
 
 
 def check_split(request: Request, data: BinaryData) -> None:
@@ -193,6 +205,9 @@ def check_split(request: Request, data: BinaryData) -> None:
     """
     try:
         one_for_all = request.protocol.stratified and data.groups is None
+        if one_for_all and request.problem.measurable(0, 0):  # then on every part
+            request.protocol.check(data)
+            return
         for repeat in range(request.repeats):
             ample = _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
             if one_for_all and ample:
@@ -203,8 +218,9 @@ def check_split(request: Request, data: BinaryData) -> None:
 
 def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
     """Refuse parts without a loss; return whether all other stratified repeats are certain to have one."""
-    is_validated = request.validate or any(len(values) > 1 for values in request.search.values())
-    validated = [("a validation part", rows) for _, rows in split.folds] if is_validated else []
+    if request.problem.measurable(0, 0):
+        return True
+    validated = [("a validation part", rows) for _, rows in split.folds] if is_validated(request) else []
     ample = True
     for part, rows in [("the test part", split.test), *validated]:
         n_pos = int((y[rows] > 0).sum())

@@ -1,8 +1,8 @@
 """Processes forked from a clean server that ends whatever they leave behind.
 
 The fork server of multiprocessing listens on a socket file, which fails where TMPDIR is long, is lost when temporary
-files are removed, and stays after a kill. This one needs no file, only a pair of sockets. On Linux it also adopts the
-orphans of its processes, so that a child in a session of its own ends with the process that started it.
+files are removed, and stays after a kill. This one needs no file, only a pair of sockets. It also adopts the orphans
+of its processes, so that a child in a session of its own ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = "npbench.runner.worker"
+PRELOADED = (
+    "npbench.runner.worker",
+    "npbench.evaluation.measure",
+    "sklearn.compose",
+    "sklearn.model_selection",
+    "sklearn.pipeline",
+    "sklearn.preprocessing",
+)
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = "import sys; sys.path[:] = sys.argv[2:]; from npbench.runner.processes import serve; serve(int(sys.argv[1]))"
@@ -159,6 +166,7 @@ class _Server:
         self._lock = threading.Lock()
         self._requests: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_forked = False
 
     def fork(self, output: int) -> tuple[Process, Channel]:
         """Return a new process and the channel to it."""
@@ -168,6 +176,11 @@ class _Server:
             except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
                 self._end()
                 return self._fork(output)
+
+    def start(self) -> None:
+        """Start the server, which then loads its modules beside this process."""
+        with self._lock:
+            self._requests = self._requests or self._started()
 
     def close(self) -> None:
         """End the server and all its processes."""
@@ -180,6 +193,7 @@ class _Server:
         status, written = os.pipe()
         try:
             with theirs, os.fdopen(written, "wb"):
+                self._has_forked = True
                 socket.send_fds(self._requests, [b"f"], [theirs.fileno(), output, written])
             return Process(status), Channel(ours)
         except BaseException:  # Ctrl-C too
@@ -197,13 +211,21 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # the pool handles Ctrl-C, which reaches all processes of a terminal
             )
+        self._has_forked = False
         return ours
 
     def _end(self) -> None:
         if self._requests is not None and self._process is not None:
             self._requests.close()
+            if not self._has_forked:  # it may still be loading, and has nothing to end
+                self._process.kill()
             self._process.wait()
         self._requests = self._process = None
+
+
+def prepare() -> None:
+    """Start loading the modules that processes share: the first :func:`fork` waits less."""
+    _server.start()
 
 
 _server = _Server()
@@ -214,7 +236,8 @@ os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # ea
 def serve(descriptor: int) -> NoReturn:
     """Fork processes on request until the starter ends, then kill them: the main function of the server."""
     requests = socket.socket(fileno=descriptor)
-    importlib.import_module(PRELOADED)
+    for module in PRELOADED:
+        importlib.import_module(module)
     _control(PR_SET_CHILD_SUBREAPER, 1)
     ended, wakeup = os.pipe()
     for end in (ended, wakeup):
@@ -298,7 +321,7 @@ def _report(status: int, number: int) -> None:
 
 
 def _kill(processes: Mapping[int, Any]) -> None:
-    """Kill the processes and, on Linux, all that they started."""
+    """Kill the processes and all that they started."""
     for pid in processes:
         os.kill(pid, signal.SIGKILL)
         _kill_group(pid)
@@ -315,7 +338,7 @@ def _kill_group(pid: int) -> None:
 
 
 def _children() -> Iterator[int]:
-    """Yield the child processes of this process, on Linux."""
+    """Yield the child processes of this process."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
             parent = path.read_text(errors="replace").rpartition(")")[2].split()[1]
@@ -324,9 +347,7 @@ def _children() -> Iterator[int]:
 
 
 def has_children() -> bool:
-    """Return whether this process has child processes, running or adopted from others that ended, on Linux."""
-    if sys.platform != "linux":
-        return False
+    """Return whether this process has child processes, running or adopted from others that ended."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -335,6 +356,5 @@ def has_children() -> bool:
 
 
 def _control(option: int, value: int) -> None:
-    """Set an option of this process that Python has no function for, on Linux."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    """Set an option of this process that Python has no function for."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

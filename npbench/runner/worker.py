@@ -10,10 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import sparse
-
-from npbench.data import BinaryData, SharedData
-from npbench.evaluation import measure
+from npbench.data import BinaryData, SharedData, checks
 from npbench.evaluation.job import Job
 from npbench.runner.memory import Allowance, PeakMemory
 from npbench.runner.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
@@ -86,6 +83,8 @@ def pin_threads(n_threads: int) -> None:
 
 def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
+    from npbench.evaluation import measure  # scikit-learn, which the starter of workers does not need
+
     compile_seconds = 0.0
     _fresh()
     try:
@@ -128,7 +127,9 @@ _warm: set[str] = set()
 
 
 def _warm_up(task: Task, data: BinaryData) -> float:
-    is_sparse = sparse.issparse(data.X)
+    from npbench.evaluation import measure
+
+    is_sparse = checks.is_sparse(data.X)
     compiled = kind(task) + " sparse" * is_sparse
     if compiled in _warm:
         return 0.0

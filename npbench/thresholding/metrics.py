@@ -11,7 +11,7 @@ from sklearn.metrics import make_scorer
 from npbench.contracts import Estimate
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.rules import as_scores, clopper_pearson, positives, same_length
+from npbench.thresholding.rules import as_scores, clopper_pearson, labels_of, positives, same_length
 
 
 def tpr_at_fpr(
@@ -176,9 +176,12 @@ def np_score(
     1.5
     """
     positive, label = positives(y_true, pos_label)
-    predicted = np.asarray(y_pred) == label
+    predicted = labels_of(y_pred, "y_pred")
     same_length(len(positive), y_pred=predicted, sample_weight=sample_weight)
     _require_both(positive)
+    if unknown := [one for one in np.unique(predicted).tolist() if one not in np.unique(y_true).tolist()]:
+        raise ValueError(f"y_pred has {unknown[0]!r}, not a label in y_true: expected predictions, not scores.")
+    predicted = predicted == label
     weight = None if sample_weight is None else _weights(sample_weight, positive)
     missed, alarms = ~predicted[positive], predicted[~positive]
     of_class = (None, None) if weight is None else (weight[positive], weight[~positive])

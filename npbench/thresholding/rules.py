@@ -248,8 +248,8 @@ def calibrate(
         above = scores[rows] > value
         found[name] = Threshold(
             value,
-            rho,
-            each,
+            float(rho),
+            float(each),
             rule if isinstance(rule, str) else "custom",
             n_negatives=int(np.sum(~positive[rows])),
             false_alarms=int(np.sum(above & ~positive[rows])),
@@ -262,7 +262,10 @@ def calibrate(
 
 def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule) -> float:
     if callable(rule):
-        return float(rule(np.where(positive, 1.0, -1.0), scores))
+        value = float(rule(np.where(positive, 1.0, -1.0), scores))
+        if np.isnan(value):
+            raise ValueError("The rule returned NaN, expected a threshold.")
+        return value
     negatives = scores[~positive]
     if rule == "empirical":
         value = thresholds.empirical(negatives, rho)
@@ -340,6 +343,7 @@ def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
 
 def labels_of(column: Any, name: str) -> np.ndarray:
     """Return labels as an array; raise a ValueError if some are missing."""
+    _require_unmasked(column, name)
     labels = column_or_1d(column)
     unequal = labels != labels  # noqa: PLR0124, NaN alone differs from itself
     if missing := int(np.sum(unequal | [label is None for label in labels] if labels.dtype == object else unequal)):
@@ -348,11 +352,17 @@ def labels_of(column: Any, name: str) -> np.ndarray:
 
 
 def as_scores(scores: Any) -> np.ndarray:
-    """Return scores as a float64 array; raise a ValueError if some are NaN or infinite."""
+    """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
+    _require_unmasked(scores, "scores")
     given = np.asarray(column_or_1d(scores), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(f"{wrong} of {len(given)} scores are NaN or infinite: leave these samples out, or score them.")
     return given
+
+
+def _require_unmasked(column: Any, name: str) -> None:
+    if np.ma.is_masked(column):
+        raise ValueError(f"{name} has masked values: leave these samples out.")
 
 
 def same_length(n: int, **columns: Any) -> None:

@@ -1,21 +1,18 @@
 """Model selection for the AC-SVM that shares work over its grid.
 
-One matrix of squared distances serves all bandwidths, one Gram matrix per kernel holds all folds, and each fold is cut
-out of it once for all costs. LIBSVM receives the Gram matrix, so no kernel value is computed twice. A solution in which
-no multiplier of a class has reached its cost also solves the problem for every higher cost of that class, with the same
-certificate: it is reused.
+One matrix of squared distances serves all bandwidths, and one Gram matrix all folds and costs of a kernel. On each
+fold, :mod:`npbench.numerics.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
+with the kernel values of the validation samples gives all scores.
 """
 
 from __future__ import annotations
 
-import warnings
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
@@ -23,6 +20,9 @@ from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search
 from npbench.evaluation.splits import Fold
+from npbench.numerics import cost_grid
+from npbench.numerics.smo_kernels import submatrix
+from npbench.numerics.threads import one_blas_thread
 from npbench.problem import Problem
 from npbench_ac_svm.estimator import ACSVM
 
@@ -41,9 +41,10 @@ def select(
     """Choose parameters by grid search, sharing work among the candidates.
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
-    are searched at the same time. Falls back on it if no work can be shared: for
-    the linear kernel (LIBLINEAR takes no Gram matrix), if neither cost is searched, if the Gram matrix of all rows
-    exceeds ``cache_size``, or if a kernel is not the same function on every fold.
+    are searched at the same time. A fit of the search ends at a duality gap of ``tol``, relative to the objective of
+    the best constant. Falls back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes
+    no Gram matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel
+    is not the same function on every fold.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
@@ -52,83 +53,56 @@ def select(
         return grid_search(make, X, y, folds, problem, search, n_threads)
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
     candidates = combinations(search)
-    by_kernel: dict[tuple[Any, ...], list[int]] = {}
-    for place, params in enumerate(candidates):
-        others = tuple(value for name, value in params.items() if name not in COSTS)
-        by_kernel.setdefault(others, []).append(place)
-    sample = KernelSample(X[rows], [make(**candidates[places[0]]) for places in by_kernel.values()])
+    estimators = [make(**params) for params in candidates]
+    sample = KernelSample(X[rows], estimators)
+    # Candidates of a group differ only in their costs, as far as the sample shows.
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, estimator in enumerate(estimators):
+        groups.setdefault((sample.kernel(estimator), estimator.tol, estimator.max_iter), []).append(place)
 
-    def work(places: list[int]) -> list[_Fitted]:
-        estimators = [make(**candidates[place]) for place in places]
-        return _fit_all(estimators, sample.gram(estimators[0]), y[rows], local_folds)
+    def work(places: list[int]) -> dict[tuple[float, float], tuple[float, int]]:
+        scored = _score([estimators[place] for place in places], sample, y[rows], local_folds)
+        labels = [y[validate] for _, validate in folds]
+        return {
+            costs: (problem.loss(list(zip(labels, one.scores, strict=True))), one.unconverged) for costs, one in scored
+        }
 
-    with warnings.catch_warnings(), ThreadPoolExecutor(n_threads) as pool:
-        warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
-        fitted = list(pool.map(work, by_kernel.values()))
+    with ThreadPoolExecutor(n_threads) as pool:
+        found = list(pool.map(work, groups.values()))
     losses, unconverged = np.empty(len(candidates)), 0
-    for places, group in zip(by_kernel.values(), fitted, strict=True):
-        losses[places] = [problem.loss(one.scored) for one in group]
-        unconverged += sum(one.unconverged for one in group)
+    for places, by_costs in zip(groups.values(), found, strict=True):
+        for place in places:
+            losses[place], missed = by_costs[_costs(estimators[place])]
+            unconverged += missed
     best = int(np.argmin(losses))
     return Selection(candidates[best], float(losses[best]), len(candidates), unconverged, losses.tolist())
 
 
-class _Fitted(NamedTuple):
-    """Result of a candidate: (labels, scores) of each validation fold, and the number of unconverged fits."""
+def _costs(estimator: ACSVM) -> tuple[float, float]:
+    return estimator.C_pos, estimator.C_neg
 
-    scored: list[tuple[np.ndarray, np.ndarray]]
+
+class _Scored(NamedTuple):
+    """Scores of each validation fold under a pair of costs, and the number of unconverged fits."""
+
+    scores: list[np.ndarray]
     unconverged: int
 
 
-def _fit_all(estimators: Sequence[ACSVM], gram: np.ndarray, y: np.ndarray, folds: Sequence[Fold]) -> list[_Fitted]:
-    """Fit estimators that differ only in their costs on every fold."""
-    solutions: list[list[_Solution]] = []
+@one_blas_thread()  # the last digit of a score must not depend on the number of threads
+def _score(
+    estimators: Sequence[ACSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold]
+) -> list[tuple[tuple[float, float], _Scored]]:
+    """Fit estimators that differ only in their costs on every fold, and score the validation parts, by costs."""
+    one = estimators[0]
+    positive, negative = (sorted(set(values)) for values in zip(*map(_costs, estimators), strict=True))
+    pairs = list(itertools.product(positive, negative))
+    gram = sample.gram(one, np.float32)
+    scores, converged = [], []
     for fit, validate in folds:
-        # take is several times faster here than indexing with both at once.
-        fold = _Fold(gram.take(fit, axis=0).take(fit, axis=1), gram.take(validate, axis=0).take(fit, axis=1), y[fit])
-        # Lower costs first: they are faster to solve, and may serve higher ones.
-        known: dict[ACSVM, _Solution] = {}
-        for estimator in sorted(estimators, key=lambda one: (one.C_pos, one.C_neg)):
-            found = next((s for s in known.values() if s.serves(estimator)), None)
-            known[estimator] = found or fold.solve(estimator)
-        solutions.append([known[estimator] for estimator in estimators])
-    return [
-        _Fitted(
-            [(y[validate], solution.scores) for (_, validate), solution in zip(folds, by_fold, strict=True)],
-            sum(not solution.converged for solution in by_fold),
-        )
-        for by_fold in zip(*solutions, strict=True)
-    ]
-
-
-class _Solution(NamedTuple):
-    """A solution on a fold: its costs, its largest multipliers, its validation scores."""
-
-    costs: tuple[float, float]
-    largest: tuple[float, float]
-    scores: np.ndarray
-    converged: bool
-
-    def serves(self, estimator: ACSVM) -> bool:
-        """Return whether it solves the estimator's problem: costs are equal, or above every multiplier."""
-        asked = (estimator.C_pos, estimator.C_neg)
-        return self.converged and all(
-            cost == own or largest < min(cost, own)
-            for cost, own, largest in zip(asked, self.costs, self.largest, strict=True)
-        )
-
-
-class _Fold(NamedTuple):
-    """Gram matrix of the rows to fit, their kernel values with the rows to validate, and their labels."""
-
-    gram: np.ndarray
-    validation: np.ndarray
-    y: np.ndarray
-
-    def solve(self, estimator: ACSVM) -> _Solution:
-        with config_context(assume_finite=True, skip_parameter_validation=True):  # checked before
-            svc = estimator.svc(kernel="precomputed").fit(self.gram, self.y)
-        x = svc.dual_coef_[0]
-        largest = (float(np.max(x, initial=0.0)), float(np.max(-x, initial=0.0)))
-        scores = self.validation[:, svc.support_] @ x + svc.intercept_[0]
-        return _Solution((estimator.C_pos, estimator.C_neg), largest, scores, svc.fit_status_ == 0)
+        K, between = submatrix(gram, fit, fit), submatrix(gram, validate, fit)
+        found = cost_grid.solve(K, y[fit], np.array(positive), np.array(negative), one.tol, one.step_limit)
+        scores.append(found.x.reshape(len(pairs), -1) @ between.T.astype(float) + found.b.reshape(-1, 1))
+        converged.append(found.converged.ravel())
+    unconverged = np.sum(~np.array(converged), axis=0)
+    return [(pair, _Scored([of_fold[k] for of_fold in scores], int(unconverged[k]))) for k, pair in enumerate(pairs)]

@@ -20,6 +20,7 @@ EXPLANATIONS = {
     "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
     "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features.",
 }
+ROUNDING = 1e-14  # of a difference of weighted class means, relative to their terms
 
 
 @inherit_docs
@@ -117,7 +118,9 @@ class AsymmetricSVM(LinearClassifier):
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         margin = AsymmetricMargin(signs, self.mu, self.tau)
         # The dual's even weights are feasible: no w on the way to the optimum has a risk below -||first||^2.
-        first = -(X.T @ margin.start())
+        start = margin.start()
+        first = -(X.T @ start)
+        first[np.abs(first) <= ROUNDING * (abs(X).T @ np.abs(start))] = 0.0  # else tol would be relative to rounding
         offset = float(first @ first)
 
         def risk(scores: np.ndarray) -> tuple[float, np.ndarray]:

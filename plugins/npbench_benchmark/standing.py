@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.report.select.labels import labels
-from npbench.report.stats.intervals import Limits, rate_limits
+from npbench.report.stats.intervals import Limits
 from npbench_benchmark import ratings
 
 METHOD = ["solver", "params", "search"]

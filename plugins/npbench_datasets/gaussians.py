@@ -73,22 +73,7 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
     with it (0.067 in the paper) and of 0.051 for the best line (0.051 +- 0.006), the cost being
     ``gamma P_nd + (1 - gamma) P_fa``. The best test misses 63 %, 42 %, 32 %, 21 % at rho = 0.01, 0.05, 0.1, 0.2.
 
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 2)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
+    Parameters, returned values and errors are those of :func:`load_synthetic`.
     """
     positive, negative = GAUSSIANS
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -107,22 +92,7 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     all negative and costs gamma (0.298 +- 0.026 in the paper), while the best line costs 0.189 (0.167 +- 0.022 and
     0.197 +- 0.018). The best test, which is not linear, misses 23 %, 6 %, 2 %, 0.5 % at rho = 0.01, 0.05, 0.1, 0.2.
 
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 2)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
+    Parameters, returned values and errors are those of :func:`load_synthetic`.
     """
     positive, negative = MIXTURES
     return _planar(positive, negative, n_pos, n_neg, seed)

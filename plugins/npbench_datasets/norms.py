@@ -51,22 +51,7 @@ def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tupl
     The densities of :func:`load_ringnorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier
     errs on 1.24 % if the classes are equally likely, given as 1.3 % by Breiman (1996); no line is nearly as good.
 
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Samples of each class, at least 1; positives, the narrow class, come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 20)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
+    Parameters, returned values and errors are those of :func:`load_ringnorm`, with 20 features.
     """
     return _ringnorm(20, n_pos, n_neg, seed)
 
@@ -85,22 +70,7 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
     Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d; the densities are those of Breiman (1996)
     in that dimension.
 
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 2)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
+    Parameters, returned values and errors are those of :func:`load_ringnorm`.
     """
     return _twonorm(2, n_pos, n_neg, seed)
 
@@ -111,22 +81,7 @@ def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple
     The densities of :func:`load_twonorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier,
     which is linear, errs on Phi(-2) = 2.3 % if the classes are equally likely.
 
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 20)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
+    Parameters, returned values and errors are those of :func:`load_ringnorm`, with 20 features.
     """
     return _twonorm(20, n_pos, n_neg, seed)
 

@@ -13,11 +13,11 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
+from npbench.numerics.centring import offsets, without_offsets
 from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
 
 RESIDUAL_TOLERANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
 ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
-MAX_SPARSE_MEAN = 1e5  # in standard deviations: the variance loses its square times 1e-16
 
 
 @inherit_docs
@@ -66,8 +66,8 @@ class GenerativeNP(KernelClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or, for the linear
-        kernel, features overflow or the mean of a sparse one is too large for its covariance to be computed.
+        In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or the variance of a
+        feature overflows.
 
     Warns
     -----
@@ -141,19 +141,14 @@ class GenerativeNP(KernelClassifier):
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
         self._require_matrices(min(n, d))
-        centre, inverse_spreads = _standardisation(X)
-        if issparse(X):
-            Z = X @ diags_array(inverse_spreads).tocsr()
-        else:
-            Z = X - centre
-            Z *= inverse_spreads
+        Z, centre, inverse_spreads = _standardised(X)
         if d <= n:
             w, b = self._direction(Z, signs, kappa, float(np.count_nonzero(inverse_spreads)))
         else:
             gram = Z @ Z.T
             x, b = self._expansion(gram.toarray() if issparse(gram) else gram, signs, kappa)
             w = Z.T @ x
-        self.coef_ = (w * inverse_spreads)[None, :]
+        self.coef_, self._inverse_spreads = (w * inverse_spreads)[None, :], inverse_spreads
         self.intercept_ = np.array([b - float(self.coef_[0] @ centre)])
 
     def _expansion(self, gram: Any, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
@@ -170,13 +165,25 @@ class GenerativeNP(KernelClassifier):
     def _direction(self, Z: Any, signs: np.ndarray, kappa: float, variance: float) -> tuple[np.ndarray, float]:
         """Return (w, b) from samples and their total variance; set the attributes that describe the search."""
         (mu_pos, S_pos), (mu_neg, S_neg) = moments(Z[signs > 0]), moments(Z[signs < 0])
+        self._added_variance = self.ridge * (variance or 1.0)
         for S in (S_pos, S_neg):
-            S.flat[:: len(S) + 1] += self.ridge * (variance or 1.0)
+            S.flat[:: len(S) + 1] += self._added_variance
         w, self.objective_, self.n_iter_ = MissMargin(mu_pos - mu_neg, S_pos, S_neg).maximise(kappa)
         self.predicted_p_nd_ = miss_rate(self.objective_, self.bound)
         self.converged_ = True
         self.status_ = "vacuous" if self.bound == "chebyshev" and self.objective_ <= 0.0 else "converged"
         return w, -float(w @ mu_neg) - kappa
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        # b makes the bound on false alarms rho, so that F is the mean score of the positives in its deviations.
+        if self.kernel == "linear":
+            varies = self._inverse_spreads > 0
+            squared_norm = float(np.sum((self.coef_[0, varies] / self._inverse_spreads[varies]) ** 2))
+        else:
+            squared_norm = float(self.dual_coef_[0] @ (scores[self.support_] - self.intercept_))
+        of_positives = scores[signs > 0]
+        margin = float(of_positives.mean() / np.sqrt(of_positives.var() + self._added_variance * squared_norm))
+        return {"objective_": margin, "predicted_p_nd_": miss_rate(margin, self.bound)}
 
     def _require_matrices(self, order: int) -> None:
         if 8 * order**2 > self.cache_size * MEGABYTE:
@@ -194,21 +201,18 @@ class GenerativeNP(KernelClassifier):
         )
 
 
-def _standardisation(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre of each feature, 0 for CSR, and 1 / (standard deviation), 0 for constant features."""
+def _standardised(X: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return samples of unit variance, what was subtracted, and 1 / (standard deviation), 0 for constant features.
+
+    Arrays are centred. Only the offsets of CSR features are subtracted, so that the others stay sparse.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        means, variances = mean_variance_axis(X, axis=0) if issparse(X) else (X.mean(axis=0), X.var(axis=0))
-        spreads = np.sqrt(variances)
+        centre = offsets(X) if issparse(X) else X.mean(axis=0)
+        Z = without_offsets(X, centre) if issparse(X) else X - centre
+        spreads = np.sqrt(mean_variance_axis(Z, axis=0)[1] if issparse(X) else Z.var(axis=0))
     if not np.isfinite(spreads).all():
         raise ValueError("The variance of the features overflows: scale them to a moderate range.")
-    varies = spreads > ROUNDING * np.abs(means)
+    varies = spreads > ROUNDING * np.abs(centre)
     inverse_spreads = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=varies)
-    if not issparse(X):
-        return means, inverse_spreads
-    distances = np.abs(means) * inverse_spreads
-    if np.any(distances > MAX_SPARSE_MEAN):
-        raise ValueError(
-            f"Feature {np.argmax(distances)} has a mean of {np.max(distances):.1e} standard deviations, too large to "
-            "compute the covariance of sparse samples: subtract a constant from it, or pass an array."
-        )
-    return np.zeros_like(means), inverse_spreads
+    Z = Z @ diags_array(inverse_spreads).tocsr() if issparse(X) else np.multiply(Z, inverse_spreads, out=Z)
+    return Z, centre, inverse_spreads

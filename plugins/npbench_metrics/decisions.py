@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Estimate
 from npbench.numerics import rates
+from npbench.numerics.binomial_limits import rate_limits
 
 
 def p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
@@ -19,7 +19,7 @@ def p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> 
     >>> p_fa(np.array([1, -1, -1]), np.array([1.0, 0.0, -1.0]), problem=None, estimator=None).value
     0.5
     """
-    return clopper_pearson(rates.misclassified(y, scores)[1])
+    return _estimate(rates.misclassified(y, scores)[1])
 
 
 def p_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
@@ -30,40 +30,13 @@ def p_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> 
     >>> p_nd(np.array([1, 1, -1]), np.array([1.0, 0.0, -1.0]), problem=None, estimator=None).value
     0.5
     """
-    return clopper_pearson(rates.misclassified(y, scores)[0])
+    return _estimate(rates.misclassified(y, scores)[0])
 
 
-def clopper_pearson(errors: np.ndarray, confidence: float = 0.95) -> Estimate:
-    """Return the share of ``errors`` with exact binomial limits.
-
-    Parameters
-    ----------
-    errors : bool array of shape (n,)
-        Whether each of n independent trials was an error, n >= 1.
-    confidence : float
-        Least probability that the limits cover the true rate, with equal tails.
-
-    References
-    ----------
-    C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the
-    binomial, Biometrika 26(4), 404-413, doi:10.1093/biomet/26.4.404.
-
-    Examples
-    --------
-    >>> estimate = clopper_pearson(np.array([True] + 9 * [False]))
-    >>> estimate.value, round(estimate.low, 4), round(estimate.high, 4)
-    (0.1, 0.0025, 0.445)
-    """
-    return _clopper_pearson(int(np.sum(errors)), len(errors), confidence)
-
-
-@functools.lru_cache(maxsize=1 << 14)  # a path has thousands of stages, but few distinct counts
-def _clopper_pearson(n_errors: int, n: int, confidence: float) -> Estimate:
-    from scipy.stats import binomtest
-
-    test = binomtest(n_errors, n)
-    limits = test.proportion_ci(confidence, method="exact")
-    return Estimate(float(test.statistic), float(limits.low), float(limits.high))
+def _estimate(errors: np.ndarray) -> Estimate:
+    """Return the share of errors with its exact 95 % limits."""
+    count, n = int(np.sum(errors)), len(errors)
+    return Estimate(count / n, *rate_limits(count, n))
 
 
 def np_score(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:

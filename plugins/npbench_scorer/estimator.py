@@ -243,7 +243,8 @@ class Scorer(BinaryClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         try:
-            tags.input_tags.sparse = get_tags(self._build()).input_tags.sparse
+            inner = get_tags(self._build()).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags

@@ -268,9 +268,10 @@ def descend(rows, is_positive, order, v, u, state, rule):
 
         # fold the scale into v before it underflows
         if scale < SMALLEST_SCALE:
-            if len(u):
-                u += v_sum * v
-            v *= scale
+            for j in range(len(u)):
+                u[j] += v_sum * v[j]
+            for j in range(len(v)):
+                v[j] *= scale
             scale, v_sum = 1.0, 0.0
     return State(scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum), sum_nd, sum_fa, n_positive
 

@@ -34,8 +34,8 @@ class Sample:
     kernel : Kernel
         The kernel.
     rows : array of shape (n, d) or (n, n)
-        Input of the paths: the features if the kernel is linear and they are fewer than the samples or have offsets,
-        otherwise the Gram matrix.
+        Input of the paths: the features if the kernel is linear and they are fewer than the samples, or an array with
+        offsets; otherwise the Gram matrix.
     by_features : bool
         Whether the rows are features.
     """
@@ -49,7 +49,8 @@ class Sample:
     @classmethod
     def of(cls, X: Any, y: np.ndarray, kernel: Kernel, n_threads: int = 1) -> Sample:
         """Compute the input of the paths."""
-        if kernel.name == "linear" and (X.shape[1] < X.shape[0] or offsets(X).any()):
+        has_offsets = not issparse(X) and offsets(X).any()  # sparse features may be too many to be stored in full
+        if kernel.name == "linear" and (X.shape[1] < X.shape[0] or has_offsets):
             return cls(X, y, kernel, X.toarray() if issparse(X) else X, True)
         whole = Gram(X, kernel, 8 * X.shape[0] ** 2, n_threads).whole
         assert whole is not None  # the budget is its size

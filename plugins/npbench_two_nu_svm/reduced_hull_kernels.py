@@ -1,8 +1,10 @@
 """Kernels of :mod:`npbench_two_nu_svm.reduced_hulls`.
 
-They share one file because Numba's cache does not notice changes in a kernel of another file. The first ``p`` samples
-are the positives. Q_ij = y_i y_j K_ij, u contains the weights of both classes (each class sums to 1), and ``G = Qu``
-throughout, so that u'Qu is the squared distance of the two points.
+They share one file because Numba's cache does not notice changes in a kernel of another file. Loops stand in for
+slices, each of which takes Numba up to half a second to compile.
+
+The first ``p`` samples are the positives. Q_ij = y_i y_j K_ij, u contains the weights of both classes (each class sums
+to 1), and ``G = Qu`` throughout, so that u'Qu is the squared distance of the two points.
 
 The first ``size`` rows and columns of ``inverse`` are the inverse of the bordered matrix ``[[Q_FF + ridge, E],
 [E', 0]]`` of the free weights F, 0 < u_i < upper_i, where E has a column for each class. ``members`` gives the content
@@ -114,7 +116,10 @@ def start(Q, p, before, upper, u, G):
     # restore the sum of each class, with the largest decrease of the objective first
     order = np.argsort(G)
     for first, end in ((0, p), (p, n)):
-        excess = u[first:end].sum() - 1.0
+        excess = 0.0
+        for k in range(first, end):
+            excess += u[k]
+        excess -= 1.0
         for r in range(n):
             k = order[n - 1 - r] if excess > 0.0 else order[r]
             if first <= k < end:
@@ -123,7 +128,7 @@ def start(Q, p, before, upper, u, G):
                 excess -= change
 
     # recompute G
-    G[:] = 0.0
+    G.fill(0.0)
     for k in range(n):
         if u[k] > 0.0:
             _add(G, u[k], Q[k])
@@ -211,8 +216,10 @@ def _remove(inverse, size, members, slot, place):
     last = size - 1
     slot[members[place]] = -1
     if place < last:
-        inverse[place, :size] = inverse[last, :size]
-        inverse[:size, place] = inverse[:size, last]
+        for k in range(size):
+            inverse[place, k] = inverse[last, k]
+        for k in range(size):
+            inverse[k, place] = inverse[k, last]
         members[place] = members[last]
         slot[members[place]] = place
     return last
@@ -229,7 +236,7 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
     for k in range(size):
         left += members[k] < n and not 0.0 < u[members[k]] < upper[members[k]]
     if 2 * left > size:
-        slot[:] = -1
+        slot.fill(-1)
         size = 0
 
     for c, first, end in ((0, 0, p), (1, p, n)):
@@ -240,7 +247,7 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
             n_free += is_free
             if slot[k] < 0 and is_free:
                 if size + 2 > inverse.shape[0]:
-                    slot[:] = -1
+                    slot.fill(-1)
                     return 0
                 for r in range(size):
                     j = members[r]
@@ -248,7 +255,7 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
                 members[size], slot[k] = k, size
                 size = _insert(inverse, size, column, Q[k, k] + ridge)
                 if slot[n + c] < 0:
-                    column[:size] = 0.0
+                    column.fill(0.0)
                     column[size - 1] = 1.0
                     members[size], slot[n + c] = n + c, size
                     size = _insert(inverse, size, column, 0.0)
@@ -283,7 +290,10 @@ def _residual(p, G, members, size, r):
     for k in range(size):
         r[k] = -G[members[k]] if members[k] < n else 0.0
     _centre(p, n, members, size, r)
-    return np.abs(r[:size]).max()
+    largest = 0.0
+    for k in range(size):
+        largest = max(largest, abs(r[k]))
+    return largest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -352,7 +362,8 @@ def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
                 break
 
         # stop if the residual is small
-        last[:size] = r[:size]
+        for k in range(size):
+            last[k] = r[k]
         residual = _residual(p, G, members, size, r)
         if steps == 0:
             aim = max(RESIDUAL_REDUCTION * residual, small)
@@ -365,12 +376,13 @@ def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
         direction = _direction(p, u.shape[0], inverse, members, size, r)
         before, power = power, np.dot(direction, r[:size])
         beta = max(0.0, (power - np.dot(direction, last[:size])) / before) if steps > 0 else 0.0
-        change[:size] = direction + beta * change[:size] if steps > 0 else direction
+        for k in range(size):
+            change[k] = direction[k] + beta * change[k] if steps > 0 else direction[k]
         hit = _advance(Q, upper, u, G, members, size, change)
         if hit == -2:
             break
         steps = steps + 1 if hit < 0 else 0
-    slot[:] = -1  # too many free weights, or an inaccurate inverse: the next Newton step rebuilds it
+    slot.fill(-1)  # too many free weights, or an inaccurate inverse: the next Newton step rebuilds it
     return 0
 
 
@@ -425,6 +437,18 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _copy(work, size, to):
+    """Copy an inverse of some size, its members and slots to other buffers."""
+    for i in range(size):
+        for j in range(size):
+            to[0][i, j] = work[0][i, j]
+    for k in range(len(work[1])):
+        to[1][k] = work[1][k]
+    for k in range(len(work[2])):
+        to[2][k] = work[2][k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds, margins, doubt):
     """Compute y_i f(x_i) of each sample i for the f of all others.
 
@@ -452,30 +476,32 @@ def leave_one_out(Q, p, caps, upper, u, G, radii, work, base, tol, scale, rounds
     """
     n = u.shape[1]
     empty, nobody = np.int64(0), np.int64(-1)  # for literals, Numba would compile ``settle`` once more
-    inverse, members, slot = work
-    base_inverse, base_members, base_slot = base
     bounds, v, H = np.empty(n), np.empty(n), np.empty(n)
     refits = steps = 0
     for c, first, end in ((0, 0, p), (1, p, n)):
         # solve the problem with all samples
-        bounds[:p], bounds[p:] = caps[c, 0], caps[c, 1]
+        for k in range(n):
+            bounds[k] = caps[c, 0 if k < p else 1]
         start(Q, p, upper[c], bounds, u[c], G[c])
-        upper[c] = bounds
-        slot[:] = -1
+        for k in range(n):
+            upper[c, k] = bounds[k]
+        work[2].fill(-1)
         _, _, _, _, taken, size = settle(Q, p, bounds, u[c], G[c], work, empty, tol, scale, rounds, nobody, 0.0)
         steps += taken
-        size = _follow(Q, p, bounds, u[c], RIDGE * scale, inverse, members, slot, size)
-        base_inverse[:size, :size] = inverse[:size, :size]
-        base_members[:], base_slot[:], base_size = members, slot, size
+        base_size = _follow(Q, p, bounds, u[c], RIDGE * scale, work[0], work[1], work[2], size)
+        _copy(work, base_size, base)
 
         for i in range(first, end):
             # start from its solution, without the weight of i
             bounds[i] = 0.0
-            v[:], H[:], slot[:], size = u[c], G[c], -1, empty
+            for k in range(n):
+                v[k], H[k] = u[c, k], G[c, k]
+            work[2].fill(-1)
+            size = empty
             if v[i] > 0.0:
                 refits += 1
-                inverse[:base_size, :base_size] = base_inverse[:base_size, :base_size]
-                members[:], slot[:], size = base_members, base_slot, base_size
+                _copy(base, base_size, work)
+                size = base_size
                 _shed(Q, first, end, bounds, v, H, i)
 
             # refit until the sign of the margin of i is certain

@@ -1,5 +1,6 @@
 """The command line: a few whole runs in separate processes, the rest through functions."""
 
+import errno
 import json
 import os
 import signal
@@ -97,7 +98,6 @@ def test_sweep_is_one_run_with_one_table(stranger, answer):
     assert "failed before: failed: no centroid today" in text
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("end", [lambda pid: os.killpg(pid, signal.SIGINT), lambda pid: os.kill(pid, signal.SIGTERM)])
 def test_interrupted_run(stranger, end):
     arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
@@ -125,9 +125,12 @@ def test_default_run(answer):
     assert records()["solver"].to_list() == ["np_svm"]
 
 
-def test_completion(stranger):
+def test_completion(stranger, answer, monkeypatch):
+    monkeypatch.setenv("COMP_POINT", "99")
+
     def completed(line):
-        return command("-sc", "query=bash", COMP_LINE=f"npbench {line}", COMP_POINT="99").stdout.split()
+        monkeypatch.setenv("COMP_LINE", f"npbench {line}")
+        return answer("-sc", "query=bash")[1].split()
 
     assert {"solver.shrinkage=", "solver.search."} <= set(completed("solver=centroid solver.s"))
     assert {"experiment=gasso_table2", "experiment=gasso_table3"} <= set(completed("experiment=gasso_t"))
@@ -203,6 +206,22 @@ def test_own_configuration_folder(capsys, stranger):
     assert "strict.yaml" in line
 
 
+@pytest.mark.parametrize("words", [["report"], ["plan", "--config-dir"]])
+def test_too_long_name_is_one_line(capsys, stranger, words):
+    (line,) = refused(capsys, *words, "x" * 300)
+    assert "x" * 300 in line
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENAMETOOLONG])
+def test_folder_that_cannot_be_read_is_one_line(capsys, number):
+    def step():
+        raise OSError(number, os.strerror(number), "folder/records")
+
+    with pytest.raises(SystemExit, match="2"):
+        cli.leave(step)
+    assert "folder/" in capsys.readouterr().err
+
+
 def test_interrupt_while_preparing(capsys):
     def interrupted():
         raise KeyboardInterrupt
@@ -213,7 +232,6 @@ def test_interrupt_while_preparing(capsys):
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(("ignored", "expected"), [(False, 130), (True, 0)])
 def test_closing_the_terminal_interrupts_unless_nohup_ignores_it(ignored, expected):
     def hang_up():

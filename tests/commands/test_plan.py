@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 from rich.console import Console
 
-from npbench.commands.plan import _reasons, print_plan
+from npbench.commands.plan import _how_long, _reasons, print_plan
 from npbench.config.run_settings import RunSettings
 from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
 from npbench.records.schema import ESSENTIAL
-from npbench.runner.estimate import explain
 from npbench.runner.jobs import Jobs
+from npbench.runner.reasons import explain
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -61,9 +61,7 @@ older = st.fixed_dictionaries({}, optional={name: st.just(value) for name, value
 def test_reasons_are_those_of_each_job(stored, trace):
     frame = records(*((changed(JOB.at(r), **change), columns) for r, change, columns in stored))
     expected = Counter(explain(JOB.at(repeat), frame, trace) for repeat in range(8))
-    found = Counter()
-    for why, count in _reasons(JOB, range(8), frame.with_columns(pl.col("trace").str.head(0)), trace):
-        found[why] += count
+    (found,) = _reasons([(JOB, range(8))], frame.with_columns(pl.col("trace").str.head(0)), trace)
     assert found == expected
 
 
@@ -71,9 +69,9 @@ def test_reasons_are_those_of_each_job(stored, trace):
     ("seconds", "n_jobs", "expected"),
     [
         ([], 2, "No time estimate"),
-        ([JOB], 1, "About 3 min on 1 worker (a guess for 2 of them)."),
-        ([JOB], 2, "About 1 min 30 s on 2 workers (a guess for 2 of them)."),
-        ([JOB, OTHER_DATA], 8, "About 1 min 40 s on 3 workers."),
+        ([JOB], 1, "About 3 min on 1 worker."),
+        ([JOB], 2, "About 1 min 30 s on 2 workers."),
+        ([JOB, OTHER_DATA], 8, "About 2 min on 3 workers."),  # as the longest job
     ],
 )
 def test_time_is_shared_by_the_workers(seconds, n_jobs, expected):
@@ -86,3 +84,17 @@ def test_nothing_to_do_takes_no_time():
     text = plan_of([(JOB, range(1))], records((JOB.at(0), {})))
     assert "0 of 1 jobs would run" in text
     assert "About" not in text
+
+
+def test_jobs_without_a_comparable_one_are_left_out_of_the_estimate():
+    larger = changed(JOB, dataset="blobs", data_sha256="b" * 64, n_samples=100 * JOB.data.n_samples)
+    frame = records((JOB.at(99), {"seconds": 60.0}))
+    text = " ".join(plan_of([(JOB, range(2)), (larger, range(3))], frame, n_jobs=1).split())
+    assert "About 2 min on 1 worker for 2 jobs; no estimate for 3 " in text
+
+
+def test_no_job_takes_longer_than_its_limit():
+    frame = records((JOB.at(99), {"seconds": 600.0}))
+    settings = RunSettings(Path("results"), n_jobs=1, time_limit=30.0)
+    todo = Jobs([(JOB, range(2))])
+    assert "About 1 min on" in _how_long(SimpleNamespace(todo=todo), settings, frame)

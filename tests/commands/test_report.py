@@ -167,7 +167,6 @@ def test_report_of_an_experiment(answer, results, stranger):
     assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
 @pytest.mark.parametrize("arguments", [["report"], ["--help"]])
 def test_closed_pipe_ends_the_output_only(results, arguments):
     command = [sys.executable, "-m", "npbench", *arguments]

@@ -19,7 +19,7 @@ def composed(loader, *settings, multirun=False):
     found = compose(loader, settings, multirun=multirun)
     assert found.faults == []
     assert len(found.combinations) == len(found.configs)
-    return found.configs
+    return [OmegaConf.create(config) for config in found.configs]
 
 
 def faults_of(loader, *settings, multirun=False):
@@ -92,7 +92,7 @@ def test_all_faults_in_one_go(loader):
 def test_unknown_choice_leaves_its_section_empty(loader):
     found = compose(loader, ["solver=np_swm", "solver.C=1", "seed=3"], multirun=False)
     assert len(found.faults) == 1
-    assert (found.configs[0].solver, found.configs[0].seed) == (None, 3)
+    assert (found.configs[0]["solver"], found.configs[0]["seed"]) == (None, 3)
 
 
 def test_floats_of_ranges_are_rounded(loader):
@@ -106,7 +106,7 @@ def test_adaptive_sweep_composes_each_value_once(loader):
     settings = ["solver.C=interval(0.1,2)", "solver=np_svm,uzawa", "seed=1,2,3"]
     found = compose(loader, settings, multirun=True, adaptive=True)
     assert found.faults == []
-    assert [(c.solver.C, c.solver.name, c.seed) for c in found.configs] == [
+    assert [(c["solver"]["C"], c["solver"]["name"], c["seed"]) for c in found.configs] == [
         (0.1, "np_svm", 1),
         (2.0, "np_svm", 1),
         (0.1, "uzawa", 1),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from omegaconf import OmegaConf
 from rich.console import Console
 
 from npbench import cli, registry
@@ -44,7 +45,8 @@ def written(name="demo", **changes):
 def composed(*words):
     """Return the configurations of an experiment, the experiment, and what is wrong."""
     found = compose_all(parse(["--config-dir", "mine", *words]))
-    return [config for one in found.composed for config in one.configs], found.experiment, list(found.faults)
+    configs = [OmegaConf.create(config) for one in found.composed for config in one.configs]
+    return configs, found.experiment, list(found.faults)
 
 
 @pytest.fixture

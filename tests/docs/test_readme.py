@@ -15,6 +15,7 @@ from npbench import cli, registry
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXPERIMENTS = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
 EXAMPLE = ROOT / "docs" / "examples" / "npbench-nearest-mean"
 RAW = {"pima", "spambase"}
 # Commands that install or develop npbench itself; .ci/run types them instead.
@@ -124,7 +125,9 @@ def rehearsed(line):
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
     run = re.match(r"npbench (?!list|data |check |new |plan|-s|--)|npbench$", line)
-    return line.replace("npbench", "npbench plan", 1) if run else line
+    line = line.replace("npbench", "npbench plan", 1) if run else line
+    experiment = re.fullmatch(r"npbench plan \+experiment=(\w+)", line)  # composed in tests/plugins/papers
+    return f"test -f {EXPERIMENTS / experiment[1]}.yaml" if experiment else line
 
 
 def shortened(line):

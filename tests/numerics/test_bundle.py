@@ -260,6 +260,13 @@ def test_shares_meet_the_tolerance(seed, tol):
     assert gradient.max() <= gradient[x > 0].min() + tol + 1e-11
 
 
+@pytest.mark.parametrize("steep", [1e10, 1e17, 1e24])
+def test_a_steep_plane_gets_its_share_however_small(steep):
+    H, p, x = np.diag([0.0, steep]), np.array([0.0, 20.0]), np.array([1.0, 0.0])
+    maximise_on_simplex(H, p, 3.0, x, 1e-9, 100)
+    assert x[1] == pytest.approx(20.0 / (3.0 * steep), rel=1e-6)
+
+
 def test_truncated_shares_are_feasible():
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 5))

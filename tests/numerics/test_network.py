@@ -121,7 +121,8 @@ def test_step_follows_finite_differences_of_its_loss(positive, kind, hidden):
     value = float(loss(y * f(network, X[3]), settings.eta))
     assert 0 < value < 1
     moved = copy(network)
-    after, nd, fa = np_pass(moved, X, squared_norms, np.full(40, positive), np.array([3]), multiplier, t, settings)
+    row, label = np.array([3], np.int32), np.full(40, positive)
+    after, nd, fa = np_pass(moved, X, squared_norms, label, row, multiplier, t, settings)
     np.testing.assert_allclose(flat(moved), expected, atol=1e-8)
     assert (nd, fa) == pytest.approx((value, 0) if positive else (0, value))
     assert after == pytest.approx(multiplier if positive else multiplier * (1 + 0.05 * (value - 0.1)))
@@ -169,7 +170,7 @@ def test_linear_q_search_matches_a_simple_loop():
 @pytest.mark.any_processor
 def test_pass_matches_a_simple_loop():
     X, is_positive, squared_norms = sample()
-    order = np.random.default_rng(0).permutation(40)
+    order = np.random.default_rng(0).permutation(40).astype(np.int32)
     network, settings, multiplier = start(), rule(bound=0.2), 0.8
     W, c, v, b = copy(network)
     for t, i in enumerate(order):
@@ -196,15 +197,16 @@ def test_steps_move_scores_by_at_most_the_width(cost, scale):
         network = start(hidden=0, seed=i)
         before = nn.scores(network, X)[i]
         settings = rule(width=3.0, lambda_c=1e-12, cost_neg=cost)
-        np_pass(network, X, np.sum(X**2, axis=1), np.zeros(40, bool), np.array([i]), 1.0, 0, settings)
+        np_pass(network, X, np.sum(X**2, axis=1), np.zeros(40, bool), np.array([i], np.int32), 1.0, 0, settings)
         assert abs(nn.scores(network, X)[i] - before) <= 3.0 * (1 + 1e-9)
 
 
 def test_multiplier_stays_within_its_bounds():
     X, is_positive, squared_norms = sample()
+    order = np.tile(np.arange(40, dtype=np.int32), 5)
     settings = rule(gamma_0=1e-12, nu=0.5, least=0.3, most=2.0)
     for bound, end in ((1e-9, 2.0), (1 - 1e-9, 0.3)):
-        args = (X, squared_norms, is_positive, np.tile(np.arange(40), 5), 1.0, 0, settings._replace(bound=bound))
+        args = (X, squared_norms, is_positive, order, 1.0, 0, settings._replace(bound=bound))
         assert np_pass(start(), *args)[0] == end
 
 

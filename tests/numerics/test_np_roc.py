@@ -9,40 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from npbench.numerics.np_roc import np_roc, rate_above, rate_below
+from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import above_each, fewest_negatives, just_above, umbrella, umbrella_rank
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
 sample = st.lists(st.integers(-3, 3) | st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)
-
-
-def exact_tail(n, p, errors):
-    """Return P(Binomial(n, p) <= errors), p a fraction."""
-    return sum((math.comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(errors + 1)), Fraction(0))
-
-
-@given(st.integers(1, 60), share, st.data())
-def test_limits_solve_the_binomial_equations(n, delta, data):
-    errors = data.draw(st.integers(0, n))
-    high = float(rate_above(np.array(errors), n, float(delta)))
-    low = float(rate_below(np.array(errors), n, float(delta)))
-    assert 0 <= low <= 1
-    assert 0 <= high <= 1
-    if errors == n:
-        assert high == 1
-    else:
-        assert float(exact_tail(n, Fraction(high), errors)) == pytest.approx(float(delta), rel=1e-7)
-    if errors == 0:
-        assert low == 0
-    else:
-        assert float(1 - exact_tail(n, Fraction(low), errors - 1)) == pytest.approx(float(delta), rel=1e-7)
-
-
-# Blyth and Still (1983) and textbooks since: 0 of n has the upper limit 1 - delta^(1/n).
-@pytest.mark.parametrize(("n", "delta"), [(1, 0.05), (59, 0.05), (2995, 0.05), (10**6, 1e-9)])
-def test_limit_without_errors_has_a_closed_form(n, delta):
-    assert float(rate_above(np.array(0), n, delta)) == pytest.approx(-math.expm1(math.log(delta) / n), rel=1e-9)
-    assert float(rate_below(np.array(n), n, delta)) == pytest.approx(math.exp(math.log(delta) / n), rel=1e-12)
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.05, 0.5])

@@ -20,7 +20,8 @@ from npbench.problem import NeymanPearson
 from npbench.records.reading import latest
 from npbench.records.schema import FEATURES, MAX_INT, MAX_TEXT, SCHEMA, Record
 from npbench.records.store import RecordStore
-from npbench.runner.estimate import estimate, explain
+from npbench.runner.estimate import Estimates
+from npbench.runner.reasons import explain
 from sample_jobs import JOB, changed
 
 
@@ -291,8 +292,10 @@ def test_the_estimate_is_the_median_of_similar_jobs(tmp_path):
         store.append(Record({**changed(JOB, repeat=repeat).columns, "status": "ok", "seconds": seconds}))
     store.append(Record({**changed(JOB, repeat=8).columns, "status": "failed", "seconds": 50.0}))
     store.append(Record({**changed(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0}))
-    assert estimate(changed(JOB, problem=NeymanPearson(0.3)), store.frame()) == 3.0
-    assert estimate(changed(JOB, dataset="breast"), store.frame()) is None
+    estimates = Estimates(store.frame())
+    assert estimates.seconds(changed(JOB, problem=NeymanPearson(0.3))) == pytest.approx(3.0)
+    assert estimates.seconds(changed(JOB, dataset="breast")) == pytest.approx(3.0)  # as many rows
+    assert estimates.seconds(changed(JOB, n_samples=10**6)) is None
 
 
 def test_older_records_are_read(tmp_path):

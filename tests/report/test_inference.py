@@ -12,7 +12,7 @@ from scipy import stats
 from npbench.report.stats import intervals
 from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
 from npbench.report.stats.inference import corrected_t_rows, holm, wilcoxon, wilcoxon_rows
-from npbench.report.stats.intervals import mean_limits, rate_limits
+from npbench.report.stats.intervals import mean_limits
 from npbench.report.stats.rank_tests import critical_difference, friedman, groups
 
 # Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. Of the last but one, the two figures
@@ -248,19 +248,6 @@ def test_cliffs_delta_of_effsize():
 def test_rank_biserial_is_odd(differences):
     forth, back = rank_biserial(differences), rank_biserial([-one for one in differences])
     assert (forth is None and back is None) or forth == pytest.approx(-back)
-
-
-def test_rs_exact_binomial_limits():
-    # binom.test(682, 925), Mendel's peas by way of Conover.
-    assert rate_limits(682, 925) == pytest.approx((0.7076683, 0.7654066), abs=5e-8)
-
-
-@given(st.integers(1, 200), st.floats(0, 1))
-def test_exact_limits_are_beta_quantiles(total, share):
-    count = round(share * total)
-    low, high = rate_limits(count, total)
-    assert low == pytest.approx(stats.beta.ppf(0.025, count, total - count + 1) if count else 0.0, abs=1e-7)
-    assert high == pytest.approx(stats.beta.ppf(0.975, count + 1, total - count) if count < total else 1.0, abs=1e-7)
 
 
 def accelerated(sample, means):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from npbench.runner import memory
@@ -12,7 +10,6 @@ from npbench.runner.memory import PeakMemory
 SIZE = 100_000_000
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can reset its high-water mark")
 def test_a_peak_counts_from_its_own_beginning():
     first = PeakMemory()
     buffer = bytearray(SIZE)
@@ -26,7 +23,6 @@ def test_a_peak_counts_from_its_own_beginning():
 
 
 def test_where_the_mark_cannot_be_reset_the_peak_is_that_of_the_process(tmp_path, monkeypatch):
-    pytest.importorskip("resource")
     monkeypatch.setattr(memory, "_CLEAR_REFS", tmp_path / "absent" / "clear_refs")
     bytearray(SIZE)
     columns = PeakMemory().columns()

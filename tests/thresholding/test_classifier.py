@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import sklearn
 from scipy.stats import binomtest, norm
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator
 
-from class_samples import gaussians
+from class_samples import Reader, gaussians
 from npbench import NPThresholdClassifier
 
 X, SIGNS = gaussians(600, shift=1.5)
@@ -37,17 +37,6 @@ class Recorder(LogisticRegression):
     def fit(self, X, y, sample_weight=None):
         self.seen_, self.weight_ = X, sample_weight
         return super().fit(X, y, sample_weight)
-
-
-class Reader(ClassifierMixin, BaseEstimator):
-    """Scores a sample by its first feature."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def decision_function(self, X):
-        return X[:, 0]
 
 
 def table(kind, n=600):

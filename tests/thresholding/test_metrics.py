@@ -130,6 +130,8 @@ def test_scorers_turn_round_for_the_other_class():
         (metrics.tpr_at_fpr, ([0, 1], [0.0, np.nan]), {}, "NaN"),
         (metrics.tpr_at_fpr, ([1, 1], [0.0, 1.0]), {}, "both classes"),
         (metrics.np_score, ([0, 0], [0, 1]), {}, "both classes"),
+        (metrics.np_score, ([0, 1], [0.2, 0.7]), {}, "0.2"),
+        (metrics.np_score, ([0, 1], [np.nan, 1]), {}, "y_pred has 1 missing"),
         (metrics.fpr_at_tpr, (["a", "b"], [0.0, 1.0]), {}, "pos_label='a'"),
         (metrics.partial_auc, ([0, 1], [0.0, 1.0]), {"fpr_range": (0.2, 0.1)}, "fpr_range"),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, -1]}, "sample_weight"),

@@ -98,6 +98,9 @@ def test_columns_of_frames_are_scores(frame):
     [
         ({"scores": [np.nan, *range(299)]}, "1 of 300 scores are NaN"),
         ({"scores": pl.Series([None, *range(299)], dtype=pl.Float64)}, "1 of 300"),
+        ({"scores": np.ma.masked_less(np.arange(300.0), 1.0)}, "scores has masked"),
+        ({"y": np.ma.masked_array([0, 1, 0] * 100, mask=[0, 0, 1] * 100)}, "y has masked"),
+        ({"rule": lambda signs, scores: np.nan}, "NaN"),
         ({"rho": 1}, "rho is 1"),
         ({"rho": 0.0}, "rho is 0.0"),
         ({"delta": 1.0}, "delta is 1.0"),
@@ -120,6 +123,17 @@ def test_unusable_samples_are_refused(change, words):
     usual = {"scores": np.arange(300.0), "y": [0, 1, 0] * 100}
     with pytest.raises(ValueError, match=words):
         npbench.threshold(**{**usual, **change})
+
+
+def test_masked_scores_are_not_predicted():
+    found = npbench.threshold(np.arange(300.0), np.zeros(300))
+    with pytest.raises(ValueError, match="masked"):
+        found.predict(np.ma.masked_greater(np.arange(300.0), 200.0))
+
+
+def test_numpy_rates_are_written_as_json():
+    found = npbench.threshold(np.arange(300.0), np.zeros(300), rho=np.float32(0.25), delta=np.float32(0.5))
+    assert json.loads(found.to_json())["rho"] == 0.25
 
 
 def test_unknown_groups_have_no_threshold():

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.problem import PROBLEMS
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import Row, Sheet, interval, number
-from npbench.report.stats.intervals import rate_limits
 
 NOTES = (
     "Above: the rate on the test part exceeds the bound. A test part is a sample: a classifier whose true rate equals "

@@ -1,8 +1,7 @@
-"""Confidence limits of rates and means."""
+"""Confidence limits of means."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,24 +15,6 @@ MIN_VALUES = 6  # fewer have too few distinct resamples for limits at 95 %
 MAX_DRAWN = 10**7  # values in memory at once: 80 MB
 
 Limits = tuple[float, float]
-
-
-@functools.cache
-def rate_limits(count: int, total: int) -> Limits:
-    """Return the exact 95 % limits of a probability, given ``count`` successes in ``total`` independent trials.
-
-    References
-    ----------
-    C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the
-    binomial, Biometrika 26(4).
-
-    Examples
-    --------
-    >>> tuple(round(limit, 4) for limit in rate_limits(0, 10))
-    (0.0, 0.3085)
-    """
-    limits = stats.binomtest(count, total).proportion_ci(CONFIDENCE, method="exact")
-    return float(limits.low), float(limits.high)
 
 
 def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
-from npbench.report.stats.intervals import rate_limits
 from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, printed_for
 from npbench_papers.verdicts import claim

@@ -1,5 +1,7 @@
 """Kernels that follow the solutions of the SVM along a line of costs, for :mod:`npbench_svm_path.numerics.path`.
 
+Loops stand in for slices, each of which takes Numba up to half a second to compile.
+
 Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or free: their scores stay at the margin.
 The kernel matrix of the free samples is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.
 """
@@ -152,6 +154,21 @@ def _dot(a, b):
 
 
 @njit(cache=True, nogil=True)
+def _sum(v, m):
+    total = 0.0
+    for k in range(m):
+        total += v[k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add(factor, v, m, to):
+    """Add ``factor v`` to the first m numbers of an array."""
+    for k in range(m):
+        to[k] += factor * v[k]
+
+
+@njit(cache=True, nogil=True)
 def _forward(factor, m, v):
     """Solve R'z = v in place, for the upper factor R of size m."""
     for i in range(m):
@@ -188,7 +205,8 @@ def _delete(factor, m, p):
     row = factor[p].copy()
     # shift the columns after p in the rows before it
     for i in range(p):
-        factor[i, p : m - 1] = factor[i, p + 1 : m]
+        for j in range(p, m - 1):
+            factor[i, j] = factor[i, j + 1]
     # rotate the row of p into each later row, which moves up and left by one
     for i in range(p + 1, m):
         length = np.hypot(factor[i, i], row[i])
@@ -254,11 +272,12 @@ def _move(samples, active, log, i, side):
     if sign != 0.0:
         label = 0 if samples.y[i] > 0 else 1
         active.n_left[label] += sign
-        active.left[label] += sign * samples.rows[i]
+        sums = active.left[label]
+        _add(sign, samples.rows[i], len(sums), sums)
         if active.n_left[label] == 0.0:
-            active.left[label] = 0.0  # removes the rounding errors of earlier moves
+            sums.fill(0.0)  # removes the rounding errors of earlier moves
     active.side[i] = side
-    log.moves[log.used[1]] = np.array((i, side))
+    log.moves[log.used[1], 0], log.moves[log.used[1], 1] = i, side
     log.used[1] += 1
 
 
@@ -270,7 +289,9 @@ def _factor_column(samples, active, m):
         column[k] = _kernel(samples, j, active.free[k])
     _forward(active.factor, m, column)
     pivot = _kernel(samples, j, j) + samples.ridge - _dot(column, column)
-    active.factor[:m, m], active.factor[m, m] = column, np.sqrt(max(pivot, samples.ridge))
+    for k in range(m):
+        active.factor[k, m] = column[k]
+    active.factor[m, m] = np.sqrt(max(pivot, samples.ridge))
 
 
 @njit(cache=True, nogil=True)
@@ -290,8 +311,8 @@ def _leave(samples, active, log, k, side):
     m = active.m[0]
     _move(samples, active, log, active.free[k], side)
     _delete(active.factor, m, k)
-    active.free[k : m - 1] = active.free[k + 1 : m].copy()
-    active.x[k : m - 1] = active.x[k + 1 : m].copy()
+    for place in range(k, m - 1):
+        active.free[place], active.x[place] = active.free[place + 1], active.x[place + 1]
     active.m[0] = m - 1
 
 
@@ -312,7 +333,8 @@ def _slide(samples, active, log, costs, direction):
         return False
     step = shortest if up else -shortest
     active.b[0] += step
-    active.scores[:] += step
+    for i in range(len(active.scores)):
+        active.scores[i] += step
     join(samples, active, log, first, costs)
     return True
 
@@ -326,7 +348,8 @@ def _velocity(samples, active, direction, work):
     m, v, u = active.m[0], work.v, work.u
     # right-hand side: minus the rate at which the left side changes the free scores
     if samples.linear:
-        work.features[:] = direction[0] * active.left[0] - direction[1] * active.left[1]
+        for j in range(len(work.features)):
+            work.features[j] = direction[0] * active.left[0, j] - direction[1] * active.left[1, j]
     for k in range(m):
         i, u[k] = active.free[k], 1.0
         if samples.linear:
@@ -336,8 +359,8 @@ def _velocity(samples, active, direction, work):
     _solve(active.factor, m, v, u)
     # rate of b that keeps the sum of all x at 0
     excess = active.n_left[0] * direction[0] - active.n_left[1] * direction[1]
-    rate = (v[:m].sum() + excess) / u[:m].sum()
-    v[:m] -= rate * u[:m]
+    rate = (_sum(v, m) + excess) / _sum(u, m)
+    _add(-rate, u, m, v)
     return rate - samples.shift * excess
 
 
@@ -353,8 +376,8 @@ def _correct(samples, active, costs, work):
         i, u[k] = active.free[k], 1.0
         z[k] = samples.y[i] * samples.margins[i] - active.scores[i]
     _solve(active.factor, m, z, u)
-    owing = active.n_left[1] * costs[1] - active.n_left[0] * costs[0] - active.x[:m].sum()
-    offset = (z[:m].sum() - owing) / u[:m].sum()
+    owing = active.n_left[1] * costs[1] - active.n_left[0] * costs[0] - _sum(active.x, m)
+    offset = (_sum(z, m) - owing) / _sum(u, m)
     # largest share of the change that keeps all x in the box
     share = 1.0
     for k in range(m):
@@ -364,7 +387,7 @@ def _correct(samples, active, costs, work):
         room = max(_cost(samples, i, costs) - alpha, 0.0) if change > 0 else max(alpha, 0.0)
         share = min(share, room / max(abs(change), 1e-300))
     # take it, and recompute all scores
-    active.x[:m] += share * z[:m]
+    _add(share, z, m, active.x)
     active.b[0] += share * (offset - samples.shift * owing)
     _expand(samples, active, active.x, costs, active.b[0], work.features, active.scores)
     return _score_error(samples, active)
@@ -373,10 +396,11 @@ def _correct(samples, active, costs, work):
 @njit(cache=True, nogil=True)
 def _renew_sums(samples, active):
     """Recompute the sums over the left side, since samples that came and went leave rounding errors."""
-    active.left[:] = 0.0
+    active.left.fill(0.0)
     for i in range(len(samples.y)):
         if active.side[i] == LEFT:
-            active.left[0 if samples.y[i] > 0 else 1] += samples.rows[i]
+            sums = active.left[0 if samples.y[i] > 0 else 1]
+            _add(1.0, samples.rows[i], len(sums), sums)
 
 
 @njit(cache=True, nogil=True)
@@ -403,7 +427,10 @@ def _rates(samples, active, direction, work):
     """Compute the rates of the free x and of all scores; return that of b. An inaccurate factor is recomputed."""
     rate_of_b = _velocity(samples, active, direction, work)
     _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
-    if _rate_error(active, work.rates) > MAX_RATE_ERROR * np.abs(work.rates).max():
+    fastest = 0.0
+    for rate in work.rates:
+        fastest = max(fastest, abs(rate))
+    if _rate_error(active, work.rates) > MAX_RATE_ERROR * fastest:
         for k in range(active.m[0]):
             _factor_column(samples, active, k)
         rate_of_b = _velocity(samples, active, direction, work)
@@ -417,7 +444,7 @@ def _first_bound(samples, active, v, costs, direction, longest):
 
     The step is ``longest``, and the sample -1, if none does before.
     """
-    k_first, side, rounding = -1, FREE, 1e-13 * np.abs(direction).sum()
+    k_first, side, rounding = -1, FREE, 1e-13 * (abs(direction[0]) + abs(direction[1]))
     for k in range(active.m[0]):
         i = active.free[k]
         alpha, rate = samples.y[i] * active.x[k], samples.y[i] * v[k]
@@ -449,12 +476,22 @@ def _first_crossing(samples, active, rates, longest):
 def _record(active, log, v, rate_of_b):
     """Append a segment to the log."""
     segment, place, m = log.used[0], log.used[2], active.m[0]
-    log.segments[segment] = np.array((active.t[0], active.b[0], rate_of_b))
-    log.spans[segment] = np.array((m, place, log.used[1]))
-    log.free[place : place + m] = active.free[:m]
-    log.x[place : place + m, 0], log.x[place : place + m, 1] = active.x[:m], v[:m]
+    log.segments[segment, 0], log.segments[segment, 1] = active.t[0], active.b[0]
+    log.segments[segment, 2] = rate_of_b
+    log.spans[segment, 0], log.spans[segment, 1], log.spans[segment, 2] = m, place, log.used[1]
+    for k in range(m):
+        log.free[place + k] = active.free[k]
+        log.x[place + k, 0], log.x[place + k, 1] = active.x[k], v[k]
     log.used[0] += 1
     log.used[2] += m
+
+
+@njit(cache=True, nogil=True)
+def _at(t, start, direction):
+    """Return the costs at t."""
+    costs = np.empty(2)
+    costs[0], costs[1] = start[0] + t * direction[0], start[1] + t * direction[1]
+    return costs
 
 
 @njit(cache=True, nogil=True)
@@ -509,14 +546,15 @@ def follow(samples, active, log, start, direction, length):
     -----
     O(m^2 + n m) for each breakpoint with m free samples, for the linear kernel O(m^2 + n d).
     """
-    v, u, z = np.empty((3, len(active.free)))
-    work = Work(v, u, z, np.empty(len(samples.y)), np.empty(samples.rows.shape[1]))
+    # not rows of a matrix, for which Numba would compile _expand and _combine once more
+    capacity, (n, n_columns) = len(active.free), samples.rows.shape
+    work = Work(np.empty(capacity), np.empty(capacity), np.empty(capacity), np.empty(n), np.empty(n_columns))
     taken, accepted_error, stalled_steps = 0, MAX_SCORE_ERROR, 0
     while not _full(active, log):
         t = active.t[0]
         if t >= length:
             return DONE
-        costs = start + t * direction
+        costs = _at(t, start, direction)
 
         # no free sample: b jumps to where one becomes free
         if active.m[0] == 0:
@@ -525,10 +563,11 @@ def follow(samples, active, log, start, direction, length):
             continue
 
         # last segment, where alpha shrinks to 0 with the cost of its class
-        if _shrinks(active, start + length * direction):
+        if _shrinks(active, _at(length, start, direction)):
             _renew_sums(samples, active)
             _correct(samples, active, costs, work)
-            work.v[: active.m[0]] = -active.x[: active.m[0]] / (length - t)
+            for k in range(active.m[0]):
+                work.v[k] = -active.x[k] / (length - t)
             towards = -1.0 if active.n_left[0] > 0.0 else 1.0
             _record(active, log, work.v, (towards - active.b[0]) / (length - t))
             return DONE
@@ -553,8 +592,8 @@ def follow(samples, active, log, start, direction, length):
         # update x, b and the scores
         active.t[0] = length if ends else t + step
         active.b[0] += step * rate_of_b
-        active.x[: active.m[0]] += step * work.v[: active.m[0]]
-        active.scores[:] += step * work.rates
+        _add(step, work.v, active.m[0], active.x)
+        _add(step, work.rates, len(work.rates), active.scores)
         if ends:
             return DONE
 
@@ -562,5 +601,5 @@ def follow(samples, active, log, start, direction, length):
         if joins < 0:
             _leave(samples, active, log, k, side)
         else:
-            join(samples, active, log, joins, start + active.t[0] * direction)
+            join(samples, active, log, joins, _at(active.t[0], start, direction))
     return FULL

@@ -5,6 +5,7 @@ import warnings
 import cvxpy
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, linprog
@@ -110,9 +111,12 @@ def test_attributes_match_their_definition():
     assert model.n_iter_ == len(model.trace_)
 
 
-def test_overlapping_classes_are_flat():
-    corners = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    Z, y = np.repeat(np.concatenate([corners, corners]), 5, axis=0), np.repeat([1, -1], 20)
+@pytest.mark.parametrize("angle", np.linspace(0.0, 1.5, 5))  # the class means are 0, or rounding errors
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_overlapping_classes_are_flat(storage, angle):
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    corners = np.concatenate([turn, -turn])
+    Z, y = storage(np.repeat(np.concatenate([corners, corners]), 5, axis=0)), np.repeat([1, -1], 20)
     with pytest.warns(ConvergenceWarning, match="w = 0 is optimal"):
         model = AsymmetricSVM(mu=0.2, tau=0.8).fit(Z, y)
     assert (model.status_, model.converged_) == ("flat", False)

@@ -28,6 +28,11 @@ def sample(n=60, d=7, seed=0):
     return np.round(8 * X) / 8, y  # exact in float32
 
 
+def rows_in(chosen):
+    """Return the chosen rows in the type that ``Draws`` yields, so that the kernel is compiled once."""
+    return np.flatnonzero(chosen).astype(np.int32)
+
+
 def a_rule(**changes):
     given = {
         "loss": 0,
@@ -67,7 +72,15 @@ def transcribed(X, y, order, rule):
 
 
 @pytest.mark.any_processor
-@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize(
+    "storage",
+    [
+        "dense",
+        "float32",
+        "csr",
+        pytest.param("csr int64", marks=pytest.mark.slow),  # compiles the kernel of "csr" for another type of indices
+    ],
+)
 @pytest.mark.parametrize("averages", [False, True])
 @pytest.mark.parametrize(
     "changes",
@@ -84,7 +97,7 @@ def transcribed(X, y, order, rule):
 def test_steps_match_the_printed_algorithm(storage, averages, changes):
     X, y = sample()
     rule = a_rule(**changes)
-    order = np.random.default_rng(1).integers(0, len(y), 400)
+    order = np.random.default_rng(1).integers(0, len(y), 400, dtype=np.int32)
     descent = StochasticDescent(X.shape[1], averages)
     for part in np.split(order, [150]):  # the second run continues the first
         descent.run(rows_of(STORAGES[storage](X)), y > 0, part, rule)
@@ -99,7 +112,7 @@ def test_scale_is_folded_into_v_before_underflow():
     descent = StochasticDescent(X.shape[1], True)
     # gamma_t lambda_c is 0.6 at first: w / v would fall below the smallest scale after some ten steps, and again.
     rule = a_rule(gamma_0=12.0, lambda_c=0.05)
-    order = np.random.default_rng(0).integers(0, len(y), 3000)
+    order = np.random.default_rng(0).integers(0, len(y), 3000, dtype=np.int32)
     descent.run(X, y > 0, order, rule)
     assert 1e-4 <= descent._state.scale <= 1
     np.testing.assert_allclose(descent.solution()[0], transcribed(X, y, order, rule)[1][:-2], rtol=1e-8)
@@ -107,26 +120,26 @@ def test_scale_is_folded_into_v_before_underflow():
 
 def test_mean_losses_are_taken_before_each_step():
     X, y = sample()
-    order = np.arange(len(y))
+    order = np.arange(len(y), dtype=np.int32)
     means = StochasticDescent(X.shape[1], False).run(X, y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
     assert means == pytest.approx((0.5, 0.5))
-    only_positives = StochasticDescent(X.shape[1], False).run(X, y > 0, np.flatnonzero(y > 0), a_rule())
+    only_positives = StochasticDescent(X.shape[1], False).run(X, y > 0, rows_in(y > 0), a_rule())
     assert np.isnan(only_positives.p_fa)
 
 
 def test_multiplier_moves_on_negatives_only():
     X, y = sample()
     descent = StochasticDescent(X.shape[1], False)
-    descent.run(X, y > 0, np.flatnonzero(y > 0), a_rule())
+    descent.run(X, y > 0, rows_in(y > 0), a_rule())
     assert descent.multiplier == 1.0
-    descent.run(X, y > 0, np.flatnonzero(y < 0), a_rule())
+    descent.run(X, y > 0, rows_in(y < 0), a_rule())
     assert descent.multiplier != 1.0
 
 
 def test_sparse_row_changes_its_features_only():
     X = sp.csr_array(np.eye(6)[[1, 4]])
     descent = StochasticDescent(6, True)
-    descent.run(rows_of(X), np.array([True, False]), np.array([0, 1, 0, 1]), a_rule())
+    descent.run(rows_of(X), np.array([True, False]), np.array([0, 1, 0, 1], np.int32), a_rule())
     np.testing.assert_array_equal(np.flatnonzero(descent._v), [1, 4])
     np.testing.assert_array_equal(np.flatnonzero(descent._u), [1, 4])
 
@@ -151,7 +164,7 @@ def test_overflow_raises():
     descent = StochasticDescent(2, True)
     rule = a_rule(width=1e300, gamma_0=1e250, lambda_c=1e-300)
     with pytest.raises(FloatingPointError):
-        descent.run(np.array([[1e100, 0.0]]), np.array([True]), np.array([0]), rule)
+        descent.run(np.array([[1e100, 0.0]]), np.array([True]), np.array([0], np.int32), rule)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])

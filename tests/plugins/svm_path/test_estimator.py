@@ -50,6 +50,31 @@ def test_classifier_one_equals_libsvm(kernel, total, asymmetry):
     assert model.n_iter_ == len(model.path_.costs)
 
 
+def test_converged_vouches_for_the_line_beside_a_classifier_that_is_exact():
+    """Large costs and outliers: rounding accumulates along the line, here often beyond the fitted classifier."""
+    n_exact_beside_inexact = 0
+    for seed in (3, 4, 6, 7, 8):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([1, -1], [40, 80])
+        S = rng.standard_cauchy((120, 4)) + (y > 0)[:, None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = SVMPath(total=1e6, train_asymmetry=0.5).fit(S, y)
+        line = model.path_
+        on_the_line = line.costs[line.costs.min(axis=1) >= 1e-3 * line.total]
+        some = on_the_line[np.linspace(0, len(on_the_line) - 1, 8).astype(int)]
+        own, *others = (relative_gap(S, y, *line.at(*costs)) for costs in [(model.C_pos_, model.C_neg_), *some])
+        assert not model.converged_ or max(own, *others) <= 2e-6
+        n_exact_beside_inexact += own <= 1e-6 and max(others) > 2e-6
+    assert n_exact_beside_inexact > 0
+
+
+def relative_gap(S, y, alpha, b, C_pos, C_neg):
+    w = (y * alpha) @ S
+    loss = np.where(y > 0, C_pos, C_neg) @ np.maximum(0.0, 1.0 - y * (S @ w + b))
+    return (w @ w + loss - alpha.sum()) / (0.5 * w @ w + loss)
+
+
 def test_the_path_has_the_other_classifiers_of_the_line():
     model = SVMPath(classifier="one", total=1.0, asymmetry=0.4).fit(X, Y)
     alpha, b, *_ = model.path_.at(0.75, 0.25)

@@ -1,0 +1,94 @@
+"""SVMs for a whole grid of costs, each solution the start of the next.
+
+SMO visits the pairs of costs in ascending order. A pair starts from the best of three solutions: at the next lower cost
+of the positives, of the negatives, and of both. Each is multiplied by the factor with the largest dual value in the new
+box, for which y'x and x'Kx suffice. This takes about a tenth of the steps of cold starts.
+
+The pair updates are in single precision, which halves the bytes of the Gram matrix; g is kept in double precision. The
+duality gap decides when a solution is accepted, recomputed from all samples.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from npbench.numerics import smo
+from npbench.numerics import smo_kernels as kernels
+from npbench.numerics.gram import Gram
+
+LEAST_GAP = 1e-5  # relative; rounding of the Gram matrix prevents much smaller ones
+SINGLE_STEPS = 20  # SMO steps per sample in single precision, after which :func:`npbench.numerics.smo.solve` continues
+
+
+class Solutions(NamedTuple):
+    """Solutions for every pair of costs.
+
+    Parameters
+    ----------
+    x : array of shape (n_positive_costs, n_negative_costs, n)
+        Signed multipliers.
+    b : array of shape (n_positive_costs, n_negative_costs)
+        Intercepts.
+    converged : bool array of shape (n_positive_costs, n_negative_costs)
+        Whether the tolerance was met.
+    n_iter : int array of shape (n_positive_costs, n_negative_costs)
+        Numbers of SMO steps.
+    """
+
+    x: np.ndarray
+    b: np.ndarray
+    converged: np.ndarray
+    n_iter: np.ndarray
+
+
+def solve(
+    K: np.ndarray,
+    y: np.ndarray,
+    costs_positive: np.ndarray,
+    costs_negative: np.ndarray,
+    tol: float = 1e-3,
+    max_iter: int = 1_000_000,
+) -> Solutions:
+    """Minimise ``1/2 ||f_0||^2 + sum_i c_i max(0, 1 - y_i f(x_i))`` for every pair of class costs.
+
+    Parameters
+    ----------
+    K : float32 array of shape (n, n)
+        Gram matrix, C-contiguous.
+    y : array of shape (n,)
+        Labels in {-1, +1}, both present.
+    costs_positive, costs_negative : arrays
+        Costs c_i of each class, positive and ascending.
+    tol : float
+        Largest duality gap, relative to the objective of the best constant f, ``2 min(C_pos n_pos, C_neg n_neg)``; at
+        least 1e-5 is used. Pairs that single precision does not bring there have an error of at most ``tol`` in the
+        optimality conditions, in units of the margin.
+    max_iter : int
+        Largest number of SMO steps for one pair.
+
+    Returns
+    -------
+    Solutions
+
+    Notes
+    -----
+    O(n) for a step; 16 n bytes for each pair of costs.
+    """
+    tol, budget = max(tol, LEAST_GAP), min(max_iter, SINGLE_STEPS * len(y))
+    y = y.astype(float)
+    x, b, gaps, steps = kernels.cost_grid(
+        K, y, np.asarray(costs_positive, float), np.asarray(costs_negative, float), tol, budget
+    )
+    converged = gaps <= tol
+    for r, c in np.argwhere(~converged & (steps < max_iter)):
+        lower = np.where(y > 0, 0.0, -costs_negative[c])
+        upper = np.where(y > 0, costs_positive[r], 0.0)
+        double = K.astype(float)
+        left, spent = max_iter - int(steps[r, c]), smo.INTERIOR_POINT_CALLS[0][0] * len(y)
+        g = y - double @ x[r, c]
+        more, violation = smo.solve(Gram.of(double), lower, upper, x[r, c], g, tol, left, spent, p=y)
+        steps[r, c] += more
+        b[r, c], converged[r, c] = smo.bias(x[r, c], g, lower, upper), violation <= tol
+    return Solutions(x, b, converged, steps)

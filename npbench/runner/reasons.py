@@ -1,0 +1,51 @@
+"""Why a planned job would run or be skipped, from past records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from npbench.evaluation.job import Job
+
+
+def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
+    """Return why a job would run or be skipped, by the latest of the records ``frame`` with the same setting.
+
+    That is "done", "new", "failed before: ...", "no trace stored" (where ``trace`` requires one), or what changed
+    since, joined by semicolons: "the data changed", "the code of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6".
+    """
+    same = frame.filter(key=job.key)
+    if len(same):
+        return reason_of_same(same.row(-1, named=True), trace)
+    similar = frame.filter(**job.setting)
+    return reason_of_change(similar.row(-1, named=True), job) if len(similar) else "new"
+
+
+def reason_of_same(record: Mapping[str, Any], trace: bool) -> str:
+    """Return why a job with this record, under its own key, would run or be skipped."""
+    if record["status"] != "ok":
+        return f"failed before: {record['status']}: {record['error']}"
+    return "no trace stored" if trace and record["trace"] is None else "done"
+
+
+def reason_of_change(record: Mapping[str, Any], job: Job) -> str:
+    """Return what changed since this record of the same setting under another key, joined by semicolons."""
+    return "; ".join(_changes(record, job))
+
+
+def _changes(record: Mapping[str, Any], job: Job) -> list[str]:
+    now = job.columns
+    changes = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
+    changes += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
+    changes += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
+    changes += ["other metrics requested"] if record["metrics"] != now["metrics"] else []
+    return changes or [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+
+
+def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    then = json.loads(before)
+    pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
+    return [pair for pair in pairs if pair[1] != pair[2]]

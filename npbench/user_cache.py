@@ -1,0 +1,89 @@
+"""The user's cache: its folder, and results of slow computations, kept by all that they depend on."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def cache_folder() -> Path:
+    """Return the user's cache: the folder in ``NPBENCH_CACHE``, or the platform's own place for caches."""
+    import platformdirs
+
+    override = os.environ.get("NPBENCH_CACHE")
+    return Path(override).expanduser() if override else platformdirs.user_cache_path("npbench", appauthor=False)
+
+
+def make_folder(folder: Path) -> Path:
+    """Create a folder of the cache; whoever may write to the cache may write to it too."""
+    if not folder.is_dir():
+        if cache_folder() in folder.parents:
+            make_folder(folder.parent)
+        folder.mkdir(parents=True, exist_ok=True)
+        admit(folder, to_write=True)
+    return folder
+
+
+def admit(path: Path, *, to_write: bool = False) -> None:
+    """Let the users who may write to the cache read ``path`` in it, or also write to it, whatever the umask."""
+    cache = cache_folder()
+    if cache not in path.parents:
+        return
+    mode = cache.stat().st_mode
+    writers = mode & (stat.S_IWGRP | stat.S_IWOTH)
+    wanted = writers << 1  # read
+    if path.is_dir():
+        wanted |= writers >> 1  # enter
+    if to_write:
+        wanted |= writers | mode & (stat.S_ISGID | stat.S_ISVTX)
+    if wanted:
+        with contextlib.suppress(PermissionError):  # another user made it meanwhile
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | wanted)
+
+
+def remembered(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
+    """Return what ``make`` returned for the same identity, in this process or another.
+
+    Parameters
+    ----------
+    kind : str
+        Subfolder of the cache.
+    identity : bytes
+        Everything that decides the result.
+    make : callable
+        Computes the result, a JSON value.
+    keep : callable
+        ``keep(result)``: whether to remember a result.
+
+    Returns
+    -------
+    value
+        A cache that cannot be read or written to is ignored.
+    """
+    path = remembered_folder() / kind / hashlib.sha256(identity).hexdigest()
+    with contextlib.suppress(OSError, ValueError):  # absent or damaged
+        return json.loads(path.read_bytes())
+    result = make()
+    if keep(result):
+        with contextlib.suppress(OSError):
+            _write(path, json.dumps(result))
+    return result
+
+
+def remembered_folder() -> Path:
+    """Return the folder of the user's cache that holds remembered results."""
+    return cache_folder() / "remembered"
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = make_folder(path.parent) / f".{uuid.uuid4().hex}"
+    unfinished.write_text(text, encoding="utf-8")
+    admit(unfinished)
+    unfinished.replace(path)

@@ -1,0 +1,196 @@
+import copy
+from collections import Counter
+
+import pytest
+from hydra import compose as hydra_compose
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from npbench.config import search_path
+from npbench.config.compose import compose
+from npbench.config.experiment import load
+
+
+def plain(config):
+    return OmegaConf.to_container(config) if OmegaConf.is_config(config) else config
+
+
+def by_hydra(words):
+    return OmegaConf.to_container(hydra_compose("config", overrides=list(words)))
+
+
+def assert_as_hydra(loader, words, multirun=False, is_plain=None):
+    """Compare every combination with Hydra's, also the order of keys, which orders grids."""
+    found = compose(loader, words, multirun=multirun)
+    assert found.faults == []
+    for config, combination in zip(found.configs, found.combinations, strict=True):
+        assert repr(plain(config)) == repr(by_hydra(combination))
+        if is_plain is not None:
+            assert isinstance(config, dict) is is_plain
+
+
+@pytest.fixture
+def loader(stranger):
+    search_path.register()
+    with search_path.initialized() as hydra:
+        yield hydra.config_loader
+
+
+@pytest.fixture
+def written(tmp_path, stranger):
+    """Return a function that writes files of a user's own folder and returns a loader that sees them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_path.PluginConfigs, "folder", None)
+
+        def write(**files):
+            for path, text in files.items():
+                place = (tmp_path / path.replace("__", "/")).with_suffix(".yaml")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text)
+            search_path.register(str(tmp_path))
+            return initialized.__enter__().config_loader
+
+        initialized = search_path.initialized()
+        try:
+            yield write
+        finally:
+            initialized.__exit__(None, None, None)
+
+
+CHOICES = {
+    "solver": ["np_svm", "gen", "ac_svm_umbrella", "random_forest_empirical", "scorer", "centroid", "svm_path"],
+    "dataset": ["breast", "heart", "spambase", "letter", "adult_sample", "keel_ecoli3", "blobs", "qvalue_mixture"],
+    "problem": ["np", "pauc", "cost"],
+    "protocol": ["cv", "holdout", "permutations"],
+}
+VALUES = st.sampled_from(
+    [
+        "seed=3",
+        "repeats=07",
+        "preprocess='none'",
+        "metrics=[p_fa,p_nd]",
+        "metrics=null",
+        "solver.search={}",
+        "problem.name=np",
+        "++seed=4",
+        "~repeats",
+        "+extra=5",
+        "++extra.more={a:[1,{b:2}]}",
+        "results='a${seed}'",
+        "results=???",
+        "execution.n_jobs=2",
+        "dataset.name=1e3",
+    ]
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.fixed_dictionaries({}, optional={group: st.sampled_from(names) for group, names in CHOICES.items()}),
+    st.lists(VALUES, max_size=3, unique_by=lambda word: word.lstrip("+~").partition("=")[0]),
+    st.randoms(),
+)
+def test_any_combination_is_that_of_hydra(loader, choices, values, random):
+    words = [*(f"{group}={name}" for group, name in choices.items()), *values]
+    random.shuffle(words)
+    assert_as_hydra(loader, words)
+
+
+@pytest.mark.slow  # Hydra takes 0.1 s a combination
+def test_every_experiment_is_that_of_hydra(loader):
+    for name in loader.get_group_options("experiment"):
+        for line in load(loader, name).command_lines():
+            found = compose(loader, line, multirun=True)
+            assert found.faults == []
+            step = max(1, len(found.configs) // 4)
+            for config, combination in zip(found.configs[::step], found.combinations[::step], strict=True):
+                assert repr(plain(config)) == repr(by_hydra(combination))
+
+
+def test_shipped_solvers_and_data_need_no_composition_by_hydra(loader):
+    words = ["solver=np_svm,ac_svm_umbrella,gen", "dataset=heart,breast", "problem.rho=0.1,0.2"]
+    assert_as_hydra(loader, words, multirun=True, is_plain=True)
+
+
+def test_files_that_override_the_same_group(written):
+    loader = written(
+        execution__first="defaults: [local, {override /protocol@_global_.protocol: holdout}, _self_]",
+        execution__second="defaults: [local, {override /protocol@_global_.protocol: nested}, _self_]",
+        dataset__global="# @package _global_\ndefaults: [{override /protocol: permutations}, _self_]\nseed: 5\n"
+        "dataset: {name: breast}\nproblem: {rho: 0.25}",
+        dataset__leaf="name: breast",
+    )
+    words = ["execution=first,second,local", "dataset=global,leaf,heart", "problem.rho=0.1"]
+    assert_as_hydra(loader, words, multirun=True, is_plain=True)
+
+
+def test_name_of_a_choice_that_chooses_a_further_file(written):
+    loader = written(
+        mine="defaults: [{solver: gen}, {problem: np}, {dataset: a}, {protocol: '${dataset}_split'}, _self_]\nseed: 1",
+        dataset__a="name: a",
+        dataset__b="name: b",
+        protocol__a_split="name: cv\nfolds: 3",
+        protocol__b_split="name: cv\nfolds: 7",
+    )
+    found = compose(loader, ["solver=gen,sgd", "dataset=a,b"], multirun=True, config_name="mine")
+    assert [config["protocol"]["folds"] for config in found.configs] == [3, 7, 3, 7]
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "is_plain"),
+    [
+        # the name of the file is part of the package
+        (
+            {"dataset__a": "# @package dataset._name_\nx: 1", "dataset__b": "# @package dataset._name_\nx: 2"},
+            ["dataset=a,b"],
+            True,
+        ),
+        # a choice that is the base of another
+        (
+            {"solver__base": "defaults: [gen]\na: 1", "solver__child": "defaults: [base]\nb: 2"},
+            ["solver=base,child,gen"],
+            None,
+        ),
+        # files in folders of a group
+        (
+            {"solver__in__a": "defaults: [b]\nx: 1", "solver__in__b": "name: b", "solver__a": "defaults: [in/a]\ny: 2"},
+            ["solver=gen,a"],
+            None,
+        ),
+        ({"dataset__a": "name: a\nx: ${seed}\ny: '???'"}, ["dataset=a,breast", "seed=1,2"], None),
+        ({"dataset__a": "# @package _global_\nhydra: {job: {name: x}}\ndataset: {name: a}"}, ["dataset=a"], False),
+        ({"dataset__a": "name: a\nx: null", "dataset__b": "name: b\nx: {y: 1}"}, ["dataset=a,b", "dataset.x=3"], None),
+    ],
+)
+def test_unusual_files(written, files, words, is_plain):
+    assert_as_hydra(written(**files), words, multirun=True, is_plain=is_plain)
+
+
+def test_each_file_is_read_once_and_defaults_are_listed_once_a_kind(loader, monkeypatch):
+    counts = Counter()
+    read, listed = OmegaConf.load, ConfigLoaderImpl.compute_defaults_list
+
+    def counted_read(file):
+        counts[file.name] += 1
+        return read(file)
+
+    def counted_list(self, *arguments, **keywords):
+        counts["lists"] += 1
+        return listed(self, *arguments, **keywords)
+
+    monkeypatch.setattr(OmegaConf, "load", counted_read)
+    monkeypatch.setattr(ConfigLoaderImpl, "compute_defaults_list", counted_list)
+    words = ["solver=np_svm,gen,sgd,uzawa,ac_svm", "dataset=pima,vehicle,breast,spambase,magic", "seed=1,2,3,4"]
+    assert len(compose(loader, words, multirun=True).configs) == 100
+    assert counts.pop("lists") <= 4
+    assert set(counts.values()) == {1}
+
+
+def test_configurations_do_not_share_what_is_changed(loader):
+    found = compose(loader, ["solver=gen,np_svm", "problem.rho=0.1,0.2", "metrics=[p_fa]"], multirun=True)
+    before = copy.deepcopy(found.configs)
+    assert [config["problem"]["rho"] for config in found.configs] == [0.1, 0.2, 0.1, 0.2]
+    compose(loader, ["solver=gen", "problem.rho=0.3"], multirun=False)
+    assert found.configs == before
