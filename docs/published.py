@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,17 @@ from snippets import fenced, processors
 
 from npbench.commands.experiment import sections
 from npbench.commands.summary import print_summary
-from npbench.config.experiment import load
+from npbench.config.experiment import Experiment, load
 from npbench.config.search_folders import config_dir
 from npbench.config.search_path import register
 from npbench.records.reading import conformed
 from npbench.report.render import terminal
+from npbench.report.select import as_run
 from npbench.report.select.protocols import protocols
 from npbench.report.sheet import spread
 from npbench_benchmark.charts import settings
 from npbench_benchmark.standing import standings
+from npbench_papers.verdicts import MEANINGS
 
 RESULTS = Path(__file__).parents[1] / "results" / "published"
 SECONDS = RESULTS / "narasimhan" / "seconds.json"
@@ -49,9 +52,7 @@ def experiment(name: str, *numbers: int, records: str = "") -> None:
 
     The records are those published for the experiment, or for the one that ``records`` names.
     """
-    register()
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        described = load(GlobalHydra.instance().config_loader(), name)
+    described = _described(name)
     (path,) = RESULTS.glob(f"*/records/{records or name}.parquet")
     stored = conformed(pl.read_parquet(path))
     found = sections(described, stored)
@@ -86,6 +87,34 @@ def _console() -> Console:
 def _printed(console: Console) -> str:
     assert isinstance(console.file, io.StringIO)
     return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
+
+
+def items(paper: str) -> None:
+    """Write a table of a paper's published experiments: item, how run, and the number of verdicts of each word."""
+    _row("item", "experiment", "how run", "verdicts", heading=True)
+    for path in sorted((RESULTS / paper / "records").glob("*.parquet")):
+        described = _described(path.stem)
+        stored = conformed(pl.read_parquet(path))
+        sheets = [sheet for section in sections(described, stored) for sheet in section.sheets]
+        words = Counter(
+            cell
+            for sheet in sheets
+            for row in sheet.texts
+            for column, cell in zip(sheet.columns, row, strict=True)
+            if column.startswith("verdict") and cell in MEANINGS
+        )
+        found = ", ".join(f"{words[word]} {word}" for word in MEANINGS if words[word])
+        how, *_ = as_run.notes(stored)
+        repeats = how.removeprefix("As run: ").partition(";")[0]
+        stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
+        _row(described.paper.partition("), ")[2], f"`{path.stem}`", f"{repeats}{stand_in}", found or "-")
+    cog.outl("")
+
+
+def _described(name: str) -> Experiment:
+    register()
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
+        return load(GlobalHydra.instance().config_loader(), name)
 
 
 def iterates() -> None:

@@ -31,6 +31,10 @@ class RequestError(ValueError):
         super().__init__("\n".join(faults))
 
 
+class AbsentDataError(RequestError):
+    """Files of a data set that are in no data folder and cannot be fetched."""
+
+
 def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     """Return the error message for an unknown ``name``, with the nearest of the ``choices`` and all of them.
 

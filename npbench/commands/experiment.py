@@ -20,6 +20,7 @@ from npbench.records.schema import ASKED
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
+from npbench.report.select import as_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +43,7 @@ def named(words: Sequence[str]) -> Experiment | None:
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     """Return the tables of an experiment as a section, or the ordinary tables if it defines none."""
-    notes = list(filter(None, (experiment.paper, experiment.note)))
+    notes = [*filter(None, (experiment.paper, experiment.note)), *as_run.notes(records)]
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
     sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)

@@ -11,7 +11,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from npbench.commands.run import planned
+from npbench.commands.run import planned, print_absent
 from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
@@ -35,7 +35,9 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(
             "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
         )
-    print_plan(planned(asked.requests, asked.settings), asked.settings)
+    plan = planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
+    print_plan(plan, asked.settings)
+    print_absent(plan)
     return Exit.OK
 
 

@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from npbench.runner.jobs import Jobs
 
 
-def planned(requests: Sequence[Request], settings: RunSettings) -> Plan:
+def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
     """Load the data, list the jobs, and find those without a record of success."""
     kept = {"trace": settings.trace, "scores": settings.keep_scores}
-    return prepare(requests, settings.results, force=settings.force, **kept)
+    return prepare(requests, settings.results, force=settings.force, skip_absent=skip_absent, **kept)
 
 
 def run(requested: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    plan = planned(requested.requests, requested.settings)
+    plan = planned(requested.requests, requested.settings, skip_absent=requested.experiment is not None)
+    print_absent(plan)  # also at the end, below the table
     try:
         _carry_out(plan, requested)
     except KeyboardInterrupt:
@@ -50,6 +51,12 @@ def run(requested: Requested) -> Exit:
     return report(plan, requested, skipped=len(plan.jobs) - len(plan.todo))
 
 
+def print_absent(plan: Plan) -> None:
+    """Print which data sets of an experiment are skipped, and where to get them."""
+    for message in plan.absent:
+        print(f"Skipped: {message}", file=sys.stderr)
+
+
 def _prepare_workers(settings: RunSettings) -> None:
     """Let the processes on this machine load what they share while this one goes on."""
     if settings.name == "local":
@@ -58,7 +65,8 @@ def _prepare_workers(settings: RunSettings) -> None:
 
 def frame(requested: Requested) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
-    plan = planned(requested.requests, requested.settings)
+    plan = planned(requested.requests, requested.settings, skip_absent=requested.experiment is not None)
+    print_absent(plan)
     _carry_out(plan, requested)
     return records_of(plan)
 
@@ -116,7 +124,7 @@ def records_of(plan: Plan, columns: Any = None) -> pl.DataFrame:
 
 
 def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
-    """Print the table of a plan's records; return whether all jobs succeeded."""
+    """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
     from npbench.commands.experiment import places, print_experiment, print_sections
     from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 
@@ -131,6 +139,7 @@ def report(plan: Plan, requested: Requested, *, skipped: int) -> Exit:
             print_experiment(experiment, records, requested.settings.results)
         conclude = print_outcome
     conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
+    print_absent(plan)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from npbench.contracts import DataFile, Dataset, Original, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
-from npbench.errors import RequestError, each, unknown_name
+from npbench.errors import AbsentDataError, RequestError, each, unknown_name
 from npbench.signature import signature
 
 
@@ -99,7 +99,7 @@ def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     try:
         return dataset.load, _fetched(dataset.files)
     except sources.UnavailableError as error:
-        raise RequestError(f"{error}{failed}") from error
+        raise AbsentDataError(f"{error}{failed}") from error
 
 
 def _fetched(files: Sequence[DataFile]) -> dict[Path, str]:

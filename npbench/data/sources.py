@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
 from npbench.data.wheels import FetchError
-from npbench.errors import RequestError, each
+from npbench.errors import AbsentDataError, RequestError, each
 from npbench.user_cache import admit, cache_folder, make_folder
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ CHUNK = 1 << 16  # bytes
 REFUSALS = (401, 403, 404, 410)  # answers that a retry does not change
 
 
-class UnavailableError(RequestError):
+class UnavailableError(AbsentDataError):
     """Files are in no data folder, and the first of them cannot be fetched.
 
     Attributes

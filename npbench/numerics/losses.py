@@ -7,6 +7,7 @@ positive parameter eta, and returns an array of the same shape.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import erf as error_function
 from scipy.special import expit
 
 
@@ -45,4 +46,36 @@ def ramp_derivative(z: np.ndarray, eta: float) -> np.ndarray:
     return np.where(np.abs(z) < eta, -0.5 / eta, 0.0)
 
 
-LOSSES = {"ramp": ramp, "sigmoid": sigmoid}
+def atan(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``1/2 - arctan(eta z) / pi``, which approaches the 0-1 loss as eta grows.
+
+    Examples
+    --------
+    >>> atan(np.array([0.0, 1.0]), eta=1.0)
+    array([0.5 , 0.25])
+    """
+    return 0.5 - np.arctan(eta * z) / np.pi
+
+
+def atan_derivative(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``-eta / (pi (1 + (eta z)^2))``."""
+    return -eta / (np.pi * (1.0 + (eta * z) ** 2))
+
+
+def erf(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``(1 - erf(eta z)) / 2``, which approaches the 0-1 loss as eta grows.
+
+    Examples
+    --------
+    >>> erf(np.array([0.0]), eta=1.0)
+    array([0.5])
+    """
+    return 0.5 * (1.0 - error_function(eta * z))
+
+
+def erf_derivative(z: np.ndarray, eta: float) -> np.ndarray:
+    """Return ``-eta exp(-(eta z)^2) / sqrt(pi)``."""
+    return -eta * np.exp(-((eta * z) ** 2)) / np.sqrt(np.pi)
+
+
+LOSSES = {"ramp": ramp, "sigmoid": sigmoid, "atan": atan, "erf": erf}

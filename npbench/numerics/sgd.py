@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-LossName = Literal["sigmoid", "ramp"]
+LossName = Literal["sigmoid", "ramp", "atan", "erf"]
 Sampling = Literal["shuffle", "balanced"]
 
 # At this lambda, P_fa has so little weight that the constraint is inactive.
@@ -35,7 +35,13 @@ class Trace(NamedTuple):
 
 def width(loss: LossName, eta: float) -> float:
     """Return 1 / max |l'|: the length of the interval on which a loss of constant slope max |l'| falls from 1 to 0."""
-    return 2.0 * eta if loss == "ramp" else 4.0 / eta
+    widths: dict[LossName, float] = {
+        "ramp": 2.0 * eta,
+        "sigmoid": 4.0 / eta,
+        "atan": np.pi / eta,
+        "erf": np.sqrt(np.pi) / eta,
+    }
+    return float(widths[loss])
 
 
 class Draws:

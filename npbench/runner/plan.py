@@ -12,7 +12,7 @@ import numpy as np
 from npbench.console import status
 from npbench.data import BinaryData, load
 from npbench.data.missing import without_missing
-from npbench.errors import RequestError, each
+from npbench.errors import AbsentDataError, RequestError, each
 from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
@@ -39,16 +39,25 @@ class Plan:
         All jobs, and those without a record of success (all of them when forced).
     store : RecordStore
         The records.
+    absent : sequence of str
+        A message for each data set that was skipped because its files are absent.
     """
 
     data: Mapping[str, BinaryData]
     jobs: Jobs
     todo: Jobs
     store: RecordStore
+    absent: Sequence[str] = ()
 
 
 def prepare(
-    requests: Sequence[Request], results: Path, *, force: bool = False, trace: bool = False, scores: bool = False
+    requests: Sequence[Request],
+    results: Path,
+    *,
+    force: bool = False,
+    trace: bool = False,
+    scores: bool = False,
+    skip_absent: bool = False,
 ) -> Plan:
     """Load each data set once, list the jobs, and look for their records.
 
@@ -60,13 +69,17 @@ def prepare(
         Results folder.
     force, trace, scores : bool
         Whether to rerun jobs with a record of success; whether such a record must have a trace, or test scores.
+    skip_absent : bool
+        Whether to leave out requests on data sets with absent files, unless all are absent.
 
     Raises
     ------
     RequestError
         With every fault of the data sets; else of the splits of jobs to do.
     """
-    data = _load(requests)
+    absent: dict[str, AbsentDataError] = {}
+    data = _load(requests, absent if skip_absent else None)
+    requests = [request for request in requests if _source(request) not in absent]
     with status("Listing the jobs"):
         listed = each([partial(jobs_of, request, data[_divided(request)]) for request in _grouped(requests)])
         jobs = Jobs.each_once(listed)
@@ -75,7 +88,7 @@ def prepare(
         todo = jobs if force else jobs.without(store.done(trace, scores))
     with status("Checking the splits"):  # a record of success shows that there is a split
         _check_splits([job.request for job, _ in todo.parts], data)
-    return Plan({d.sha256: d for d in data.values()}, jobs, todo, store)
+    return Plan({d.sha256: d for d in data.values()}, jobs, todo, store, [str(error) for error in absent.values()])
 
 
 def _grouped(requests: Sequence[Request]) -> list[Request]:
@@ -93,16 +106,31 @@ def _divided(request: Request) -> str:
     return f"{_source(request)} {request.features['missing']}"
 
 
-def _load(requests: Sequence[Request]) -> dict[str, BinaryData]:
-    """Load each data set once; return what is to be split, by :func:`_divided`."""
+def _load(requests: Sequence[Request], absent: dict[str, AbsentDataError] | None) -> dict[str, BinaryData]:
+    """Load each data set once; return what is to be split, by :func:`_divided`.
+
+    Errors of data sets with absent files are added to ``absent`` by :func:`_source`, unless it is None or all are.
+    """
     distinct = {_source(request): request for request in requests}
     names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
     with status(f"Loading {names}"):
-        loaded = each([partial(load, r.dataset, **r.dataset_params) for r in distinct.values()])
-    data = dict(zip(distinct, loaded, strict=True))
-    divided = {_divided(request): request for request in requests}
+        loaded = each([partial(_loaded, source, r, absent) for source, r in distinct.items()])
+    data = {source: one for source, one in zip(distinct, loaded, strict=True) if one is not None}
+    if absent and not data:
+        raise RequestError(*(fault for error in absent.values() for fault in error.faults))
+    divided = {_divided(request): request for request in requests if _source(request) in data}
     complete = each([partial(without_missing, data[_source(r)], r.features["missing"]) for r in divided.values()])
     return dict(zip(divided, complete, strict=True))
+
+
+def _loaded(source: str, request: Request, absent: dict[str, AbsentDataError] | None) -> BinaryData | None:
+    try:
+        return load(request.dataset, **request.dataset_params)
+    except AbsentDataError as error:
+        if absent is None:
+            raise
+        absent[source] = error
+        return None
 
 
 def jobs_of(request: Request, data: BinaryData) -> Jobs:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from npbench.data.sources import data_folders
-from npbench.errors import RequestError
+from npbench.errors import AbsentDataError, RequestError
 
 
 def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
@@ -26,7 +26,7 @@ def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str
 
     Raises
     ------
-    RequestError
+    AbsentDataError
         If no folder holds all of them.
     """
     own = Path(path).expanduser() if path else None
@@ -37,7 +37,7 @@ def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str
         files = [folder / name for name in names]
         if all(file.is_file() for file in files):
             return files
-    raise RequestError(
+    raise AbsentDataError(
         f"dataset={dataset} needs files that npbench cannot download: {', '.join(names)}. They are not in "
         f"{', '.join(map(str, searched))}. Get them from {origin}, and put them there or set dataset.path."
     )

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import sparse
 
 from npbench.numerics.sgd import LossName, width
-from npbench_sgd.kernels import Rule, State, class_loss, descend
+from npbench_sgd.kernels import LOSS_NAMES, Rule, State, class_loss, descend
 
 FIRST_MOVE = 0.3  # change of its own score by the first step, in widths of the loss
 NORMS_SAMPLED = 1000
@@ -177,5 +177,5 @@ def _class_loss(
 ) -> tuple[float, np.ndarray]:
     """Return the mean loss of a class and its gradient with respect to (w, b)."""
     gradient = np.zeros(len(w) + 1)
-    mean, gradient[-1] = class_loss(rows_of(X), members, y, w, b, loss == "ramp", eta, gradient[:-1])
+    mean, gradient[-1] = class_loss(rows_of(X), members, y, w, b, LOSS_NAMES.index(loss), eta, gradient[:-1])
     return mean, gradient

@@ -15,7 +15,7 @@ from npbench.estimators.linear import LinearClassifier
 from npbench.numerics import sgd
 from npbench.numerics.losses import LOSSES
 from npbench_sgd import descent
-from npbench_sgd.kernels import Rule
+from npbench_sgd.kernels import LOSS_NAMES, Rule
 
 REACHED = ("converged", "inactive")
 TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
@@ -39,10 +39,11 @@ class StochasticNP(LinearClassifier):
     lambda_c : float, default=1e-4
         Weight of the squared norm against the *mean* loss of the positives; positive. As in the paper, since a stream
         has no number of samples. The cost C per positive sample of the batch NP-SVM is ``lambda_c = 1 / (C n_pos)``.
-    loss : {"sigmoid", "ramp"}, default="sigmoid"
-        Loss of the margin z: ``1 / (1 + exp(eta z))``, or the line from 1 at z = -eta to 0 at z = eta.
+    loss : {"sigmoid", "ramp", "atan", "erf"}, default="sigmoid"
+        Loss of the margin z: ``1 / (1 + exp(eta z))``, the line from 1 at z = -eta to 0 at z = eta, ``1/2 - atan(eta z)
+        / pi``, or ``(1 - erf(eta z)) / 2``.
     eta : float, default=1.0
-        Slope of the sigmoid, half-width of the ramp; positive.
+        Half-width of the ramp, slope of the other losses; positive.
     gamma_0 : float, optional
         First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
         score of an average sample by 0.3 widths of the loss: 4.8 / (1 + mean ||x||^2) for the sigmoid with eta = 1.
@@ -119,7 +120,7 @@ class StochasticNP(LinearClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         "rho": [FRACTION],
         "lambda_c": [POSITIVE],
-        "loss": [StrOptions({"sigmoid", "ramp"})],
+        "loss": [StrOptions(set(LOSS_NAMES))],
         "eta": [POSITIVE],
         "gamma_0": [None, POSITIVE],
         "tau": [None, POSITIVE],
@@ -137,7 +138,7 @@ class StochasticNP(LinearClassifier):
         *,
         rho: float = 0.05,
         lambda_c: float = 1e-4,
-        loss: Literal["sigmoid", "ramp"] = "sigmoid",
+        loss: sgd.LossName = "sigmoid",
         eta: float = 1.0,
         gamma_0: float | None = None,
         tau: float | None = None,
@@ -265,7 +266,7 @@ class StochasticNP(LinearClassifier):
         negatives = max(n - n // 2 if balanced else self._n_negative, 1)  # in an epoch
         nu = 3.0 / (self.rho * negatives) if self.tau is None else self.tau / max(self._n_negative, 1)
         return Rule(
-            is_ramp=self.loss == "ramp",
+            loss=LOSS_NAMES.index(self.loss),
             eta=self.eta,
             width=sgd.width(self.loss, self.eta),
             rho=self.rho,

@@ -7,6 +7,7 @@ compiles one version for each type of rows.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from numba.extending import intrinsic, overload
 
 # Sums may be reordered, so that they can be vectorised; infinities and NaN keep their meaning.
 REORDERED = {"reassoc", "contract", "nsz"}
+
+LOSS_NAMES = ("sigmoid", "ramp", "atan", "erf")  # kernels know a loss by its place here
+SIGMOID, RAMP, ATAN = range(3)
 
 # Below this, v is rescaled to w: otherwise v_sum v and u become large numbers with a small sum.
 SMALLEST_SCALE = 1e-4
@@ -32,8 +36,8 @@ class Rule(NamedTuple):
 
     Parameters
     ----------
-    is_ramp : bool
-        Whether the loss is the ramp; the sigmoid otherwise.
+    loss : int
+        Place of the loss in ``LOSS_NAMES``.
     eta, width : float
         Parameter of the loss, and its width 1 / max |l'|.
     rho, lambda_c, gamma_0, nu : float
@@ -44,7 +48,7 @@ class Rule(NamedTuple):
         Bounds of lambda.
     """
 
-    is_ramp: bool
+    loss: int
     eta: float
     width: float
     rho: float
@@ -180,12 +184,17 @@ def _add_of(rows, i, factor, v, factor_u, u):
 
 
 @njit(cache=True, nogil=True)
-def loss_and_slope(z, is_ramp, eta):
-    """Return l(z) and -l'(z) of the ramp or the sigmoid, as in :mod:`npbench.numerics.losses`."""
-    if is_ramp:
+def loss_and_slope(z, loss, eta):
+    """Return l(z) and -l'(z) of the loss at this place in ``LOSS_NAMES``, as in :mod:`npbench.numerics.losses`."""
+    if loss == RAMP:
         return min(max((eta - z) / (2.0 * eta), 0.0), 1.0), 0.5 / eta if abs(z) < eta else 0.0
-    loss = 1.0 / (1.0 + np.exp(eta * z))
-    return loss, eta * loss * (1.0 - loss)
+    if loss == SIGMOID:
+        value = 1.0 / (1.0 + np.exp(eta * z))
+        return value, eta * value * (1.0 - value)
+    scaled = eta * z
+    if loss == ATAN:
+        return 0.5 - math.atan(scaled) / math.pi, eta / (math.pi * (1.0 + scaled * scaled))
+    return 0.5 * math.erfc(scaled), eta * math.exp(-scaled * scaled) / math.sqrt(math.pi)
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +235,7 @@ def descend(rows, is_positive, order, v, u, state, rule):
         i = order[k]
         y = 1.0 if is_positive[i] else -1.0
         product, squared_norm = _products(rows, i, v)
-        loss, slope = loss_and_slope(y * (scale * product + b), rule.is_ramp, rule.eta)
+        loss, slope = loss_and_slope(y * (scale * product + b), rule.loss, rule.eta)
 
         # step size; the bound keeps the change of the sample's own score below the width of the loss
         gamma = rule.gamma_0 / (1.0 + rule.lambda_c * t)
@@ -268,10 +277,10 @@ def descend(rows, is_positive, order, v, u, state, rule):
 
 
 @njit(cache=True, nogil=True)
-def class_loss(rows, members, y, w, b, is_ramp, eta, gradient):
+def class_loss(rows, members, y, w, b, kind, eta, gradient):
     """Return the mean loss of the rows ``members``, of class y, under f(x) = w'x + b, and its derivative by b.
 
-    The gradient with respect to w is added to ``gradient``.
+    ``kind`` is the place of the loss in ``LOSS_NAMES``. The gradient with respect to w is added to ``gradient``.
     """
     no_average = np.empty(0)
     total, by_b = 0.0, 0.0
@@ -279,7 +288,7 @@ def class_loss(rows, members, y, w, b, is_ramp, eta, gradient):
         if k + PREFETCH_DISTANCE < len(members):
             _prefetch_row(rows, members[k + PREFETCH_DISTANCE])
         score = _products(rows, members[k], w)[0] + b
-        loss, slope = loss_and_slope(y * score, is_ramp, eta)
+        loss, slope = loss_and_slope(y * score, kind, eta)
         change = -y * slope / len(members)
         _add(rows, members[k], change, gradient, 0.0, no_average)
         total += loss

@@ -19,7 +19,7 @@ from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import KINDS
 from npbench_svm_path.numerics.path import Line
-from npbench_svm_path.search import Sample, best_total, costs_of, validate
+from npbench_svm_path.search import Sample, TiedTotal, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
 MAX_GAP = 1e-6  # relative to the objective
@@ -53,6 +53,9 @@ class SVMPath(KernelClassifier):
     total : float, optional
         C_pos + C_neg, positive; costs are per sample. By default the best value on held-out samples, along the line
         C_pos n_pos = C_neg n_neg.
+    tied_total : {"middle", "smallest"}, default="middle"
+        Which of equally good totals to take. The smallest often suffices on that line, but leaves other lines with
+        only one class.
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
         Multiples of an explored ``total`` that compete for ``all``; positive. May be empty.
     n_asymmetries : int, default=1000
@@ -134,6 +137,7 @@ class SVMPath(KernelClassifier):
         "rho": [None, FRACTION],
         "classifier": [StrOptions(set(KINDS))],
         "total": [None, POSITIVE],
+        "tied_total": [StrOptions({"middle", "smallest"})],
         "ratios": ["array-like"],
         "n_asymmetries": [COUNT],
         "train_asymmetry": [None, FRACTION],
@@ -150,6 +154,7 @@ class SVMPath(KernelClassifier):
         rho: float | None = None,
         classifier: Literal["one", "int", "all"] = "all",
         total: float | None = None,
+        tied_total: TiedTotal = "middle",
         ratios: Sequence[float] = (10, 0.1, 100, 0.01),
         n_asymmetries: int = 1000,
         train_asymmetry: float | None = None,
@@ -167,6 +172,7 @@ class SVMPath(KernelClassifier):
         self.rho = rho
         self.classifier = classifier
         self.total = total
+        self.tied_total = tied_total
         self.ratios = ratios
         self.n_asymmetries = n_asymmetries
         self.train_asymmetry = train_asymmetry
@@ -272,7 +278,7 @@ class SVMPath(KernelClassifier):
     def _searched(self, sample: Sample, folds: Sequence[Fold]) -> Search:
         self._require_consistent()
         if self.total is None:
-            main = best_total(sample, folds, self.asymmetry, self.rho)
+            main = best_total(sample, folds, self.asymmetry, self.rho, self.tied_total)
             totals = [main, *(float(ratio) * main for ratio in self.ratios)]
         else:
             totals = [self.total]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,6 +18,7 @@ from npbench_svm_path.numerics.roc import ROC, by_asymmetry, by_intercept
 
 # C_pos + C_neg on the entry line, in units of 1 / the variance of phi(x): ten a decade.
 ENTRY_TOTALS = np.geomspace(1e-3, 1e2, 51)
+TiedTotal = Literal["middle", "smallest"]
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,11 @@ def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], tra
     return Validated(y, starts, trained, np.hstack(parts))
 
 
-def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: float | None) -> float:
+def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: float | None, tied: TiedTotal) -> float:
     """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on held-out samples.
 
     Bach, Heckerman and Horvitz (2006), section 3.2. Best is the least cost at an asymmetry, or, with a bound on false
-    alarms, the fewest misses at any threshold. Ties go to the middle one.
+    alarms, the fewest misses at any threshold. Of equally good ones ``tied`` selects one.
     """
     totals = ENTRY_TOTALS / sample.variance
     parts = []
@@ -131,9 +132,8 @@ def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: flo
         losses = asymmetry * points.misses + (1 - asymmetry) * points.false_alarms
     else:
         losses = np.array([_fewest_misses(by_intercept(y, row), rho) for row in scores])
-    # The smallest total often suffices on this line, but leaves other lines with only one class.
     least = np.flatnonzero(losses <= losses.min() + SAME_COST)
-    return float(totals[least[len(least) // 2]])
+    return float(totals[least[0 if tied == "smallest" else len(least) // 2]])
 
 
 def _fewest_misses(curve: ROC, rho: float) -> int:

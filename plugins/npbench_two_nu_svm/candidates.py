@@ -52,16 +52,22 @@ def by_constraint(rho: float) -> Rank:
     return rank
 
 
-def by_error(share_pos: float) -> Rank:
-    """Rank by the probability of error for a share of positives; ties as in :func:`by_constraint`."""
+def by_error(share_pos: float, *, narrow_first: bool = False) -> Rank:
+    """Rank by the probability of error for a share of positives; ties as in :func:`by_constraint`.
+
+    With ``narrow_first`` they go to the narrower bandwidth instead: the paper states no rule.
+    """
 
     def rank(one: Candidate) -> tuple[float, ...]:
-        return (round(share_pos * one.p_nd + (1 - share_pos) * one.p_fa, COMPARED_DIGITS), *_of_ties(one))
+        error = share_pos * one.p_nd + (1 - share_pos) * one.p_fa
+        p_fa, gamma, *nus = _of_ties(one)
+        ties = (-gamma, p_fa) if narrow_first else (p_fa, gamma)
+        return (round(error, COMPARED_DIGITS), *ties, *nus)
 
     return rank
 
 
-def _of_ties(one: Candidate) -> tuple[float, ...]:
+def _of_ties(one: Candidate) -> tuple[float, float, float, float]:
     return round(one.p_fa, COMPARED_DIGITS), one.gamma, -round(one.nu_pos + one.nu_neg, COMPARED_DIGITS), -one.nu_pos
 
 

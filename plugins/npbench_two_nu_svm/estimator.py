@@ -20,7 +20,7 @@ from npbench.numerics.thresholds import empirical
 from npbench_two_nu_svm.candidates import Grid, by_constraint, by_error
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.search import Found, Visited, search
-from npbench_two_nu_svm.strategies import BIAS_SHIFTED, STRATEGIES, StrategyName, grid_search
+from npbench_two_nu_svm.strategies import BIAS_SHIFTED, NARROW_FIRST, STRATEGIES, StrategyName, grid_search
 
 DEFAULT_NU = tuple(k / 20 for k in range(1, 21))
 
@@ -60,12 +60,13 @@ class TwoNuSVM(KernelClassifier):
     ----------
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
-    strategy : {"bs", "bbs", "gs", "wgs", "cd", "wcd"}, default="cd"
+    strategy : {"bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"}, default="cd"
         Search of (nu_pos, nu_neg), for each gamma. ``gs``: over the full grid. ``cd``: by coordinate descent,
         along lines of the grid, the first through 1/2. ``wgs``, ``wcd``: the same with rates smoothed by a Gaussian
         window, over 3 x 3 points or 3 points of a line. ``bs``: the nu-SVM of least probability of error, with nu from
         the grid of nu_pos; then its intercept is shifted so that on the training sample P_fa <= rho, with the fewest
-        misses. ``bbs``: likewise with nu_pos = nu_neg.
+        misses. ``bbs``: likewise with nu_pos = nu_neg. Of equal errors the wider bandwidth is taken; with
+        ``bs_narrow`` and ``bbs_narrow`` the narrower one.
     nu_pos, nu_neg : float, array of shape (n_values,) or None, default=None
         Largest share of margin errors among the positives, and among the negatives, in ]0, 1]; also the least share
         of support vectors. A number is fixed, an array holds the values to search, and None stands for 1/20,
@@ -217,7 +218,8 @@ class TwoNuSVM(KernelClassifier):
         named: Any = self.gamma if np.ndim(self.gamma) else [self.gamma]
         gammas = {copy(self).set_params(gamma=gamma).resolved_kernel(X).gamma for gamma in named}
         kernels = [copy(self).set_params(gamma=gamma) for gamma in sorted(gammas)]
-        rank = by_error(float(np.mean(y > 0))) if self._shifts else by_constraint(self.rho)
+        narrow_first = self.strategy in NARROW_FIRST
+        rank = by_error(float(np.mean(y > 0)), narrow_first=narrow_first) if self._shifts else by_constraint(self.rho)
         strategy = STRATEGIES[self.strategy] if self._searches_nu else grid_search
         return search(kernels, X, y, folds, self._grid(), strategy, rank, self.tol, n_threads)
 

@@ -13,7 +13,7 @@ from npbench_two_nu_svm.candidates import Candidate, Line, Plane, Rank
 from npbench_two_nu_svm.reduced_hulls import Nu
 from npbench_two_nu_svm.windows import as_counted, one_by_three, three_by_three
 
-StrategyName = Literal["bs", "bbs", "gs", "wgs", "cd", "wcd"]
+StrategyName = Literal["bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"]
 Strategy = Callable[[Plane, Rank], Candidate]
 Window = Callable[[np.ndarray], np.ndarray]
 
@@ -78,11 +78,19 @@ def _nearest_half(values: np.ndarray) -> float:
     return float(values[np.argmin(np.abs(values - 0.5))])
 
 
-BIAS_SHIFTED = ("bs", "bbs")  # chosen by the probability of error, with the intercept set afterwards
+BIAS_SHIFTED = (
+    "bs",
+    "bbs",
+    "bs_narrow",
+    "bbs_narrow",
+)  # chosen by the probability of error, with the intercept set afterwards
+NARROW_FIRST = ("bs_narrow", "bbs_narrow")  # the narrower bandwidth of two with equal errors
 STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
     {
         "bs": bias_shifting,
         "bbs": balanced_bias_shifting,
+        "bs_narrow": bias_shifting,
+        "bbs_narrow": balanced_bias_shifting,
         "gs": grid_search,
         "wgs": partial(grid_search, window=three_by_three),
         "cd": coordinate_descent,

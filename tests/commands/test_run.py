@@ -17,9 +17,9 @@ from polars.testing import assert_frame_equal
 from rich.console import Console
 
 import npbench
-from npbench.commands.run import frame
+from npbench.commands.run import frame, run
 from npbench.config.command_line import keyword_words, parse, requested
-from npbench.errors import RequestError
+from npbench.errors import Exit, RequestError
 from npbench.runner import progress
 
 SCRIPT = """
@@ -186,3 +186,29 @@ def test_notebook_without_widgets(monkeypatch):
         with progress.JobProgress(2, "a on b", console=console, clock=lambda: next(times)) as bar:
             bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
     assert "1 of 2" in printed[0]
+
+
+@pytest.fixture
+def half_absent(tmp_path):
+    """Return a folder with the experiment ``mine``, of one data set that is present and one without its files."""
+    experiment = tmp_path / "own" / "experiment" / "mine.yaml"
+    experiment.parent.mkdir(parents=True)
+    here, absent = "{dataset: blobs}", "{dataset: cod_rna, dataset.path: nowhere}"
+    settings = "{solver: centroid, problem.rho: 0.1, repeats: 2, execution.n_jobs: 1}"
+    experiment.write_text(f"title: Mine\nsettings: {settings}\nsweeps:\n  here: {here}\n  absent: {absent}\n")
+    return experiment.parents[1]
+
+
+def test_experiment_skips_absent_data(stranger, half_absent, capsys):
+    asked = requested(parse(["--config-dir", str(half_absent), "+experiment=mine"]))
+    assert run(asked) == Exit.OK
+    assert "cod_rna" in capsys.readouterr().err  # with its files and their address
+    assert frame(asked)["dataset"].to_list() == ["blobs"] * 2
+
+
+def test_absent_data_fail_elsewhere(stranger, half_absent):
+    with pytest.raises(RequestError, match="cod_rna"):
+        frame(requested(parse(["solver=centroid", "dataset=cod_rna", "dataset.path=nowhere", "problem.rho=0.1"])))
+    words = ["--config-dir", str(half_absent), "+experiment=mine", "dataset=cod_rna", "dataset.path=nowhere"]
+    with pytest.raises(RequestError, match="cod_rna"):  # nothing is left to run
+        frame(requested(parse(words)))

@@ -3,7 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbench.numerics.losses import ramp, ramp_derivative, sigmoid, sigmoid_derivative
+from npbench.numerics.losses import (
+    atan,
+    atan_derivative,
+    erf,
+    erf_derivative,
+    ramp,
+    ramp_derivative,
+    sigmoid,
+    sigmoid_derivative,
+)
 
 ETAS = st.floats(1e-3, 1e3)
 MARGINS = st.floats(-1e6, 1e6)
@@ -65,3 +74,20 @@ def test_losses_have_limits(loss):
 @pytest.mark.parametrize(("loss", "sharp"), [(sigmoid, 1e4), (ramp, 1e-4)])
 def test_losses_approach_the_0_1_loss(loss, sharp):
     np.testing.assert_allclose(loss(at(-1, -0.01, 0, 0.01, 1), sharp), [1, 1, 0.5, 0, 0], atol=1e-12)
+
+
+SMOOTH = pytest.mark.parametrize(("loss", "derivative"), [(atan, atan_derivative), (erf, erf_derivative)])
+
+
+@SMOOTH
+@given(st.floats(-20, 20), st.floats(0.1, 10))
+def test_further_derivatives_match_finite_differences(loss, derivative, z, eta):
+    h = 1e-5 / eta
+    low, high = loss(at(z - h, z + h), eta)
+    assert derivative(at(z), eta)[0] == pytest.approx((high - low) / (2 * h), abs=1e-8 * eta)
+
+
+@SMOOTH
+def test_further_losses_approach_the_0_1_loss(loss, derivative):
+    z = at(-1.0, -0.01, 0.0, 0.01, 1.0)
+    np.testing.assert_allclose(loss(z, 1e6), [1.0, 1.0, 0.5, 0.0, 0.0], atol=1e-4)

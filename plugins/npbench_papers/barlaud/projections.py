@@ -16,6 +16,7 @@ from npbench.report.render.print_figures import notice
 from npbench.report.sheet import Cell, Row, Sheet, number
 from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed, courses
+from npbench_papers.verdicts import claim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,8 @@ def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) ->
     within = f"within {steps} steps"
     header = ["data", "rho", "projections", within, "steps: median", "most", "first projection", "verdict"]
     rows = [_row(record, lengths(course, gap), steps) for record, course in courses(records, COLUMNS)]
-    return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
+    notes = [f"Reproduced: all projections take at most the paper's {steps} steps; close: more than half of them."]
+    return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows, notes)]
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
@@ -77,15 +79,8 @@ def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> Row:
         Cell(f"{within} of {len(taken)}", within),
         *(number(value, "g") for value in (taken.median(), taken.max())),
         number(taken[0] if len(taken) else None, "g"),
-        _verdict(within, len(taken), steps),
+        claim(within == len(taken) if len(taken) else None, nearly=2 * within > len(taken)),
     ]
-
-
-def _verdict(within: int, total: int, steps: int) -> str:
-    if not total:
-        return "not measured"
-    more = total - within
-    return f"{more} take more than the paper's {steps}" if more else f"as in the paper: {steps} are enough"
 
 
 def _panel(axes: Axes, course: pl.DataFrame, gap: float, steps: int) -> None:

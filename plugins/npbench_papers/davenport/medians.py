@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench.report.stats.inference import median_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
 from npbench_papers.records import Printed, beside, timing_notes, values
+from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
 SIGNIFICANCE = 0.05
+TOLERANCE = 0.05  # of a median np_score
 
 
 def table(
@@ -67,7 +68,10 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
         "mean seconds of selection and fit",
         ["strategy", "", *FORMS, "ok", "verdict"],
         rows,
-        list(_data_notes(setting, test_part)),
+        [
+            *_data_notes(setting, test_part),
+            *explained(f"The verdict is on the median np_score, to {TOLERANCE:g}.", (row[-1] for row in rows)),
+        ],
     )
 
 
@@ -82,9 +86,9 @@ def _compared_rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) 
         number(float(f"{fmean(seconds):.3g}") if seconds else None, "g"),
         number(fmean(candidates) if candidates else None, ".0f"),
     ]
-    words = ("better than the paper", NO_DIFFERENCE, "worse than the paper")
     ok = count(len(good), len(same))
-    yield [strategy, "here", *here, ok, _compared(scores, paper.get("np_score"), words)]
+    word = judge(here[2].value, paper.get("np_score"), TOLERANCE, lower_is_better=True)
+    yield [strategy, "here", *here, ok, word]
     theirs, apart = beside(here, paper, FORMS)
     yield ["", "paper", *theirs, "", ""]
     if set(apart) != {MISSING}:
@@ -99,19 +103,6 @@ def _median(sample: Sequence[float], form: str = ".3f") -> Cell:
     return Cell(f"{middle:{form}}" + (f" [{limits[0]:{form}}, {limits[1]:{form}}]" if limits else ""), middle)
 
 
-def _compared(sample: Sequence[float], theirs: float | None, words: tuple[str, str, str]) -> Cell | str:
-    """Return the word for a median with an interval below the paper's value, around it, or above it."""
-    if not sample:
-        return "not measured"
-    if theirs is None:
-        return MISSING
-    limits = median_interval(sample)
-    if limits is None:
-        return "too few"
-    below, level, above = words
-    return below if limits[1] < theirs else above if limits[0] > theirs else level
-
-
 def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     for (part,), same in setting.records.drop_nulls("test_part").group_by("test_part", maintain_order=True):
         note = test_part.get(str(part), {}).get(setting.dataset, "")
@@ -122,11 +113,13 @@ def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) ->
 
 def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Mapping[str, int]) -> Sheet:
     notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good))
+    rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
+    about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * RATIO_TOLERANCE:g} %."
     return Sheet(
         "Seconds of selection and fit, and candidates, as ratios on the same split: median and its 95 % interval",
         ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"],
-        [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios],
-        list(notes),
+        rows,
+        [*notes, *explained(about, (row[-2] for row in rows))],
     )
 
 
@@ -145,7 +138,7 @@ def _ratio(setting: Setting, slow: str, fast: str, line: Mapping[str, int]) -> R
         _median(seconds, ".2f"),
         number(paper, ".1f"),
         number(this_grid, ".1f"),
-        _compared(seconds, this_grid, ("below the paper's", NO_DIFFERENCE, "above the paper's")),
+        judge(median(seconds) / this_grid if seconds and this_grid else None, 1.0, RATIO_TOLERANCE),
         number(median(candidates) if candidates else None, ".1f"),
     ]
 
@@ -166,7 +159,8 @@ def _order(found: Sequence[Setting], baselines: Sequence[str], others: Sequence[
         [
             "The middle is the median of the medians; the test uses the median of the scores on each split. The best "
             "was chosen by its median, so its p is multiplied by the number of candidates. The verdict is on the "
-            "middle. Splits share samples: p and intervals hold for splits of these data, not for other data."
+            "claim that the middle is ahead: reproduced if p is at most 5 %, close if it is ahead within noise, worse "
+            "if it is not. Splits share samples: p and intervals hold for splits of these data, not for other data."
         ],
     )
 
@@ -177,7 +171,7 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
     papers = [number(one) for one in _order_printed(setting, baseline, others)]
     start: Row = [setting.name, number(setting.rho, "g"), baseline]
     if not (len(base) and present):
-        return [*start, *[MISSING] * 5, *papers, "not measured"]
+        return [*start, *[MISSING] * 5, *papers, NOT_KNOWN]
     medians = [median(one) for one in scores]
     best = int(np.argmin(medians))
     p, p_best = wilcoxon(base - np.median(scores, axis=0), "greater"), wilcoxon(base - scores[best], "greater")
@@ -189,7 +183,7 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
         Cell(f"{medians[best]:.3f} {present[best]}", float(medians[best])),
         number(p_best and min(1.0, p_best * len(present)), ".2g"),
         *papers,
-        _verdict(median(medians) < median(base), p, len(base)),
+        claim(p is not None and p <= SIGNIFICANCE, nearly=median(medians) < median(base)),
     ]
 
 
@@ -197,13 +191,3 @@ def _order_printed(setting: Setting, baseline: str, others: Sequence[str]) -> li
     theirs, *printed = (setting.paper(strategy).get("np_score") for strategy in (baseline, *others))
     known = [one for one in printed if one is not None]
     return [theirs, median(known) if known else None, min(known, default=None)]
-
-
-def _verdict(is_lower: bool, p: float | None, n_splits: int) -> str:
-    if p is None:
-        return "all equal"
-    if 2.0**-n_splits > SIGNIFICANCE:  # the smallest p-value that so few splits can have
-        return "too few"
-    if p <= SIGNIFICANCE:
-        return "ahead"
-    return "ahead, within noise" if is_lower else "not ahead"

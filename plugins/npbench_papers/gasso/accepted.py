@@ -10,13 +10,16 @@ import polars as pl
 from npbench.report.select.labels import labels
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.records import Printed, difference, mean_of, printed_for
+from npbench_papers.verdicts import explained, judge
+
+TOLERANCE = 2.0  # per cent of the positives that the base accepts
 
 
 def table(records: pl.DataFrame, printed: Printed, *, base: str) -> list[Sheet]:
     """Return for each data set the test positives accepted at a q-value of at most q, also relative to ``base``.
 
     Records are of the problem qvalue, with the metric ``accepted``. Printed, by ``q``, ``solver`` and any of its fixed
-    parameters: ``accepted``, a number of positives.
+    parameters: ``accepted``, a number of positives; ``stand_in``, if the data are not the paper's.
     """
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     if "accepted" not in named.columns:
@@ -34,12 +37,12 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
     for (q,), same in group.group_by("q", maintain_order=True):
         shares = _means(same, "label")
         base_share = _means(same, "solver").get(base)
-        best = max(shares.values(), default=None)
         base_printed = printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")
         for (label,), one in same.group_by("label", maintain_order=True):
             good = one.filter(status="ok")
             about = {**json.loads(one["params"][0]), "dataset": dataset, "q": q, "solver": one["solver"][0]}
-            theirs = printed_for(printed, **about).get("accepted")
+            known = printed_for(printed, **about)
+            theirs = known.get("accepted")
             gain = _gain(shares.get(str(label)), base_share)
             in_paper = _gain(mean_of(theirs), mean_of(base_printed))
             rows.append(
@@ -53,13 +56,14 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
                     in_paper,
                     difference(gain, in_paper, ".1f"),
                     count(len(good), len(one)),
-                    _verdict(shares.get(str(label)), best),
+                    judge(gain.value, in_paper.value, TOLERANCE, stand_in=bool(known.get("stand_in"))),
                 ]
             )
     return Sheet(
         f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
         ["q", "solver", "share", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
         rows,
+        explained(f"The verdict is on the gain over {base}, to {TOLERANCE:g} points.", (row[-1] for row in rows)),
     )
 
 
@@ -73,9 +77,3 @@ def _gain(value: float | None, base: float | None) -> Cell:
         return MISSING
     per_cent = 100 * (value / base - 1)
     return Cell(f"{per_cent:+.1f} %", per_cent)
-
-
-def _verdict(share: float | None, best: float | None) -> str:
-    if share is None:
-        return "not measured"
-    return "most" if share == best else "fewer"

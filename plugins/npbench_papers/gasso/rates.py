@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,25 +15,35 @@ from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, difference, labelled, printed_for, values
+from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
+TOLERANCE = 0.05  # of P_nd
 
 
-def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
+def table(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
-    Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
-    ``np_score`` and ``seconds``.
+    Parameters
+    ----------
+    records
+        Records of the problem np.
+    printed
+        By ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``;
+        ``stand_in: true`` for data that are not the paper's; ``faster``, a speed-up of the first of ``compare``.
+    compare : sequence of two str, optional
+        A solver of the paper and its rival, compared in a further table.
     """
     ordered = labelled(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
-    return [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
+    sheets = [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
+    return [*sheets, _rivals(ordered, printed, *compare)] if compare else sheets
 
 
-def plot(records: pl.DataFrame, printed: Printed) -> Figure:
+def plot(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> Figure:
     """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho.
 
     Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
@@ -51,12 +62,67 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
         for (rho, label), same in group.group_by("rho", "label", maintain_order=True)
     ]
     compared = [f"{what} {name}" for name in shown for what in ("paper", "here - paper")]
+    words = {str(row[-1]) for row in rows} - {NOT_KNOWN}
     return Sheet(
         f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
         "two standard errors",
-        ["rho", "solver", *FORMS, "ok", *compared, "verdict"],
-        rows,
+        ["rho", "solver", *FORMS, "ok", "bound", *compared, *(["verdict"] if words else [])],
+        rows if words else [row[:-1] for row in rows],
+        explained(f"The verdict is on P_nd, to {TOLERANCE:g}.", words),
     )
+
+
+def _rivals(records: pl.DataFrame, printed: Printed, ours: str, rival: str) -> Sheet:
+    """Return for each data set in how many cells, one for each rho, ``ours`` beats ``rival``, and its speed-up."""
+    rows: list[Row] = []
+    for (dataset,), group in records.filter(status="ok").group_by("dataset", maintain_order=True):
+        cells = group.group_by("rho", "solver").agg(pl.col("p_nd", "np_score", "p_fa", "seconds", "fit_seconds").mean())
+        both = cells.filter(solver=ours).join(cells.filter(solver=rival), on="rho", suffix="_rival")
+        known = printed_for(printed, dataset=dataset)
+        n = len(both)
+        better = {name: int((both[name] < both[f"{name}_rival"]).sum()) for name in ("p_nd", "np_score")}
+        ratio = {name: _geometric_mean(both[f"{name}_rival"] / both[name]) for name in ("seconds", "fit_seconds")}
+        stand_in, faster, wins = bool(known.get("stand_in")), known.get("faster"), better["np_score"]
+        speed = ratio[known.get("faster_of", "seconds")]
+        rows.append(
+            [
+                str(dataset),
+                *(count(one, n) for one in better.values()),
+                *(count(int((both[name] <= both["rho"]).sum()), n) for name in ("p_fa", "p_fa_rival")),
+                claim(wins == n if n else None, nearly=2 * wins > n, stand_in=stand_in),
+                *(number(one, ".2f") for one in ratio.values()),
+                number(faster, ".2f"),
+                judge(speed and faster and speed / faster, 1.0, RATIO_TOLERANCE, stand_in=stand_in),
+            ]
+        )
+    about = (
+        f"Of the bounds rho at which both have results: {ours} has the lower mean P_nd or NP score than {rival}; mean "
+        f"P_fa is at most rho. Seconds are those of {rival} over those of {ours}, for selection and fit and for the "
+        f"fit. Verdicts: {ours} has the better NP score, at all bounds (reproduced) or at most of them (close); the "
+        f"speed-up is that of the paper, to {100 * RATIO_TOLERANCE:g} %."
+    )
+    return Sheet(
+        f"{ours} against {rival}",
+        [
+            "data",
+            "lower P_nd",
+            "lower np_score",
+            f"{ours} keeps rho",
+            f"{rival} does",
+            "verdict",
+            "seconds",
+            "seconds to fit",
+            "paper's speed-up",
+            "verdict on it",
+        ],
+        rows,
+        explained(about, (cell for row in rows for cell in (row[5], row[-1]))),
+    )
+
+
+def _geometric_mean(ratios: pl.Series) -> float | None:
+    known = ratios.drop_nulls().to_list()
+    return statistics.geometric_mean(known) if known else None
 
 
 def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: list[str]) -> Row:
@@ -67,7 +133,10 @@ def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: lis
     for name in shown:
         paper = number(known.get(name), FORMS[name])
         compared += [paper, difference(here[name], paper, FORMS[name])]
-    return [number(rho, "g"), label, *here.values(), _ok(good, same), *compared, _verdict(good, rho)]
+    word = judge(
+        here["p_nd"].value, known.get("p_nd"), TOLERANCE, lower_is_better=True, stand_in=bool(known.get("stand_in"))
+    )
+    return [number(rho, "g"), label, *here.values(), _ok(good, same), _bound(good, rho), *compared, word]
 
 
 def _ok(good: pl.DataFrame, same: pl.DataFrame) -> Cell:
@@ -75,7 +144,7 @@ def _ok(good: pl.DataFrame, same: pl.DataFrame) -> Cell:
     return replace(cell, text=f"{cell.text}, {unconverged} unconverged") if unconverged else cell
 
 
-def _verdict(good: pl.DataFrame, rho: float) -> str:
+def _bound(good: pl.DataFrame, rho: float) -> str:
     rates = values(good, "p_fa")
     if not rates:
         return "not measured"

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed
+from npbench_papers.verdicts import NOT_KNOWN, claim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORM = ".4g"
+WIDTH = 2.9  # inches of a panel
+SPREAD = 0.05  # of the usual start's value, that counts as close to it
 
 
 def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
@@ -36,6 +43,23 @@ def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, value
     return [_sheet(key, group, by, name) for key, group in groups for name in values]
 
 
+def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> Figure:
+    """Draw the second of ``values`` against the first, a panel for each value of ``by``; a cross is the usual start."""
+    found = started(records, start, by)
+    groups = found.partition_by("by", maintain_order=True)
+    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
+    for axes, same in zip(row, groups, strict=False):
+        for is_usual, marker, label in ((False, "o", "random starts"), (True, "X", "usual start")):
+            points = same.filter(pl.col("start").is_null() == is_usual)
+            axes.plot(points[values[0]], points[values[1]], marker, label=label, markersize=8 if is_usual else 4)
+        axes.set_title(f"{by} = {same['by'][0]:g}", size=SMALL + 1)
+        axes.set_xlabel(values[0], size=SMALL)
+        tidy(axes)
+    row[0].set_ylabel(values[1], size=SMALL)
+    row[0].legend(fontsize=SMALL, frameon=False)
+    return drawing
+
+
 def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
     """Return the successful records with the columns ``start`` and ``by``, the values of these parameters."""
     good = records.filter(status="ok")
@@ -50,11 +74,15 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     dataset, problem, *split = key
     setting = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
     where = ", ".join(f"{quantity}={value}" for quantity, value in setting.items())
-    header = [by, "usual start", "random: min", "median", "max", "starts", "usual is"]
+    header = [by, "usual start", "random: min", "median", "max", "starts", "usual is", "verdict"]
     rows = [
         [number(value, "g"), *_compared(same, name)] for (value,), same in group.group_by("by", maintain_order=True)
     ]
-    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows)
+    notes = [
+        f"The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
+        f"{100 * SPREAD:g} % of it; close: within {300 * SPREAD:g} %; worse: further."
+    ]
+    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, notes)
 
 
 def _compared(same: pl.DataFrame, name: str) -> Row:
@@ -62,9 +90,11 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
     random = values.filter(same["start"].is_not_null()).drop_nulls().to_list()
     usual = values.filter(same["start"].is_null()).drop_nulls().to_list()
     if not (random and usual):
-        return [*[MISSING] * 4, number(len(random), "d"), "not measured"]
+        return [*[MISSING] * 4, number(len(random), "d"), NOT_KNOWN, NOT_KNOWN]
     shown = [number(one, FORM) for one in (fmean(usual), min(random), median(random), max(random))]
-    return [*shown, number(len(random), "d"), _place(fmean(usual), min(random), max(random))]
+    apart = abs(median(random) - fmean(usual))
+    word = claim(apart <= SPREAD * abs(fmean(usual)), nearly=apart <= 3 * SPREAD * abs(fmean(usual)))
+    return [*shown, number(len(random), "d"), _place(fmean(usual), min(random), max(random)), word]
 
 
 def _place(usual: float, least: float, most: float) -> str:

@@ -14,6 +14,7 @@ from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.inference import wilcoxon
 from npbench.values import canonical
 from npbench_papers.records import Printed, difference, mean_of, printed_for
+from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
 
 RATES = ("p_fa", "p_nd")
 SIGNIFICANCE = 1e-3  # the paper's
@@ -44,16 +45,22 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
             (value, same, printed_for(printed, dataset=dataset, rho=value))
             for (value,), same in paired.sort("rho").group_by("rho", maintain_order=True)
         ]
+        speed_rows = [_speed(*row) for row in rows]
+        about = f"The verdict is on the mean speed-up, to {100 * RATIO_TOLERANCE:g} % of the paper's."
         speed = Sheet(
             f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation",
             ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict", "where both converged"],
-            [_speed(*row) for row in rows],
-            list(_notes(group, paired, base, other)),
+            speed_rows,
+            [*_notes(group, paired, base, other), *explained(about, (row[-2] for row in speed_rows))],
         )
         rates = Sheet(
             f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
             ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"],
             [_difference(*row, rate) for row in rows for rate in RATES],
+            [
+                f"The paper finds no significant difference at {SIGNIFICANCE:g}: reproduced if there is none, close if "
+                "there are too few pairs to find one, worse if there is one."
+            ],
         )
         sheets += [speed, rates]
     return sheets
@@ -112,10 +119,8 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
 def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
     speedups = group["speedup"].to_list()
     theirs, mean = mean_of(paper.get("speedup")), fmean(speedups)
-    if theirs is None:
-        verdict = "faster" if geometric_mean(speedups) > 1 else "not faster"
-    else:
-        verdict = "reached" if mean >= theirs else "not reached"
+    faster = claim(geometric_mean(speedups) > 1)
+    verdict = judge(mean / theirs, 1.0, RATIO_TOLERANCE) if theirs else faster
     # A fit that ends at max_iter takes as long as max_iter allows, whatever its algorithm.
     converged = group.filter(pl.col("converged"), pl.col("converged_base"))["speedup"].to_list()
     where_converged = spread(converged, ".2f")
@@ -135,11 +140,11 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
     p = wilcoxon(differences)
     if p is None:
-        verdict = "all equal" if differences else "not measured"
-    elif 2.0 ** (1 - len(differences)) >= SIGNIFICANCE:  # the smallest p-value that so few pairs can have
-        verdict = "too few pairs"
+        verdict = claim(True) if differences else NOT_KNOWN
     else:
-        verdict = "not significant" if p >= SIGNIFICANCE else "they differ"
+        # With few pairs no p-value can be significant.
+        enough = 2.0 ** (1 - len(differences)) < SIGNIFICANCE
+        verdict = claim(enough and p >= SIGNIFICANCE, nearly=not enough)
     ours, theirs = spread(differences, ".5f"), number(paper.get(rate), ".5f")
     return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), number(p, ".2g"), verdict]
 

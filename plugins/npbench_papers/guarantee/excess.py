@@ -20,6 +20,7 @@ from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench_papers.axes import drawn
 from npbench_papers.records import Printed, printed_for
+from npbench_papers.verdicts import claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +29,11 @@ RANKS: dict[str, Callable[[int, float, float], int]] = {
     "umbrella": umbrella_rank,
     "empirical": lambda n, rho, _: empirical_rank(n, rho),
 }
+NOTES = [
+    "By formula: the probability for scores without ties; there is no formula for a majority. Bound: whether the share "
+    "is at most delta. Verdict: reproduced if the formula's value is within the limits of the share, or, without a "
+    "formula, if they include a share of at most delta."
+]
 SETTING = ["dataset", "rho", "delta", "left_out", "rule"]
 COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]
 
@@ -42,9 +48,9 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     return [
         Sheet(
             f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}",
-            [*COLUMNS, *shown, "verdict"],
+            [*COLUMNS, *shown, "bound", "verdict"],
             [_row(same, printed, shown) for same in group.partition_by("left_out", "rule", maintain_order=True)],
-            ["By formula: the probability for scores without ties; there is no formula for a majority."],
+            NOTES,
         )
         for (dataset, rho, delta), group in groups
     ]
@@ -98,7 +104,8 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
         spread(same["p_fa"].to_list()),
         spread(same["p_nd"].to_list()),
         *(number(theirs.get(name)) for name in shown),
-        _verdict(above / len(same), low, delta),
+        _bound(above / len(same), low, delta),
+        claim(low <= delta if exact is None else low <= exact <= high),
     ]
 
 
@@ -107,7 +114,7 @@ def _share(same: pl.DataFrame) -> tuple[int, float, float]:
     return above, *rate_limits(above, len(same))
 
 
-def _verdict(share: float, low: float, delta: float) -> str:
+def _bound(share: float, low: float, delta: float) -> str:
     if share <= delta:
         return "kept"
     return "kept within noise" if low <= delta else "exceeded"

@@ -18,6 +18,7 @@ from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import fpr_range
 from npbench_papers.records import Printed
+from npbench_papers.verdicts import claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,10 +91,13 @@ def _title(group: pl.DataFrame, line: str) -> str:
 
 def _note(falls: Sequence[float | None], across: Sequence[float | None], line: str) -> str:
     known, rises = ([ratio for ratio in ratios if ratio is not None] for ratios in (falls, across))
+    hold = [ratio > 1 for ratio in (*known, *rises)]
+    word = claim(all(hold) if hold else None, nearly=2 * sum(hold) > len(hold))
     what = "the largest C than for the smallest" if line == "C" else "the range farthest to the right than the nearest"
     return (
         f"More iterations for the shortest range than for the longest: {sum(ratio > 1 for ratio in known)} of "
-        f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both."
+        f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both. "
+        f"Verdict: {word} (reproduced if all agree, close if more than half do)."
     )
 
 

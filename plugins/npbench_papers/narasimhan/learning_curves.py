@@ -18,7 +18,8 @@ from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench_papers.axes import drawn
 from npbench_papers.narasimhan.partial_areas import ranged
-from npbench_papers.records import Printed, values
+from npbench_papers.records import Printed, printed_for, values
+from npbench_papers.verdicts import claim, explained
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ WHOLE = 2 / 3  # of the data: the training part of the paper
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and range the partial AUC of every method at every share of the training samples."""
-    return [_sheet(group) for group in _groups(records)]
+    return [_sheet(group, printed) for group in _groups(records)]
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
@@ -61,7 +62,8 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
     return named.sort("share", maintain_order=True).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
-def _sheet(group: pl.DataFrame) -> Sheet:
+def _sheet(group: pl.DataFrame, printed: Printed) -> Sheet:
+    stand_in = bool(printed_for(printed, dataset=group["dataset"][0]).get("stand_in"))
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
     gains = []
@@ -71,13 +73,20 @@ def _sheet(group: pl.DataFrame) -> Sheet:
         gains += [] if gain is None else [gain]
         per_cent = 100 * float(str(share))
         paucs = [spread(good[solver]) for solver in solvers]
-        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *paucs, number(gain, "+.3f"), _verdict(gain)])
+        rows.append(
+            [
+                Cell(f"{per_cent:.3g} %", per_cent),
+                *paucs,
+                number(gain, "+.3f"),
+                claim(None if gain is None else gain > 0, stand_in=stand_in),
+            ]
+        )
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",
         ["share", *solvers, f"{OTHER} - {BASE}", "verdict"],
         rows,
-        _notes(gains),
+        [*_notes(gains), *explained("The verdict is on who is ahead.", (row[-1] for row in rows))],
     )
 
 
@@ -95,9 +104,3 @@ def _notes(gains: Sequence[float]) -> list[str]:
 def _gain(good: Mapping[str, Sequence[float]]) -> float | None:
     ours, theirs = good.get(OTHER), good.get(BASE)
     return fmean(ours) - fmean(theirs) if ours and theirs else None
-
-
-def _verdict(gain: float | None) -> str:
-    if gain is None:
-        return "not measured"
-    return "ahead" if gain > 0 else "behind" if gain < 0 else "level"

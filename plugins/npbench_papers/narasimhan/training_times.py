@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.report.render.palette import BLUE, COLOURS
-from npbench.report.sheet import MISSING, Row, Sheet, count, number, spread
+from npbench.report.sheet import Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.narasimhan.partial_areas import ranged
 from npbench_papers.records import Printed, timing_notes, values
+from npbench_papers.verdicts import claim, explained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +69,7 @@ def _sheet(group: pl.DataFrame) -> Sheet:
         "deviation over splits",
         ["solver", "selection", "fit", "candidates", f"fit / {BASE}", "splits", "verdict"],
         rows,
-        list(_notes(good)),
+        [*explained("The verdict is on the paper's order.", (row[-1] for row in rows)), *_notes(good)],
     )
 
 
@@ -85,10 +86,7 @@ def _row(solver: str, same: pl.DataFrame, fits: dict[str, float]) -> Row:
 
 
 def _verdict(seconds: float, base: float | None, expected_faster: bool) -> str:
-    if base is None:
-        return MISSING.text
-    word = "faster" if seconds < base else "slower"
-    return word if (seconds < base) == expected_faster else f"{word}, not as in the paper"
+    return claim(None if base is None else (seconds < base) == expected_faster)
 
 
 def _notes(good: pl.DataFrame) -> Iterator[str]:

@@ -11,6 +11,7 @@ from npbench_papers.bach import roc_curves
 from npbench_papers.bach.choices import KINDS, PAIRS, acceptance, compared, mismatch, table
 from sample_records import cells
 
+TIES = {"tied_total": "smallest"}
 GAMMAS = np.array([0.2, 0.5, 0.8])
 
 
@@ -27,11 +28,11 @@ def fold(seed=0, shift=(0.0, 0.0, 0.0)):
     return columns
 
 
-def records(traces, dataset="pima", **columns):
+def records(traces, dataset="pima", total=2.0, **columns):
     size = {"n_samples": 100, "n_positive": 40, "n_features": 8}
     rows = [
         {"key": f"{dataset}{repeat}", "dataset": dataset, "seed": 0, "repeat": repeat, "status": "ok", **size}
-        | {"trace": None if trace is None else json.dumps(trace)}
+        | {"trace": None if trace is None else json.dumps(trace), "params": json.dumps({"total": total, **TIES})}
         | columns
         for repeat, trace in enumerate(traces)
     ]
@@ -67,24 +68,33 @@ def test_acceptance_matches_scipy():
 
 
 @pytest.mark.parametrize(
-    ("shift", "expected"),
-    [((0.1, 0.1, 0.0), "all ahead"), ((0.0, 0.0, 0.1), "one ahead"), ((0.0, 0.0, 0.0), "level")],
+    ("shift", "expected"), [((0.1, 0.1, 0.0), "all"), ((0.0, 0.0, 0.1), "one"), ((0.0, 0.0, 0.0), "neither")]
 )
-def test_verdict_names_the_cheaper_kind(shift, expected):
+def test_cheaper_kind_is_ahead(shift, expected):
     (sheet,) = table(records([fold(seed, shift) for seed in range(10)]), [])
     row = cells(sheet)[0]
-    assert row["verdict"] == expected
+    assert row["ahead"] == expected
     assert row["folds"] == "10/10"
-    assert row["one>all"] == ("100.0" if expected == "all ahead" else "0.0")
-    assert cells(sheet)[1]["verdict"] == "-"
+    assert row["one>all"] == ("100.0" if expected == "all" else "0.0")
+    assert row["verdict"] == "-"
 
 
-def test_paper_values_are_below():
-    printed = [{"dataset": "pima", **dict.fromkeys(PAIRS, 0.0), "one>all": 9.2}]
-    (sheet,) = table(records([fold()]), printed)
-    assert cells(sheet)[1]["one>all"] == "9.2"
-    assert cells(sheet)[1]["verdict"] == "all ahead"
-    assert sheet.notes[0] == "Verdicts agree with the paper's on 0 of 1 data sets."
+@pytest.mark.parametrize(
+    ("paper", "expected"), [(97.0, "reproduced"), (88.0, "close"), (9.2, "better"), (100.0, "reproduced")]
+)
+def test_verdict_is_on_the_difference(paper, expected):
+    printed = [{"dataset": "pima", **dict.fromkeys(PAIRS, 0.0), "one>all": paper}]
+    (sheet,) = table(records([fold(seed, (0.1, 0.1, 0.0)) for seed in range(10)]), printed)
+    ours, theirs = cells(sheet)
+    assert ours["verdict"] == expected
+    assert theirs["one>all"] == f"{paper:.1f}"
+    assert theirs["ahead"] == "all"
+
+
+def test_settings_are_beside_each_other():
+    explored = records([fold(1)], total=None).with_columns(key=pl.lit("other"))
+    (sheet,) = table(pl.concat([records([fold(0)]), explored]), [])
+    assert [row["C_pos + C_neg"] for row in cells(sheet)] == ["2", "explored, smallest of ties", "paper"]
 
 
 def test_unusable_folds_are_left_out():
@@ -105,6 +115,7 @@ def test_asymmetry_is_chosen_on_first_fold():
     row = cells(sheet)[0]
     assert row["asymmetry"] == "0.500"
     others = 200 * one.cost[1:, 0, 1]
+    assert row["as trained on fold 1"] == row["one"]  # the first fold trains "all" as "one"
     assert row["one"] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
     assert row["trained"] == "0.500"
     assert row["trained on the others"] == "0.540 [0.520, 0.560]"
@@ -131,9 +142,9 @@ def test_curve_table_has_means_over_splits(monkeypatch):
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
-        ["by intercept", "0.300±0.141", "lowest at 0 of 1"],
-        ["by asymmetry", "0.300±0.141", "lowest at 0 of 1"],
-        ["by both", "0.100±0.000", "lowest at 1 of 1"],
+        ["by intercept", "0.300±0.141", "0 of 1", "-"],
+        ["by asymmetry", "0.300±0.141", "0 of 1", "-"],
+        ["by both", "0.100±0.000", "1 of 1", "reproduced"],
     ]
     assert "2 of 3 splits" in sheet.title
 

@@ -37,7 +37,7 @@ def test_experiment_composes(name):
 
 
 def test_all_experiments_are_found():
-    assert len(SHIPPED) == 34
+    assert len(SHIPPED) == 38
 
 
 ROOT = Path(__file__).parents[3]
@@ -48,6 +48,10 @@ PUBLISHED = {name: path.parents[1] for name, path in FILES.items() if name in SH
 COMMANDS = dict(re.findall(r"^npbench report --experiment (\w+) results=(\S+)$", PAGES, re.MULTILINE))
 PUBLISHED |= {name: ROOT / folder for name, folder in COMMANDS.items()}
 INCOMPLETE = {"gasso_table5": "linear_svm composes to other candidates than in the stored scorer records (issue 23)"}
+INCOMPLETE |= dict.fromkeys(
+    ("bach_figure4", "bach_table1", "bach_table2"), "recorded without the rule for tied totals, to be rerun"
+)
+INCOMPLETE["barlaud_figures5_7"] = "recorded with momentum only, to be rerun with the printed algorithm"
 UNCOMMITTED = {"gasso_figure3", "gasso_figure4", "gasso_figure5", "gasso_figure6_like", "gasso_table3"}
 UNCOMMITTED |= {"gasso_table3_secant", "gasso_table4_like", "gasso_table5"}
 

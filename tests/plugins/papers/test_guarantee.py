@@ -58,7 +58,7 @@ def test_row_counts_repeats_above_bound():
     low, high = beta.ppf(0.025, 1, 50), beta.ppf(0.975, 2, 49)
     assert row["95 % limits"] == f"[{low:.3f}, {high:.3f}]"
     assert row["by formula"] == f"{exact(59, 59):.3f}" == "0.048"
-    assert (row["theirs"], row["verdict"]) == ("0.250", "kept")
+    assert (row["theirs"], row["bound"], row["verdict"]) == ("0.250", "kept", "reproduced")
 
 
 def test_rows_per_number_of_negatives_and_rule():
@@ -77,10 +77,13 @@ def test_rows_per_number_of_negatives_and_rule():
     ]
 
 
-@pytest.mark.parametrize(("above", "verdict"), [(5, "kept"), (8, "kept within noise"), (20, "exceeded")])
-def test_verdict_allows_for_noise(above, verdict):
+@pytest.mark.parametrize(
+    ("above", "bound", "verdict"),
+    [(5, "kept", "reproduced"), (8, "kept within noise", "reproduced"), (20, "exceeded", "worse")],
+)
+def test_verdict_allows_for_noise(above, bound, verdict):
     (row,) = rows(repeats([0.06] * above + [0.04] * (100 - above)))
-    assert row["verdict"] == verdict
+    assert (row["bound"], row["verdict"]) == (bound, verdict)
 
 
 def test_failed_jobs_are_left_out():

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench_papers.barlaud import projections, risks
+from npbench_papers.barlaud import convergence, projections, risks
 
 STAGES = 5
 
@@ -20,7 +20,15 @@ def course(**changes):
 
 
 def record(key="a", trace=None, **columns):
-    about = {"dataset": "counts", "rho": 0.1, "seed": 0, "repeat": 0, "solver_status": "converged"}
+    about = {
+        "dataset": "counts",
+        "rho": 0.1,
+        "seed": 0,
+        "repeat": 0,
+        "solver_status": "converged",
+        "preprocess": "none",
+    }
+    about |= {"params": '{"accelerate":"nesterov","step":"spectral"}'}
     return {"key": key, "trace": trace, **about} | columns
 
 
@@ -30,26 +38,39 @@ def frame(*records):
 
 def test_last_iteration_on_both_parts():
     (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
-    assert sheet.title == "counts, rho=0.1, repeat 0, after 4 iterations, converged"
+    assert sheet.title == "counts, rho=0.1, repeat 0, with momentum, features uncentred, after 4 iterations, converged"
     training, test = sheet.texts
-    assert training == ["training", "0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500", "0/1 and surrogate"]
+    assert training == [
+        "training",
+        "0.1000",
+        "0.1000",
+        "0.1200",
+        "0.1300",
+        "0.1400",
+        "0.1500",
+        "0/1 and surrogate",
+        "close",
+    ]
     assert test[:3] == ["test", "0.1600", "0.1700"]
-    assert sheet.notes == ["On the training part the surrogate type I risk minus rho is -1.0e-09."]
+    assert sheet.notes[0] == "On the training part the surrogate type I risk minus rho is -1.0e-09."
 
 
 @pytest.mark.parametrize(
-    ("error", "risk", "verdict"),
+    ("error", "risk", "kept", "verdict"),
     [
-        (0.1, 0.1 + 9e-7, "0/1 and surrogate"),
-        (0.1, 0.1 + 2e-6, "0/1"),
-        (0.11, 0.1, "surrogate"),
-        (0.11, 0.2, "neither"),
+        (0.0, 0.1, "0/1 and surrogate", "reproduced"),
+        (0.1, 0.1 + 9e-7, "0/1 and surrogate", "close"),
+        (0.1, 0.1 + 2e-6, "0/1", "close"),
+        (0.11, 0.1, "surrogate", "worse"),
+        (0.11, 0.2, "neither", "worse"),
     ],
 )
-def test_verdict_names_the_risks_kept(error, risk, verdict):
+def test_verdict_is_on_the_risks_kept(error, risk, kept, verdict):
     trace = course(test_p_fa=[0.0] * 4 + [error], test_risk_fa=[0.0] * 4 + [risk])
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.texts[1][-1] == verdict
+    assert sheet.texts[1][-2:] == [kept, verdict]
+    (sheet,) = risks.table(frame(record(trace=trace)), [{"dataset": "counts", "stand_in": True}])
+    assert sheet.texts[1][-1] == "stand-in"
 
 
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
@@ -58,13 +79,13 @@ def test_records_without_stages_are_not_measured(trace):
     (sheet,) = risks.table(records, ())
     assert sheet.texts == [["training", "-"], ["test", "-"]]
     (sheet,) = projections.table(records, (), gap=1e-12, steps=9)
-    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not measured"]]
+    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "-"]]
 
 
 def test_one_row_of_panels_per_record():
     pytest.importorskip("matplotlib")
     drawn = risks.plot(frame(record("b", course(), dataset="tumours"), record("a", course()), record("c")), ())
-    assert [axes.get_title() for axes in drawn.axes] == [
+    assert [axes.get_title().partition("\n")[0] for axes in drawn.axes] == [
         f"{name}: {what}"
         for name in ("counts", "tumours")
         for what in ("risks, training part", "risks, test part", "accuracies")
@@ -88,7 +109,11 @@ def projected(*gaps):
 def test_steps_until_the_gap_closes():
     trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
     (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
-    assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "2 take more than the paper's 2"]]
+    assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "worse"]]
+    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=3)
+    assert sheet.texts[0][-1] == "close"  # 3 of 4
+    (sheet,) = projections.table(frame(record(trace=projected([0.5, 0.0]))), (), gap=1e-12, steps=3)
+    assert sheet.texts[0][-1] == "reproduced"
 
 
 def test_one_line_per_projection():
@@ -108,3 +133,22 @@ def test_figures_without_traces_give_advice():
         for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):
             (text,) = drawn.texts
             assert "execution.trace=true" in text.get_text()
+
+
+def test_rejecting_everything_is_no_success():
+    trace = course(test_p_fa=[0.0] * 5, test_risk_fa=[0.0] * 5, test_p_nd=[1.0] * 5)
+    (sheet,) = risks.table(frame(record(trace=trace)), ())
+    assert sheet.texts[1][-2:] == ["0/1 and surrogate", "worse"]
+
+
+def test_convergence_is_read_from_the_trace():
+    pytest.importorskip("matplotlib")
+    trace = {"iteration": list(range(11)), "objective": [1.0] * 11, "surrogate_p_fa": [0.3] * 10 + [0.1]}
+    trace["kkt"] = [2.0**-k for k in range(11)]
+    records = frame(record(trace=json.dumps(trace)), record("b"))
+    sheet, nothing = convergence.table(records, ())
+    assert [row[0] for row in sheet.texts] == ["1", "5", "10"]
+    assert sheet.texts[-1] == ["10", "1.0000", "0.0e+00", f"{2.0**-10:.1e}"]
+    assert nothing.texts == []
+    (axes,) = convergence.plot(records, ()).axes
+    np.testing.assert_allclose(axes.lines[2].get_ydata(), trace["kkt"][1:])

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 from npbench.numerics import losses
 from npbench.numerics.sgd import width
 from npbench_sgd.descent import StochasticDescent, assess, default_gamma_0, mean_squared_norm, rows_of
-from npbench_sgd.kernels import Rule, loss_and_slope
+from npbench_sgd.kernels import LOSS_NAMES, Rule, loss_and_slope
 
 STORAGES = {
     "dense": np.ascontiguousarray,
@@ -35,7 +35,7 @@ def rows_in(chosen):
 
 def a_rule(**changes):
     given = {
-        "is_ramp": False,
+        "loss": 0,
         "eta": 1.3,
         "width": 4 / 1.3,
         "rho": 0.1,
@@ -52,8 +52,8 @@ def a_rule(**changes):
 
 def transcribed(X, y, order, rule):
     """Algorithm 4 as printed, with w itself; returns the last iterate and the average, each as (w, b, lambda)."""
-    loss = losses.ramp if rule.is_ramp else losses.sigmoid
-    derivative = losses.ramp_derivative if rule.is_ramp else losses.sigmoid_derivative
+    name = LOSS_NAMES[rule.loss]
+    loss, derivative = losses.LOSSES[name], getattr(losses, f"{name}_derivative")
     w, b, multiplier, iterates = np.zeros(X.shape[1]), 0.0, 1.0, []
     for t, i in enumerate(order):
         gamma = rule.gamma_0 / (1 + rule.lambda_c * t)
@@ -86,11 +86,13 @@ def transcribed(X, y, order, rule):
     "changes",
     [
         {},
-        {"is_ramp": True, "eta": 0.8, "width": 1.6},
+        {"loss": 1, "eta": 0.8, "width": 1.6},
+        {"loss": 2, "width": width("atan", 1.3)},
+        {"loss": 3, "width": width("erf", 1.3)},
         {"gamma_0": 50.0},  # steps are cut
         {"gamma_0": 5.0, "lambda_c": 0.15, "nu": 0.1, "most": 1.5},  # w / v falls below the smallest scale
     ],
-    ids=["sigmoid", "ramp", "cut", "rescaled"],
+    ids=["sigmoid", "ramp", "atan", "erf", "cut", "rescaled"],
 )
 def test_steps_match_the_printed_algorithm(storage, averages, changes):
     X, y = sample()
@@ -143,22 +145,19 @@ def test_sparse_row_changes_its_features_only():
 
 
 @pytest.mark.parametrize("eta", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize(
-    ("is_ramp", "loss", "derivative"),
-    [(False, losses.sigmoid, losses.sigmoid_derivative), (True, losses.ramp, losses.ramp_derivative)],
-)
-def test_kernel_losses_match_the_paper(is_ramp, loss, derivative, eta):
+@pytest.mark.parametrize("name", LOSS_NAMES)
+def test_kernel_losses_match_the_paper(name, eta):
+    kind, loss, derivative = LOSS_NAMES.index(name), losses.LOSSES[name], getattr(losses, f"{name}_derivative")
     z = np.append(np.linspace(-5, 5, 41), [-eta, eta, -800.0, 800.0])
-    values, slopes = np.transpose([loss_and_slope(one, is_ramp, eta) for one in z])
+    values, slopes = np.transpose([loss_and_slope(one, kind, eta) for one in z])
     np.testing.assert_allclose(values, loss(z, eta), atol=1e-14)
     np.testing.assert_allclose(slopes, -derivative(z, eta), atol=1e-14)
-    name = "ramp" if is_ramp else "sigmoid"
     assert slopes.max() == pytest.approx(1 / width(name, eta))
 
 
 def test_ramp_has_slope_zero_at_its_kinks():
     for z in (-0.7, 0.7):
-        assert loss_and_slope(z, True, 0.7)[1] == 0.0
+        assert loss_and_slope(z, 1, 0.7)[1] == 0.0
 
 
 def test_overflow_raises():

@@ -154,6 +154,14 @@ def test_a_bound_is_met_on_left_out_samples(classifier):
     assert p_nd < 0.6
 
 
+def test_smallest_of_tied_totals():
+    # Every total separates these classes, so that all are tied: 1e-3 to 1e2, over the variance.
+    S, y = sample(shift=8.0)
+    options = {"ratios": (), "classifier": "one", **FAST}
+    totals = [SVMPath(tied_total=tied, **options).fit(S, y).total_ for tied in ("smallest", "middle")]
+    np.testing.assert_allclose(np.array(totals) * S.var(axis=0).sum(), [1e-3, 10**-0.5])
+
+
 def test_lines_beside_the_explored_one_compete():
     model = SVMPath(rho=0.1, **FAST).fit(X, Y)
     main = model.trace_[0].total

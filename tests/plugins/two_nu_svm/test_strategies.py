@@ -242,3 +242,13 @@ def test_leave_one_out_folds_are_recognised():
     assert not leave_out_one_each([*one_each[:4], one_each[0]], 5)
     assert not leave_out_one_each([(rows[:3], rows[3:]), (rows[2:], rows[:2])], 5)
     assert not leave_out_one_each([(np.append(fit[1:], 9), out) for fit, out in one_each], 5)
+
+
+def test_ties_of_errors_go_to_the_wide_or_the_narrow_bandwidth():
+    wide, narrow = (Candidate(gamma, 0.5, 0.5, 0.2, 0.1) for gamma in (0.1, 10.0))
+    fewer_alarms = Candidate(1.0, 0.5, 0.5, 0.1, 0.4)  # the same error, 0.175
+    for narrow_first, first in ((False, [fewer_alarms, wide, narrow]), (True, [narrow, fewer_alarms, wide])):
+        rank = by_error(0.25, narrow_first=narrow_first)
+        assert sorted([wide, narrow, fewer_alarms], key=rank) == first
+    better = Candidate(0.01, 0.5, 0.5, 0.1, 0.1)
+    assert min([better, narrow], key=by_error(0.25, narrow_first=True)) == better

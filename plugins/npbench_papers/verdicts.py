@@ -1,0 +1,127 @@
+"""Verdicts on results beside those printed in a paper, in one of six words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+Verdict = Literal["reproduced", "close", "better", "worse", "stand-in", "fallback"]
+
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "equal to the printed result within its stated tolerance",
+    "close": "within three times that tolerance",
+    "better": "a better result than printed, by more than that",
+    "worse": "a worse result than printed, by more than that, or against the paper's claim",
+    "stand-in": "other data of the same shape: numbers cannot be compared",
+    "fallback": "the method learnt nothing; a fallback was scored",
+}
+CLOSE = 3.0  # tolerances
+RATIO_TOLERANCE = 0.15  # of a printed speed-up
+NOT_KNOWN = "-"  # nothing is printed or measured
+
+
+def verdict(gain: float, tolerance: float) -> Verdict:
+    """Return the verdict on a difference from the printed result.
+
+    Parameters
+    ----------
+    gain : float
+        Our result minus the printed one, with the sign for which larger is better.
+    tolerance : float
+        Difference that counts as none, positive, in the same unit.
+
+    Examples
+    --------
+    >>> [verdict(gain, 5.0) for gain in (-4.0, 12.0, -30.0, 30.0)]
+    ['reproduced', 'close', 'worse', 'better']
+    """
+    relative = round(abs(gain) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
+    if relative <= 1:
+        return "reproduced"
+    if relative <= CLOSE:
+        return "close"
+    return "better" if gain > 0 else "worse"
+
+
+def judge(
+    here: float | None,
+    printed: float | None,
+    tolerance: float,
+    *,
+    lower_is_better: bool = False,
+    stand_in: bool = False,
+    fallback: bool = False,
+) -> str:
+    """Return the verdict on a result, or "-" if it or the printed one is missing.
+
+    Parameters
+    ----------
+    here, printed : float or None
+        Our result and the printed one.
+    tolerance : float
+        Difference that counts as none, positive.
+    lower_is_better : bool
+        Whether smaller results are better.
+    stand_in : bool
+        Whether the data only stand in for the paper's.
+    fallback : bool
+        Whether the result is that of a fallback.
+
+    Examples
+    --------
+    >>> judge(0.2, 0.3, 0.01, lower_is_better=True), judge(0.2, None, 0.01), judge(0.2, 0.3, 0.01, fallback=True)
+    ('better', '-', 'fallback')
+    """
+    if here is None or (printed is None and not stand_in):
+        return NOT_KNOWN
+    if stand_in:
+        return "stand-in"
+    if fallback:
+        return "fallback"
+    assert printed is not None
+    return verdict(printed - here if lower_is_better else here - printed, tolerance)
+
+
+def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:
+    """Return the verdict on a claim without printed numbers, or "-" if nothing is measured.
+
+    Parameters
+    ----------
+    holds : bool or None
+        Whether our results agree with the claim; None if there are none.
+    nearly : bool
+        Whether a disagreement is within noise, or holds for the smaller part of the cases.
+    stand_in : bool
+        Whether the data only stand in for the paper's.
+
+    Examples
+    --------
+    >>> claim(True), claim(False, nearly=True), claim(False), claim(True, stand_in=True), claim(None)
+    ('reproduced', 'close', 'worse', 'stand-in', '-')
+    """
+    if holds is None:
+        return NOT_KNOWN
+    if stand_in:
+        return "stand-in"
+    if holds:
+        return "reproduced"
+    return "close" if nearly else "worse"
+
+
+def legend(*used: str) -> str:
+    """Return one sentence that explains the verdicts used, in the order above.
+
+    Examples
+    --------
+    >>> legend("stand-in")
+    'Stand-in: other data of the same shape: numbers cannot be compared.'
+    """
+    parts = [f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in used]
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if parts else ""
+
+
+def explained(tolerance: str, used: Iterable[object]) -> list[str]:
+    """Return the note of a table about its verdicts: the tolerance in words, and what the words used mean."""
+    text = legend(*(str(word) for word in used))
+    return [f"{tolerance} {text}".strip()] if text else []
