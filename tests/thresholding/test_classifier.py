@@ -120,7 +120,8 @@ def test_only_negatives_are_held_out(size, count):
 @pytest.mark.parametrize("cv", [None, 3])
 def test_frames_with_words_and_gaps_reach_the_pipeline(kind, cv):
     frame, y = table(kind)
-    model = NPThresholdClassifier(of_words(RandomForestClassifier(20)), rho=0.1, pos_label="fraud", cv=cv).fit(frame, y)
+    forest = of_words(RandomForestClassifier(20, min_samples_leaf=20, random_state=0))
+    model = NPThresholdClassifier(forest, rho=0.1, pos_label="fraud", cv=cv, random_state=0).fit(frame, y)
     assert set(model.predict(frame)) == {"fraud", "ok"}
     assert list(model.feature_names_in_) == ["amount", "country"]
     search = GridSearchCV(
