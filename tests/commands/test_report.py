@@ -159,7 +159,7 @@ def test_report_of_an_experiment(answer, results, stranger):
         assert expected in text
     output = results / "report" / "demo"
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
-    assert "verdict" in (output / "tables" / "demo-blobs.csv").read_text()
+    assert "bound" in (output / "tables" / "demo-blobs.csv").read_text()
     assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
     picture = base64.b64encode((output / "figures" / "demo.svg").read_bytes()).decode()
     assert (output / "report.html").read_text().count(f"data:image/svg+xml;base64,{picture}") == 1

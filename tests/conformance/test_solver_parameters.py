@@ -16,7 +16,10 @@ POSITIVE = (
     "nu_pos nu_neg k_share"
 )
 COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner"
-CHOICE = "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages"
+CHOICE = (
+    "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
+    "tied_total"
+)
 INVALID = {
     **dict.fromkeys(FRACTION.split(), (0.0, 1.0, -0.1, np.nan, "0.1")),
     **dict.fromkeys(POSITIVE.split(), (0, -1.0, np.nan, np.inf, "1")),

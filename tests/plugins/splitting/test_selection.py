@@ -116,7 +116,7 @@ def test_tumour_counts_are_read_or_requested(tmp_path, command, monkeypatch):
     known = ("+experiment=barlaud_figures8_10", "dataset.path=lung.tsv", "solver.n_features_to_select=5")
     code, printed = command(*known)
     assert code == 0, printed
-    assert "tcga, rho=0.1, repeat 0, after" in printed
+    assert "tcga, rho=0.1, repeat 0, with momentum" in printed
     record = stored()
     assert json.loads(record["params"])["n_features_to_select"] == 5
     assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
