@@ -87,7 +87,7 @@ def test_a_budget_sets_the_threshold(folder):
     ("words", "message"),
     [
         (["scores.csv", "--label", "y", "--score", "s"], "attack, ok"),
-        (["scores.csv", "--label", "y", "--score", "s", "--positive", "atack"], "'attack'"),
+        (["scores.csv", "--label", "y", "--score", "s", "--positive", "attacks"], "'attack'"),
         (["scores.csv", *COLUMNS, "--by", "G"], "Unknown column"),
         (["scores.csv", *COLUMNS[:-1], "y"], "expected numbers"),
         (["scores.csv", *COLUMNS, "--rho", "1"], "rho is 1"),
