@@ -199,7 +199,7 @@ def _require_writable(path: Path) -> None:
 
 def _save(model: Any, path: Path) -> None:
     if path.suffix == ".skops":
-        from skops import io  # type: ignore[import-not-found]  # optional
+        from skops import io  # optional
 
         io.dump(model, path)
     else:
