@@ -26,9 +26,9 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 threadpool_limits(1)  # of what NumPy has loaded already
 
 # Kernels compile within the first example, and other work may run beside: times say nothing here. A change is judged by
-# the same examples each time; the scheduled workflow draws new ones with --hypothesis-profile=explore.
-hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("explore", deadline=None)
+# the same few examples each time; the scheduled workflow draws more and new ones with --hypothesis-profile=explore.
+hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("npbench")
 
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.

@@ -3,7 +3,7 @@
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
@@ -65,7 +65,6 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None)
 def test_objective_never_increases_and_flat_samples_repeat(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -79,7 +78,6 @@ def test_objective_never_increases_and_flat_samples_repeat(problem):
 
 
 @given(problems())
-@settings(max_examples=100, deadline=None)
 def test_settled_point_meets_the_optimality_conditions(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -107,7 +105,6 @@ def test_drawn_problems_have_flat_samples():
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
 def test_step_measures_match_the_data(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -128,7 +125,6 @@ def test_step_measures_match_the_data(problem):
 
 
 @given(problems())
-@settings(max_examples=40, deadline=None)
 def test_upper_rates_bound_the_rates_and_are_exact_at_settled_points(problem):
     X, y, kernel, eta, tol, costs = problem
     svm = RampSVM(Gram(X, kernel), y, eta, tol)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics import interior_point, smo
@@ -284,7 +284,6 @@ def points(draw):
 
 
 @given(points())
-@settings(max_examples=200, deadline=None)
 def test_bias_is_the_middle_of_the_minimisers(point):
     x, g, lower, upper = point
 
@@ -307,7 +306,6 @@ def test_bias_is_the_middle_of_the_minimisers(point):
 
 
 @given(st.integers(0, 10**6), st.floats(-20, 20))
-@settings(max_examples=100, deadline=None)
 def test_weak_duality_at_any_feasible_point(seed, b):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
@@ -322,7 +320,6 @@ def test_weak_duality_at_any_feasible_point(seed, b):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None)
 def test_any_start_is_moved_exactly_into_the_box(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
@@ -336,7 +333,6 @@ def test_any_start_is_moved_exactly_into_the_box(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
 def test_random_boxes_are_solved_to_the_tolerance(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -302,7 +302,6 @@ def least_gap(f_0, norm, y, alpha, C_pos, C_neg):
     return primal - (float(alpha.sum()) - 0.5 * norm), primal
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8]),
