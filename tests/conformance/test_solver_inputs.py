@@ -38,7 +38,7 @@ def assert_same_scores(one, other):
     assert apart(one, other) <= 1e-3
 
 
-@pytest.mark.parametrize(("name", "params"), EVERY)
+@pytest.mark.parametrize(("name", "params"), [(name, several[0]) for name, several in VARIANTS.items()])
 def test_larger_of_any_two_labels_is_positive(name, params):
     expected = made(name, **params).fit(X, Y).decision_function(X)
     for labels in [(0, 1), (1, 2), (3.0, 7.0), (False, True), ("no", "yes")]:
