@@ -292,7 +292,8 @@ def test_more_samples_on_the_margin_than_features():
         assert max(tied) > 6
 
 
-@pytest.mark.parametrize("name", REAL)
+# The largest two take half of the seconds.
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in REAL[:2] else n for n in REAL])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_real_data(raw_dataset, name, kernel):
     data = npbench.load_dataset(raw_dataset(name).name)

@@ -329,6 +329,8 @@ def assert_left_out(K, y, caps, left, i):
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
         assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
         return
+    if solution.objective == 0:  # below rounding: the direction between the hulls is unknown
+        return
     doubt += rounding(K) * (1 + np.sqrt(spread(K) / solution.objective))
     assert abs(left.margins[i] - margin) <= left.doubt[i] + doubt
     if abs(left.margins[i]) > left.doubt[i] + rounding(K) and abs(margin) > doubt:
