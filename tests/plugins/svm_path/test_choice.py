@@ -54,8 +54,8 @@ def test_no_classifier_and_no_threshold_costs_less(seed, decimals, monkeypatch):
 
 
 def test_only_what_is_significantly_better_on_the_folds_is_kept(monkeypatch):
-    gammas = np.linspace(0.02, 0.98, 5)
-    v = validated(1, n=100, drift=1.0, lines=1)
+    gammas = np.linspace(0.02, 0.98, 13)
+    v = validated(1, n=200, drift=1.0, lines=1)
     kept = by_cost(v, gammas)
     monkeypatch.setattr(choice, "SIGNIFICANCE", 1.0)
     best = by_cost(v, gammas)
