@@ -26,8 +26,8 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 threadpool_limits(1)  # of what NumPy has loaded already
 
 # Kernels compile within the first example, and other work may run beside: times say nothing here. A change is judged by
-# the same examples each time; the scheduled workflow draws new ones with --hypothesis-profile=explore.
-hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True)
+# the same examples each time; the scheduled workflow draws new ones, and more, with --hypothesis-profile=explore.
+hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.register_profile("explore", deadline=None)
 hypothesis.settings.load_profile("npbench")
 

@@ -86,7 +86,7 @@ VALUES = st.sampled_from(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.fixed_dictionaries({}, optional={group: st.sampled_from(names) for group, names in CHOICES.items()}),
     st.lists(VALUES, max_size=3, unique_by=lambda word: word.lstrip("+~").partition("=")[0]),
