@@ -146,7 +146,7 @@ def test_report_without_plotting_libraries(answer, results, without_plotting):
     assert "plotly" in (results / "report" / "report.html").read_text()
 
 
-def test_report_of_an_experiment(answer, results, stranger):
+def test_report_of_an_experiment(answer, results, stranger, request):
     Path("mine/experiment").mkdir(parents=True)
     node = {
         "title": "Centroids",
@@ -170,6 +170,7 @@ def test_report_of_an_experiment(answer, results, stranger):
     assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
     picture = base64.b64encode((output / "figures" / "demo.svg").read_bytes()).decode()
     assert (output / "report.html").read_text().count(f"data:image/svg+xml;base64,{picture}") == 1
+    request.getfixturevalue("without_plotting")
     assert answer("--config-dir", "mine", "+experiment=demo", "repeats=1", "--output", "other")[0] == 0
     assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)
 

@@ -43,7 +43,7 @@ def test_configuration_equals_that_of_hydra(loader, settings):
 
 
 def test_sweep_order_is_that_of_hydra(loader):
-    settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1", "2"]}
+    settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1"]}
     found = composed(loader, *(f"{key}={','.join(values)}" for key, values in settings.items()), multirun=True)
     expected = [
         hydra_compose("config", overrides=[f"{key}={value}" for key, value in zip(settings, values, strict=True)])

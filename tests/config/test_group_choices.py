@@ -110,7 +110,7 @@ def test_every_experiment_is_that_of_hydra(loader):
 
 
 def test_shipped_solvers_and_data_need_no_composition_by_hydra(loader):
-    words = ["solver=np_svm,ac_svm_umbrella,gen", "dataset=heart,breast", "problem.rho=0.1,0.2"]
+    words = ["solver=np_svm,ac_svm_umbrella,gen", "dataset=heart,breast", "problem.rho=0.2"]
     assert_as_hydra(loader, words, multirun=True, is_plain=True)
 
 
@@ -122,7 +122,7 @@ def test_files_that_override_the_same_group(written):
         "dataset: {name: breast}\nproblem: {rho: 0.25}",
         dataset__leaf="name: breast",
     )
-    words = ["execution=first,second,local", "dataset=global,leaf,heart", "problem.rho=0.1"]
+    words = ["execution=first,second,local", "dataset=global,leaf", "problem.rho=0.1"]
     assert_as_hydra(loader, words, multirun=True, is_plain=True)
 
 
