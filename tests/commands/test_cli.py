@@ -164,6 +164,11 @@ def test_help(answer):
         assert expected in text
 
 
+def test_help_takes_names_that_the_yaml_of_a_solver_lacks(answer):
+    code, text = answer("solver=logistic_regression", "solver.params.tol=0.25", "--help")
+    assert (code, "tol: 0.25" in text) == (0, True)
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["--version"])
