@@ -8,8 +8,9 @@ from npbench.config import search_path
 from npbench.config.compose import compose
 
 
-@pytest.fixture
-def loader(stranger):
+@pytest.fixture(scope="module")
+def loader(stranger_of_module):
+    """Loader that reads each file once for all tests."""
     search_path.register()
     with search_path.initialized() as hydra:
         yield hydra.config_loader
