@@ -59,6 +59,13 @@ def test_parameters_are_selected_without_the_negatives_of_the_threshold(folder):
     assert "C" in model.estimator[-1].params
 
 
+def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives(folder):
+    fit.run([*QUICK, *OWN, "problem.rho=0.1", "--save", "model.pkl"])
+    model = pickle.loads((folder / "model.pkl").read_bytes())
+    assert (model.estimator_[-1].status_, model.estimator_[-1].n_calibration_) == ("zero", 0)
+    assert model.result_.guaranteed
+
+
 def test_the_best_of_stored_records_is_fitted(folder):
     # b tells of the noise in a: the direction between the means, which C = 1e-9 gives, makes no use of it.
     table = pl.read_csv("table.csv").with_columns(b=pl.col("a") - 2 * pl.col("label") + 0.3 * pl.col("b"))
