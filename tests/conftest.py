@@ -79,7 +79,19 @@ def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
     They provide ``solver=centroid`` and ``dataset=blobs`` without YAML, to this process and to those it starts.
     """
-    installed = tmp_path_factory.mktemp("site")
+    with _stranger_installed(tmp_path_factory.mktemp("site"), monkeypatch):
+        yield
+
+
+@pytest.fixture(scope="module")
+def stranger_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the same plugins for all tests of a module, which can then share what they read."""
+    with pytest.MonkeyPatch.context() as patch, _stranger_installed(tmp_path_factory.mktemp("site"), patch):
+        yield
+
+
+@contextlib.contextmanager
+def _stranger_installed(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     metadata = installed / "npbench_stranger-1.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: npbench-stranger\nVersion: 1.2\n")
