@@ -6,17 +6,18 @@ seconds to the compile time of a kernel.
 
 from __future__ import annotations
 
+from numba import njit
 from numba.extending import register_jitable
 
 
-@register_jitable
+@njit(cache=True, nogil=True)
 def heapify(heap, count, key):
     """Order the first ``count`` samples of ``heap`` so that none has a smaller ``key`` than its parent."""
     for place in range(count // 2 - 1, -1, -1):
         _sink(heap, count, key, place)
 
 
-@register_jitable
+@njit(cache=True, nogil=True)
 def pop(heap, count, key):
     """Return the sample with the smallest key; the first ``count - 1`` places become the heap of the others."""
     first = heap[0]
