@@ -153,13 +153,16 @@ def _hydra(words: Sequence[str]) -> Exit:
 def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     import hydra
 
-    from npbench.config.command_line import compose_all
+    from npbench.config.command_line import compose_all, print_help
     from npbench.config.search_folders import config_dir
 
     if options.help or options.cfg or options.info:
         found = compose_all(options)
         if found.faults:
             raise RequestError(*found.faults)
+        if options.help:
+            print_help(options)
+            return Exit.OK
         # Hydra refuses names that the YAML of a solver lacks; npbench has checked them.
         sys.argv[1:] = [f"++{word}" if word.startswith("solver.") else word for word in words]
     application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)

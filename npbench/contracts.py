@@ -228,6 +228,8 @@ class Metric:
         Problems it applies to; None for all.
     label : str
         Short name for axes of charts; the name by default.
+    known_as : str
+        Its usual name elsewhere, shown beside the name in the heads of tables: FPR.
     title, reference : str
         One line for tables; source of the definition.
     tags : frozenset of str
@@ -243,6 +245,7 @@ class Metric:
     reference: str = ""
     tags: frozenset[str] = frozenset()
     label: str = ""
+    known_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 threadpool_limits(1)  # of what NumPy has loaded already
 
 # Kernels compile within the first example, and other work may run beside: times say nothing here. A change is judged by
-# the same examples each time; the scheduled workflow draws new ones with --hypothesis-profile=explore.
-hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("explore", deadline=None)
+# the same few examples each time; the scheduled workflow draws more and new ones with --hypothesis-profile=explore.
+hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("npbench")
 
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
@@ -79,7 +79,19 @@ def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
     They provide ``solver=centroid`` and ``dataset=blobs`` without YAML, to this process and to those it starts.
     """
-    installed = tmp_path_factory.mktemp("site")
+    with _stranger_installed(tmp_path_factory.mktemp("site"), monkeypatch):
+        yield
+
+
+@pytest.fixture(scope="module")
+def stranger_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the same plugins for all tests of a module, which can then share what they read."""
+    with pytest.MonkeyPatch.context() as patch, _stranger_installed(tmp_path_factory.mktemp("site"), patch):
+        yield
+
+
+@contextlib.contextmanager
+def _stranger_installed(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     metadata = installed / "npbench_stranger-1.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: npbench-stranger\nVersion: 1.2\n")

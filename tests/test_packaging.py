@@ -1,6 +1,7 @@
 """What is installed, and which way imports run."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -20,8 +21,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SOURCES = sorted(path for folder in ("npbench", "plugins") for path in (ROOT / folder).rglob("*.py"))
 
 
+@functools.cache  # several tests read all files
 def imports(path):
-    """Yield the absolute names of the modules that a file imports, ``from a import b`` as a and as a.b."""
+    """Return the absolute names of the modules that a file imports, ``from a import b`` as a and as a.b."""
+    return tuple(_imports(path))
+
+
+def npbench_imports(path):
+    return {name for name in imports(path) if name.partition(".")[0].startswith("npbench")}
+
+
+def _imports(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -31,13 +41,9 @@ def imports(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def npbench_imports(path):
-    return {name for name in imports(path) if name.partition(".")[0].startswith("npbench")}
-
-
 def test_imports_are_found_in_all_their_forms(tmp_path):
     (tmp_path / "a.py").write_text("import a.b\ndef f():\n    from c import d as e\n")
-    assert list(imports(tmp_path / "a.py")) == ["a.b", "c", "c.d"]
+    assert imports(tmp_path / "a.py") == ("a.b", "c", "c.d")
 
 
 def test_every_plugin_folder_is_an_entry_point():

@@ -178,7 +178,10 @@ def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mappin
 
 
 def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any]) -> Pipeline:
-    return _chain(samples, request.features, maker(request)(**params))
+    estimator = maker(request)(**params)
+    if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
+        estimator = estimator.without_threshold()
+    return _chain(samples, request.features, estimator)
 
 
 def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:

@@ -61,6 +61,16 @@ def _solvers() -> Iterator[Entry]:
     for solver in registry.installed().solvers.values():
         solves = f"solves {', '.join(solver.solves)}"
         yield solver.name, [solver.title, solver.reference, f"{solves}; {_from('solver', solver.name)}"]
+    yield from _variants()
+
+
+def _variants() -> Iterator[Entry]:
+    """Yield the settings of solvers that have a name of their own, with the comment at the top of their file."""
+    for name, path in _files("solver").items():
+        comment, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
+        base = next((line.strip(" -") for line in lines if line.startswith("  - ")), "")
+        if name not in registry.installed().solvers and comment.startswith("#"):
+            yield name, [comment.strip("# ").partition(". ")[0].rstrip("."), f"variant of {base}"]
 
 
 def _datasets() -> Iterator[Entry]:
@@ -83,11 +93,13 @@ def _problems() -> Iterator[Entry]:
 
 
 def _experiments() -> Iterator[Entry]:
-    files = {
-        path.stem: path for folder in reversed(config_folders()) for path in (folder / "experiment").glob("*.yaml")
-    }
+    files = _files("experiment")
     for name, path in files.items():
         yield name, _described(path, files)
+
+
+def _files(group: str) -> dict[str, Path]:
+    return {path.stem: path for folder in reversed(config_folders()) for path in (folder / group).glob("*.yaml")}
 
 
 def _described(path: Path, files: Mapping[str, Path]) -> list[str]:

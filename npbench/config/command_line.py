@@ -99,11 +99,24 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
 
 def compose_all(options: Namespace) -> Combinations:
     """Compose every combination of settings, and find out whether Hydra is to launch them."""
-    folder = str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
+    folder = _folder(options)
     name, words = split_off(options.overrides)
     with search_path.initialized(folder) as hydra:
         composing = _Composing(options, folder, hydra.config_loader)
         return composing.command_line(words) if name is None else composing.experiment(name, words)
+
+
+def print_help(options: Namespace) -> None:
+    """Print what Hydra's ``--help`` prints, a second sooner: Hydra copies all sources for each group that it lists."""
+    # Hydra refuses names that the YAML of a solver lacks; npbench has checked them.
+    options.overrides = [f"++{word}" if word.startswith("solver.") else word for word in options.overrides]
+    with search_path.initialized(_folder(options)) as hydra:
+        hydra.app_help(options.config_name or "config", get_args_parser(), options)
+
+
+def _folder(options: Namespace) -> str:
+    """Return the folder of the primary configuration."""
+    return str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
 
 
 class _Composing:
@@ -114,7 +127,8 @@ class _Composing:
         self.folder = folder
         self.loader = loader
         self.config_name = options.config_name or "config"
-        self.has_own_configuration = bool(options.config_path or options.config_name or options.config_dir)
+        # Files of --config-dir come after npbench's own, and are read where settings name them.
+        self.has_own_configuration = bool(options.config_path or options.config_name)
 
     def command_line(self, words: Sequence[str]) -> Combinations:
         """Compose settings without an experiment."""
@@ -125,7 +139,7 @@ class _Composing:
         multirun = self.options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
         hydra_words = [word for word in words if is_hydra_word(word)]
         faults = self._effect_faults(hydra_words, multirun)
-        if node is None or hydra_launch.is_ours(node):
+        if node is None or self._is_ours(node):
             return Combinations([self._compose(words, multirun)], launch_faults=faults)
         adaptive = multirun and not hydra_launch.has_basic_sweeper(node)
         swept = hydra_launch.sweeper_words(node, words) if multirun else []
@@ -161,7 +175,7 @@ class _Composing:
             faults = [*faults, "hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself."]
         if faults:
             raise RequestError(*faults)
-        if node is None or hydra_launch.is_ours(node):
+        if node is None or self._is_ours(node):
             return None
         overrides = [*hydra_words, *hydra_launch.logging_words(node)]
         combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
@@ -177,6 +191,9 @@ class _Composing:
         if not hydra_words and not self.has_own_configuration:
             return None
         return hydra_launch.hydra_node(self.loader, hydra_words, self.config_name)
+
+    def _is_ours(self, node: Any) -> bool:
+        return hydra_launch.is_ours(node, None if self.options.config_path else self.loader)
 
     def _effect_faults(self, words: Sequence[str], multirun: bool) -> Sequence[str]:
         explains = self.options.help or self.options.cfg or self.options.info

@@ -86,11 +86,20 @@ def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> 
         raise RequestError(f"The configuration of {' '.join(words)} cannot be composed: {error}; {hint}") from error
 
 
-def is_ours(node: DictConfig) -> bool:
-    """Return whether Hydra's configuration launches runs as npbench's own does."""
-    with initialized() as hydra:
-        own = hydra_node(hydra.config_loader, (), "config")
-    return _compared(node) == _compared(own)
+def is_ours(node: DictConfig, loader: ConfigLoader | None) -> bool:
+    """Return whether Hydra's configuration launches runs as npbench's own does.
+
+    Parameters
+    ----------
+    node : DictConfig
+        Hydra's configuration of a command.
+    loader : ConfigLoader, optional
+        Loader of npbench's own primary configuration, if there is one already.
+    """
+    if loader is None:
+        with initialized() as hydra:
+            return is_ours(node, hydra.config_loader)
+    return _compared(node) == _compared(hydra_node(loader, (), "config"))
 
 
 def _compared(node: DictConfig) -> Mapping[str, Any]:

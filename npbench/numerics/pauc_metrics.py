@@ -361,7 +361,9 @@ def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarr
 def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Area:
     positives, negatives = _sorted(y, scores)
     m, n = len(positives), len(negatives)
-    rank = np.arange(n)
+    # Negatives outside the ranks have no weight; the one next to each end stands for those beyond it.
+    first, last = max(0, math.floor(begin) - 1), min(n - 1, math.ceil(end))
+    negatives, rank = negatives[first : last + 1], np.arange(first, last + 1)
     weight = np.maximum(np.minimum(rank + 1.0, end) - np.maximum(rank, begin), 0.0)
     # Twice the number of wins, with ties counted as one: integers, so that equal areas are equal to the last bit.
     wins = 2 * m - np.searchsorted(positives, negatives, "left") - np.searchsorted(positives, negatives, "right")
@@ -369,7 +371,7 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     passed = np.concatenate([[0.0], np.cumsum(weight)]) / (end - begin)
     above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))
     of_positives = 1.0 - (passed[above] + passed[not_below]) / 2.0
-    of_negatives = wins[np.clip(rank, math.floor(begin) - 1, math.ceil(end))] / (2 * m)
+    of_negatives = wins[np.clip(np.arange(n), first, last) - first] / (2 * m)
     variance = _variance(of_positives) / m + n * _variance(of_negatives) / (end - begin) ** 2
     return Area(value, math.sqrt(variance), max(1, min(m, math.floor(end - begin))))
 

@@ -71,11 +71,6 @@ class RampSVM:
         self._box: tuple[np.ndarray, np.ndarray] | None = None  # of the last step
         self._solved: list[tuple[tuple[float, float], np.ndarray, np.ndarray]] = []  # the last two: costs, x, g
 
-    def start(self, x: np.ndarray, f_0: np.ndarray) -> None:
-        """Start the next convex step from the multipliers ``x`` with values ``f_0 = Kx``; they may be infeasible."""
-        self.x, self._g, self._box = x.copy(), self.eta * self.y - f_0, None
-        self._solved.clear()
-
     @property
     def f_0(self) -> np.ndarray:
         """Values of f without the intercept on the sample, ``Kx``."""

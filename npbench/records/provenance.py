@@ -108,8 +108,11 @@ def sources(targets: Iterable[str]) -> list[Path]:
     """Return the files of the packages that ``targets`` are in, and what they import from the rooms they share."""
     modules = {target.partition(":")[0] for target in targets}
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
-    shipped = [path for package in sorted(packages) for path in _sources(package).values()]
-    imported = {module for path in shipped for module in _imported(path)}
+    found = {package: _sources(package) for package in sorted(packages)}
+    shipped = [path for files in found.values() for path in files.values()]
+    # Large libraries take ten seconds to parse, and import nothing from npbench.
+    using = [files for files in found.values() if _uses_npbench(files)]
+    imported = {name for files in using for path in files.values() for name in _imported(path)}
     shared = _closure({*imported, *(module for module in modules if module.startswith("npbench."))})
     return [*shipped, *(_path(module) for module in sorted(shared))]
 

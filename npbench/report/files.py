@@ -18,6 +18,7 @@ from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
 from npbench.report.select.collect import Collection
+from npbench.report.select.metrics import symbols
 from npbench.report.sheet import MISSING, Sheet
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
                 [text.strip() if cell.value is not None else _csv_text(text) for cell, text in zip(*row, strict=True)]
                 for row in zip(sheet.cells, sheet.texts, strict=True)
             )
-        (folder / f"{name}.tex").write_text(latex.table(sheet), encoding="utf-8")
+        (folder / f"{name}.tex").write_text(latex.table(sheet, name, symbols()), encoding="utf-8")
     return len(sheets)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-Flag = Literal["", "above", "incomplete"]
+Flag = Literal["", "above", "incomplete", "best"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Cell:
         The entry as people read it.
     value : float, optional
         The number that the text stands for; None for words and for missing numbers.
-    flag : {"", "above", "incomplete"}
-        Why a reader should look at it: a number above its bound, or a count short of its total.
+    flag : {"", "above", "incomplete", "best"}
+        Why a reader should look at it: a number above its bound, a count short of its total, or the best of a column.
     """
 
     text: str

@@ -72,3 +72,9 @@ def same_length(n: int, **columns: Any) -> None:
     for name, column in columns.items():
         if column is not None and len(column) != n:
             raise ValueError(f"{name} has {len(column)} values, but there are {n} scores.")
+
+
+def require_rate(name: str, rate: Any) -> None:
+    """Raise a ValueError if ``rate`` is not a number strictly between 0 and 1."""
+    if not isinstance(rate, (int, float, np.floating)) or not 0 < rate < 1:
+        raise ValueError(f"{name} is {rate!r:.40}, expected a number strictly between 0 and 1: 1 % is 0.01.")

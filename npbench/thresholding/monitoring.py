@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 from npbench.numerics.sequential import betting_evidence
-from npbench.thresholding.columns import as_scores, positives, same_length
+from npbench.thresholding.columns import as_scores, positives, require_rate, same_length
 from npbench.thresholding.promise import Threshold
 
 
@@ -126,8 +126,7 @@ def monitor(
     >>> found.exceeded, found.shifted
     (True, True)
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r}, expected a rate strictly between 0 and 1.")
+    require_rate("alpha", alpha)
     scores = as_scores(scores)
     if y is not None:
         positive, _ = positives(y, pos_label)

@@ -11,7 +11,7 @@ import numpy as np
 
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
-from npbench.thresholding.columns import as_scores, groups, positives, same_length
+from npbench.thresholding.columns import as_scores, groups, positives, require_rate, same_length
 from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
@@ -106,9 +106,11 @@ def calibrate(
     precision: float | None = None,
 ) -> Threshold | GroupThresholds:
     """Return the threshold for checked scores; ``positive`` has True for positives."""
-    for name, rate in {"rho": rho, "delta": delta, "recall": recall, "precision": precision}.items():
-        if rate is not None and not 0 < rate < 1:
-            raise ValueError(f"{name} is {rate!r}, expected a rate strictly between 0 and 1: 1 % is 0.01.")
+    require_rate("rho", rho)
+    require_rate("delta", delta)
+    for name, rate in {"recall": recall, "precision": precision}.items():
+        if rate is not None:
+            require_rate(name, rate)
     if n_promises(recall, precision) > 1 and rule != "umbrella":
         raise ValueError(f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'.")
     members = groups(by, len(scores))

@@ -17,7 +17,7 @@ from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.charts import complete, settings
 from npbench_benchmark.standing import Standing, bounded, by_dataset, judge, standings, table
 
-BOUND_COLUMNS = ["method", "jobs", "above rho", "share", "95 % limits", "allowed", "verdict", "P_nd"]
+BOUND_COLUMNS = ["method", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_nd"]
 RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
 RANK_COLUMNS += ["score", "seconds", "efficient"]
 BOUND_NOTES = [
@@ -112,12 +112,12 @@ def _scored(records: pl.DataFrame) -> str:
 def _kept(one: Standing) -> Row:
     return [
         one.label,
+        one.verdict,
         count(one.n_good, one.n_jobs),
         number(one.above, "d"),
         number(one.share),
         interval(one.share_limits) if one.n_good else MISSING,
         number(one.allowed, "g"),
-        one.verdict,
         MISSING if one.verdict == "exceeded" else number(one.p_nd),
     ]
 

@@ -21,6 +21,7 @@ def npbench_metrics() -> list[Metric]:
         Metric(
             name="p_fa",
             label="P_fa",
+            known_as="FPR",
             compute="npbench_metrics.decisions:p_fa",
             direction="lower",
             title="false-alarm rate, with exact 95 % limits",
@@ -30,6 +31,7 @@ def npbench_metrics() -> list[Metric]:
         Metric(
             name="p_nd",
             label="P_nd",
+            known_as="FNR",
             compute="npbench_metrics.decisions:p_nd",
             direction="lower",
             title="miss rate, with exact 95 % limits",

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.validation import validate_data
 
@@ -140,6 +141,10 @@ class Scorer(BinaryClassifier):
         self.calibration_size = calibration_size
         self.n_splits = n_splits
         self.random_state = random_state
+
+    def without_threshold(self) -> Scorer:
+        """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
+        return clone(self).set_params(threshold="zero", n_splits=1)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -98,19 +99,40 @@ def test_sweep_is_one_run_with_one_table(stranger, answer):
     assert "failed before: failed: no centroid today" in text
 
 
-@pytest.mark.parametrize("end", [lambda pid: os.killpg(pid, signal.SIGINT), lambda pid: os.kill(pid, signal.SIGTERM)])
-def test_interrupted_run(stranger, end):
+def test_interrupted_run(stranger):
+    """Ctrl-C reaches all processes of a terminal."""
     arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        deadline = time.monotonic() + 30
-        while not list(Path().glob("results/runs/*.json")) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        assert eventually(lambda: list(Path().glob("results/runs/*.json")))
         time.sleep(0.5)
-        end(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
     assert not list(Path().glob("results/records/.*.unfinished"))
     assert "0 of 5 jobs" in stderr
+
+
+def test_terminated_run(stranger, capsys):
+    def terminate():
+        if eventually(lambda: list(Path().glob("results/runs/*.json"))):
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    sender = threading.Thread(target=terminate)
+    sender.start()
+    with pytest.raises(SystemExit) as end:
+        cli.main([*BLOBS, "solver.mode=slow", "solver.shrinkage=0"])
+    sender.join()
+    assert end.value.code == 130
+    assert not list(Path().glob("results/records/.*.unfinished"))
+    assert "0 of 5 jobs" in capsys.readouterr().err
+
+
+def eventually(condition):
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
 
 
 def test_default_solver_and_data(answer):
@@ -140,6 +162,11 @@ def test_help(answer):
     _, text = answer("--help")
     for expected in ("npbench list", "np_svm", "problem.rho=0.05", "Exit code"):
         assert expected in text
+
+
+def test_help_takes_names_that_the_yaml_of_a_solver_lacks(answer):
+    code, text = answer("solver=logistic_regression", "solver.params.tol=0.25", "--help")
+    assert (code, "tol: 0.25" in text) == (0, True)
 
 
 def test_version(capsys):

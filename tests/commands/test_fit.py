@@ -59,7 +59,17 @@ def test_parameters_are_selected_without_the_negatives_of_the_threshold(folder):
     assert "C" in model.estimator[-1].params
 
 
+def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives(folder):
+    fit.run([*QUICK, *OWN, "problem.rho=0.1", "--save", "model.pkl"])
+    model = pickle.loads((folder / "model.pkl").read_bytes())
+    assert (model.estimator_[-1].status_, model.estimator_[-1].n_calibration_) == ("zero", 0)
+    assert model.result_.guaranteed
+
+
 def test_the_best_of_stored_records_is_fitted(folder):
+    # b tells of the noise in a: the direction between the means, which C = 1e-9 gives, makes no use of it.
+    table = pl.read_csv("table.csv").with_columns(b=pl.col("a") - 2 * pl.col("label") + 0.3 * pl.col("b"))
+    table.write_csv("table.csv")
     candidates = ["-m", "solver=logistic_regression", "solver.params.C=1e-9,1", "problem.rho=0.1", "repeats=2", *OWN]
     with pytest.raises(RequestError, match="4 of 4 jobs"):
         fit.run([*candidates, "--save", "model.pkl"])
@@ -70,11 +80,11 @@ def test_the_best_of_stored_records_is_fitted(folder):
         dataset={"name": "file", "path": "table.csv", "label": "label"},
     )
     means = records.group_by("params").agg(pl.col("np_score").mean()).sort("np_score")
+    assert means["np_score"][1] > 2 * means["np_score"][0]
     fit.run([*candidates, "--save", "model.pkl"])
     model = pickle.loads((folder / "model.pkl").read_bytes())
     assert f'"C":{model.estimator[-1].params["C"]}' in means["params"][0]
     rebuilt = npbench.from_record(records.row(0, named=True))
-    table = pl.read_csv("table.csv")
     X, y = table.drop("label").to_numpy(), table["label"].to_numpy()
     rebuilt.set_params(scorer__random_state=0)
     by_hand = make_pipeline(StandardScaler(), npbench.solver("scorer", **rebuilt[-1].get_params()))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from npbench.cli import main
+
 HEAVY = ("sklearn", "scipy.stats", "numba", "matplotlib")
 COMMAND = """
 import sys
@@ -33,19 +35,31 @@ def test_lists_import_no_numerics(words):
 
 def test_run_with_nothing_left_to_do_imports_no_solver(tmp_path):
     run = ["solver=gen", "dataset=breast", "repeats=1", "execution.n_jobs=1", f"results={tmp_path}"]
-    imported_by(*run, "solver.search.gamma=[0.1]")
-    modules, text = imported_by(*run, "solver.search.gamma=[0.1]")
+    run.append("solver.search.gamma=[0.1]")
+    assert answered(*run) == 0
+    modules, text = imported_by(*run)
     assert "1 of them from before" in text
     assert not modules.intersection([*HEAVY, "scipy", "npbench_gen.estimator"])
-    modules, text = imported_by("plan", *run, "solver.search.gamma=[0.1]", "problem.rho=0.2")
+
+
+def test_plan_imports_a_solver_to_check_new_settings_only(tmp_path):
+    plan = ["plan", "solver=gen", "dataset=breast", "repeats=1", f"results={tmp_path}"]
+    modules, text = imported_by(*plan)
     assert "1 of 1 jobs would run" in text
-    assert "sklearn" in modules  # other settings are checked once
-    modules, _ = imported_by("plan", *run, "solver.search.gamma=[0.1]", "problem.rho=0.2")
+    assert "sklearn" in modules
+    modules, _ = imported_by(*plan)
     assert not modules.intersection(HEAVY)
 
 
 def test_faults_are_reported_whatever_was_remembered(tmp_path):
-    run = ["plan", "solver=gen", "dataset=breast", f"results={tmp_path}"]
-    imported_by(*run)
+    plan = ["plan", "solver=gen", "dataset=breast", f"results={tmp_path}"]
+    assert answered(*plan) == 0
     for _ in range(2):
-        imported_by(*run, "+solver.nothing=1", "solver.ridge=-1", code=2)
+        assert answered(*plan, "+solver.nothing=1", "solver.ridge=-1") == 2
+
+
+def answered(*words):
+    """Carry out a command in this process, and return its exit code."""
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return end.value.code

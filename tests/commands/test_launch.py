@@ -82,11 +82,11 @@ def test_single_run_in_a_folder_of_hydra(answer):
 
 
 def test_jobs_are_those_of_an_ordinary_run(answer):
-    swept = ("-m", *BLOBS, "problem.rho=range(0.05,0.25,0.05)", "solver.mode=ok")
+    swept = ("-m", *BLOBS, "problem.rho=range(0.05,0.2,0.05)", "solver.mode=ok")
     frame(requested(parse(swept)))
     stored = records()
     code, text = answer(*swept, "hydra.sweep.dir=out")
-    assert (code, "8 of them from before" in text) == (0, True), text
+    assert (code, "6 of them from before" in text) == (0, True), text
     assert records().equals(stored)
 
 
@@ -207,13 +207,17 @@ def test_optuna_optimises_a_metric(answer):
 
 
 @needs("hydra_optuna_sweeper")
-def test_optuna_stops_or_goes_on_after_a_failed_trial(answer):
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), "2 of 2 jobs failed"),
+        pytest.param(("hydra.sweeper.max_failure_rate=1",), "4 of 4 jobs failed", marks=pytest.mark.slow),  # of Optuna
+    ],
+)
+def test_optuna_stops_or_goes_on_after_a_failed_trial(answer, words, expected):
     trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1")
-    swept = ("-m", *BLOBS, *trials, "solver.shrinkage=interval(0,1)")
-    code, text = answer(*swept, "solver.mode=fail")
-    assert (code, "2 of 2 jobs failed" in text) == (1, True), text
-    code, text = answer(*swept, "solver.mode=fail", "hydra.sweeper.max_failure_rate=1")
-    assert (code, "4 of 4 jobs failed" in text) == (1, True), text
+    code, text = answer("-m", *BLOBS, *trials, "solver.shrinkage=interval(0,1)", "solver.mode=fail", *words)
+    assert (code, expected in text) == (1, True), text
 
 
 @needs("hydra_optuna_sweeper")
@@ -248,10 +252,10 @@ def written_experiment():
 
 def test_experiment_gives_the_launcher_every_combination(answer):
     written_experiment()
-    code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out", "seed=1,2")
+    code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out", "seed=1")
     assert code == 0, text
-    assert len(records()) == 6
-    assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2", "3", "4", "5"]
+    assert len(records()) == 3
+    assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2"]
 
 
 JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")

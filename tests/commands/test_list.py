@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 
 from rich.console import Console
 
@@ -25,18 +24,15 @@ def test_unavailable_plugins_and_reasons(stranger):
     assert "No module named 'no_such_library'" in " ".join(listed("solvers").split())
 
 
-def test_listing_is_quick():
+def test_listing_imports_nothing_heavy():
     code = (
         "import sys, npbench.cli\n"
         "try: npbench.cli.main(['list'])\n"
         f"except SystemExit as end: sys.exit(end.code or ', '.join(m for m in {HEAVY} if m in sys.modules) or None)"
     )
-    start = time.perf_counter()
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    seconds = time.perf_counter() - start
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "np_svm" in ended.stdout
-    assert seconds < 5  # half a second on an idle machine
 
 
 def test_inherited_paper_is_listed():
@@ -44,3 +40,10 @@ def test_inherited_paper_is_listed():
     place = next(number for number, line in enumerate(lines) if line.startswith("davenport_table1_full"))
     assert lines[place].endswith("in full")
     assert lines[place + 1] == "Davenport, Baraniuk and Scott (2006), Table 1"
+
+
+def test_variants_are_listed_with_their_solver():
+    lines = [line.strip() for line in listed("solvers", width=160).splitlines()]
+    place = next(number for number, line in enumerate(lines) if line.startswith("random_forest "))
+    assert lines[place].endswith("A random forest, thresholded")
+    assert lines[place + 1] == "variant of scorer"

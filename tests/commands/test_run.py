@@ -1,7 +1,7 @@
 """``npbench.run``: the command line's run, from Python."""
 
 import dataclasses
-import subprocess
+import runpy
 import sys
 import warnings
 from pathlib import Path
@@ -133,12 +133,12 @@ def test_numbers_in_a_list_are_swept():
 
 
 @pytest.mark.parametrize("execution", ["local", pytest.param("dask", marks=pytest.mark.slow)])  # starts a cluster
-def test_script_needs_no_guard(stranger, execution):
+def test_script_needs_no_guard(stranger, execution, capfd):
     """Workers do not import the script, which would run it again."""
     Path("script.py").write_text(SCRIPT.replace("EXECUTION", execution))
-    ended = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines() == ["started", str(["ok"] * 4)]
+    runpy.run_path("script.py", run_name="__main__")
+    output, errors = capfd.readouterr()
+    assert (output.splitlines(), errors) == (["started", str(["ok"] * 4)], "")
 
 
 def test_run_within_another_hydra(stranger):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +29,18 @@ def npbench(capsys, *words):
     return end.value.code or 0, printed.out + printed.err
 
 
+@pytest.fixture(scope="module")
+def written_splits(tmp_path_factory):
+    """Folder of splits that the first test writes and the others copy."""
+    return tmp_path_factory.mktemp("written") / "splits"
+
+
 @pytest.fixture
-def scores(stranger, capsys):
+def scores(stranger, capsys, written_splits):
     """Splits in a folder, and a score for each test row."""
-    assert npbench(capsys, "splits", "-m", *SETTINGS, "--write", "splits", "--data")[0] == 0
+    if not written_splits.exists():
+        assert npbench(capsys, "splits", "-m", *SETTINGS, "--write", str(written_splits), "--data")[0] == 0
+    shutil.copytree(written_splits, "splits")
     rows = pl.read_parquet("splits/blobs.parquet").filter(part="test").select("repeat", "row")
     cases = rows.join(pl.DataFrame({"dataset": "blobs", "rho": [0.1, 0.3]}), how="cross").sample(
         fraction=1, shuffle=True, seed=0

@@ -8,8 +8,9 @@ from npbench.config import search_path
 from npbench.config.compose import compose
 
 
-@pytest.fixture
-def loader(stranger):
+@pytest.fixture(scope="module")
+def loader(stranger_of_module):
+    """Loader that reads each file once for all tests."""
     search_path.register()
     with search_path.initialized() as hydra:
         yield hydra.config_loader
@@ -43,7 +44,7 @@ def test_configuration_equals_that_of_hydra(loader, settings):
 
 
 def test_sweep_order_is_that_of_hydra(loader):
-    settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1", "2"]}
+    settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1"]}
     found = composed(loader, *(f"{key}={','.join(values)}" for key, values in settings.items()), multirun=True)
     expected = [
         hydra_compose("config", overrides=[f"{key}={value}" for key, value in zip(settings, values, strict=True)])

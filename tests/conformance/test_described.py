@@ -10,7 +10,7 @@ from npbench.contracts import DataFile, Dataset, Metric
 
 DATA = Dataset(
     name="made_up",
-    load="npbench_faulty:blobs",
+    load="npbench_faulty_data:blobs",
     title="Made up",
     positive="the others",
     source="drawn",
@@ -31,7 +31,7 @@ METRIC = Metric(
 
 
 def data(load="blobs", **changes):
-    return dataclasses.replace(DATA, load=f"npbench_faulty:{load}", **changes)
+    return dataclasses.replace(DATA, load=f"npbench_faulty_data:{load}", **changes)
 
 
 def metric(compute="accuracy", **changes):

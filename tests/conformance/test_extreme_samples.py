@@ -15,7 +15,7 @@ SETTINGS = {
     "asvm": [{"mu": 0.001, "tau": 0.001}, {"mu": 0.05, "tau": 0.95}],
     "auc_svm": [{"C": 1e-2}, {"C": 1e3}],
     "greedy_pauc": [{"fpr_range": (0.02, 0.3), "n_intervals": 10}],
-    "pauc_boost": [{"fpr_range": (0.0, 0.1), "max_iter": 30}],
+    "pauc_boost": [{"fpr_range": (0.0, 0.1), "max_iter": 10}],
     "pauc_dc": [{"fpr_range": (0.05, 0.3), "C": C} for C in (1e-2, 1e3)],
     "pauc_struct": [
         *({"fpr_range": (0.0, 0.1), "C": C} for C in (1e-2, 1e3)),

@@ -81,8 +81,11 @@ def shared(monkeypatch):
 
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("case", SHARING, ids=str)
-@pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout()], ids=["cv", "holdout"])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("storage", "protocol"),
+    [(np.asarray, CrossValidation(folds=3)), (sp.csr_array, Holdout())],
+    ids=["dense cv", "sparse holdout"],
+)
 def test_losses_are_those_of_independent_fits(case, protocol, storage):
     X, y = case.data
     asked = case.make, storage(X), y, case.folds(protocol), case.problem, case.search

@@ -19,8 +19,8 @@ pytestmark = [
 ]
 
 RNG = np.random.default_rng(0)
-Y = np.where(np.arange(120) < 48, 1, -1)
-X = RNG.normal(size=(120, 3)) + 0.8 * (Y > 0)[:, None]
+Y = np.where(np.arange(80) < 32, 1, -1)
+X = RNG.normal(size=(80, 3)) + 0.8 * (Y > 0)[:, None]
 NEW = RNG.normal(size=(40, 3))
 EVERY = [pytest.param(name, params, id=f"{name}-{params}") for name, some in VARIANTS.items() for params in some]
 
@@ -38,7 +38,7 @@ def assert_same_scores(one, other):
     assert apart(one, other) <= 1e-3
 
 
-@pytest.mark.parametrize(("name", "params"), EVERY)
+@pytest.mark.parametrize(("name", "params"), [(name, several[0]) for name, several in VARIANTS.items()])
 def test_larger_of_any_two_labels_is_positive(name, params):
     expected = made(name, **params).fit(X, Y).decision_function(X)
     for labels in [(0, 1), (1, 2), (3.0, 7.0), (False, True), ("no", "yes")]:
@@ -90,7 +90,7 @@ def test_kernel_may_be_a_matrix_or_a_function(name, params):
     for storage in (np.asarray, sp.csr_array):
         given = made(name, kernel="precomputed", **params).fit(storage(K), Y)
         assert_same_scores(named, given.decision_function(storage(K_new)))
-    with pytest.raises(ValueError, match=r"square Gram matrix.*\(120, 3\)"):
+    with pytest.raises(ValueError, match=r"square Gram matrix.*\(80, 3\)"):
         made(name, kernel="precomputed", **params).fit(X, Y)
     poly = made(name, kernel="poly", degree=2, gamma=0.5, coef0=1.0, **params).fit(X, Y)
     function = made(name, kernel=partial(polynomial_kernel, degree=2, gamma=0.5, coef0=1.0), **params).fit(X, Y)

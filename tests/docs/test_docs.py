@@ -68,7 +68,7 @@ def test_every_solver_has_a_page_in_the_navigation_with_all_sections(name):
     assert ("Methods", page) in pages()
     found = sections(page)
     assert [heading for heading in found if heading in SECTIONS] == SECTIONS
-    assert re.search(r"^```text|`[^`]*[=<][^`]*`", found["Problem"], re.M), "a formula"
+    assert re.search(r"^```math|`[^`]*[=<][^`]*`", found["Problem"], re.M), "a formula"
     assert re.search(r"https://(doi\.org|arxiv\.org|hal\.|inria\.hal)|\b(19|20)\d\d\b", found["References"])
 
 

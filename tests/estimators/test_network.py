@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import norm
@@ -175,7 +175,6 @@ def test_step_that_reverses_the_weights_is_refused(make):
         make(gamma_0=10.0, lambda_c=0.1).fit(X, Y)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     make=st.sampled_from(BOTH),
     level=st.sampled_from([0.001, 0.05, 0.9]),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
@@ -86,7 +86,6 @@ requests = st.tuples(
 
 
 @given(requests)
-@settings(max_examples=30, deadline=None)
 @example(("np", "linear", 1e8, 0.0, 0.05, 1.0, False, 1))
 @example(("uzawa", "linear", 1e7, 0.0, 0.1, 10.0, False, 1))
 @example(("uzawa", "linear", 1.0, 1e8, 0.1, 10.0, False, 1))

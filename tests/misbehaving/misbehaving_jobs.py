@@ -51,6 +51,11 @@ def jobs(
     return made
 
 
+def sleeping(data: BinaryData, folder: Path) -> list[Job]:
+    """Return six jobs that sleep for a moment and leave the pids of their workers in the folder; one hangs in C."""
+    return jobs(data, *({"act": act, "folder": str(folder), "seconds": 0.3} for act in ("", "hang", "", "", "", "")))
+
+
 def ended(pid: int, within: float = 20.0) -> bool:
     """Whether a process is gone, or dead and waiting to be reaped, within some seconds."""
     deadline = time.monotonic() + within

@@ -104,7 +104,6 @@ def check_status(request):
 
 
 @given(requests())
-@settings(max_examples=40, deadline=None)
 def test_search_meets_the_constraint_or_reports_why_not(request):
     check_status(request)
 
@@ -118,7 +117,6 @@ def test_search_meets_the_constraint_or_reports_why_not_on_many_problems(request
 
 @pytest.mark.any_processor
 @given(requests())
-@settings(max_examples=100, deadline=None)
 def test_kept_iterate_matches_its_recomputed_rates(request):
     X, y, parameters = request
     result = search(X, y, **parameters)
@@ -147,7 +145,6 @@ def test_kept_iterate_matches_its_recomputed_rates(request):
 
 
 @given(requests())
-@settings(max_examples=100, deadline=None)
 def test_best_iterate_is_kept_on_failure(request):
     X, y, parameters = request
     result = search(X, y, **parameters, max_iter=12)
@@ -170,7 +167,6 @@ def test_best_iterate_is_kept_on_failure(request):
 
 
 @given(requests())
-@settings(max_examples=80, deadline=None)
 def test_solution_is_stationary_for_its_multiplier(request):
     """The flat samples are below -eta, and the others meet the conditions of the remaining convex problem."""
     X, y, parameters = request
@@ -349,7 +345,6 @@ def test_gradient_updates_follow_the_paper():
     st.floats(0.3, 4),
     st.sampled_from([1, 5]),
 )
-@settings(max_examples=200, deadline=None)
 def test_decreasing_rate_reaches_rho(rho, at, steepness, gain):
     """P_fa falls from 1 to 0 as lambda grows and is rho at ``at`` times the start."""
     svm = Rate(lambda multiplier: 1 / (1 + (1 / rho - 1) * (multiplier / (START * at)) ** steepness))

@@ -6,7 +6,7 @@ import cvxpy
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics import bundle
@@ -64,7 +64,6 @@ def test_svm_without_intercept_matches_a_conic_solver(name, C):
     assert solution.objective == pytest.approx(0.5 * solution.w @ solution.w + C * risk, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 25), st.sampled_from([1e-3, 1.0, 1e3]), st.integers(0, 3)
 )
@@ -230,7 +229,6 @@ def simplex_maximum(H, p, c):
 
 
 @pytest.mark.any_processor
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 40),

@@ -6,7 +6,7 @@ from fractions import Fraction
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics.bundle import Planes, minimise
@@ -84,7 +84,6 @@ def drawn_scores(kind, y, seed):
     }[kind]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 5), scores_of)
 @pytest.mark.parametrize("surrogate", ["tight", "naive"])
 def test_risk_is_the_maximum_over_all_orderings(surrogate, data, seed, m, n, kind):
@@ -107,7 +106,6 @@ def test_tight_risk_matches_whole_permutations(kind, first, last):
         assert value == pytest.approx(over_all_matrices(y, scores, first, last), abs=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 10**6), scores_of, scores_of)
 @pytest.mark.parametrize("surrogate", ["tight", "naive"])
 def test_gradient_is_a_subgradient_everywhere(surrogate, data, seed, kind, other):
@@ -155,7 +153,6 @@ def test_tied_negatives_are_ranked_by_their_place_on_any_processor(n, first, las
             np.testing.assert_array_equal(np.flatnonzero(gradient * (y < 0)), tied[-last:])
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 10**6), scores_of)
 def test_bounds_and_identities_of_the_paper(data, seed, kind):
     m, n = data.draw(st.integers(1, 30)), data.draw(st.integers(2, 50))

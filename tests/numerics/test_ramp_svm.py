@@ -3,7 +3,7 @@
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
@@ -65,7 +65,6 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None)
 def test_objective_never_increases_and_flat_samples_repeat(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -79,7 +78,6 @@ def test_objective_never_increases_and_flat_samples_repeat(problem):
 
 
 @given(problems())
-@settings(max_examples=100, deadline=None)
 def test_settled_point_meets_the_optimality_conditions(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -107,7 +105,6 @@ def test_drawn_problems_have_flat_samples():
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
 def test_step_measures_match_the_data(problem):
     X, y, kernel, eta, tol, costs = problem
     svm, c = RampSVM(Gram(X, kernel), y, eta, tol), costs_of(y, *costs)
@@ -128,7 +125,6 @@ def test_step_measures_match_the_data(problem):
 
 
 @given(problems())
-@settings(max_examples=40, deadline=None)
 def test_upper_rates_bound_the_rates_and_are_exact_at_settled_points(problem):
     X, y, kernel, eta, tol, costs = problem
     svm = RampSVM(Gram(X, kernel), y, eta, tol)
@@ -149,8 +145,8 @@ def test_recomputed_point_forgets_rounding_errors(kernel, storage):
     svm.step(2.0, 1.0, flat)
     measures = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
     x = svm.x.copy()
-    svm.start(np.zeros(80), np.full(80, 1e-3))  # multipliers and values that do not belong together
-    svm.step(2.0, 1.0, flat)
+    svm._g += 1e-3  # the gradient of other multipliers
+    svm.step(2.0, 1.0, ~flat)
     wrong = svm.p_fa
     svm.recompute(x, 2.0, 1.0, flat)
     again = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
@@ -227,20 +223,6 @@ def test_steps_do_not_alternate_forever():
     X[13:] = X[:14]
     steps = list(run(RampSVM(Gram(X, Kernel("rbf", 0.1)), y, 0.1, 1e-4), 0.03, 0.003))
     assert len(steps) > 2
-
-
-def test_convex_step_does_not_depend_on_the_start():
-    X, y = sample(80)
-    flat = np.random.default_rng(3).random(80) < 0.3
-    gram = Gram(X, Kernel("rbf", 0.5))
-    cold, warm = (RampSVM(gram, y, 1.0, 1e-9) for _ in range(2))
-    cold.step(2.0, 1.0, flat)
-    start = np.random.default_rng(4).normal(size=80)
-    warm.start(start, gram.whole @ start)
-    np.testing.assert_allclose(warm.f_0, gram.whole @ start, atol=1e-12)
-    warm.step(2.0, 1.0, flat)
-    np.testing.assert_allclose(warm.z, cold.z, atol=1e-7)
-    assert start.sum() != 0  # the caller's array is unchanged
 
 
 @pytest.mark.parametrize("costs", [(0.01, 0.01), (2.0, 0.1), (0.1, 5.0), (1e4, 30.0), (1e-6, 1e4)])

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -19,7 +19,6 @@ def test_distinct_differences_match_scipy(n):
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
-@settings(max_examples=60, deadline=None)
 def test_ties_and_zeros_match_all_signs(whole):
     nonzero = np.array([one for one in whole if one], dtype=float)
     ranks = stats.rankdata(np.abs(nonzero))

@@ -52,7 +52,7 @@ def test_best_two_with_limits_of_shift(best_first):
     records = [
         record(label, i, np_score=value) for label, values in scores.items() for i, value in enumerate(values.tolist())
     ]
-    _, (row,) = sheets(records)
+    _, (row,), _ = sheets(records)
     best = "a" if best_first else "c"
     low, high = shift_interval(scores[best] - scores["b"])
     assert (row["data"], row["rho"], row["best"], row["next"]) == ("pima", "0.1", best, "b")
@@ -65,7 +65,7 @@ def test_verdict_keeps_labels_that_contain_its_words():
     records = [
         record(name, k, np_score=0.1 + 0.001 * k + (name == "gen") * 0.1) for name in (named, "gen") for k in range(8)
     ]
-    (_, (row,)) = sheets(records)
+    _, (row,), _ = sheets(records)
     assert (row["best"], row["next"]) == (named, "gen")
     assert row["verdict"].startswith(f"{named} better")
 
@@ -83,7 +83,7 @@ def test_larger_area_is_better():
         record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area)
         for label, area in (("a", 0.5), ("b", 0.9))
     ]
-    ((row,),) = sheets(records)
+    (row,), _ = sheets(records)
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
 
 
@@ -110,3 +110,23 @@ def test_label_names_class_before_parameters():
     records = frame(sample_records.record(solver="scorer", params=json.dumps(params)) for params in asked)
     assert labels(records) == ["scorer RandomForest", "scorer LinearSVC delta=0.05", "scorer LinearSVC delta=0.1"]
     assert labels(records[:1]) == ["scorer RandomForest"]
+
+
+def test_values_by_data_set_mark_the_best():
+    values = {
+        ("a", "pima"): [0.1, 0.3],
+        ("b", "pima"): [0.4, 0.4],
+        ("b", "breast"): [0.5, 0.7],
+        ("c", "pima"): [0.2, 0.2],
+    }
+    records = [
+        record(label, k, dataset=data, np_score=value)
+        for (label, data), both in values.items()
+        for k, value in enumerate(both)
+    ]
+    (section,) = brief.sections(frame([*records, record("a", dataset="breast", status="failed", np_score=None)]))
+    table = section.sheets[-1]
+    assert (table.name, table.columns) == ("np-rho-0.1-by-data", ["solver", "breast", "pima"])
+    assert table.texts == [["a", "-", "0.200±0.141"], ["b", "0.600±0.141", "0.400±0.000"], ["c", "-", "0.200±0.000"]]
+    best = [[cell.flag == "best" for cell in row] for row in table.cells]
+    assert best == [[False, False, True], [False, True, False], [False, False, True]]

@@ -241,7 +241,7 @@ def test_means_have_bootstrap_limits(figures):
     for row in rows:
         sample = figures[row["solver"]]
         ((low, high),) = mean_limits([sample])
-        assert row["p_nd"] == f"{np.mean(sample):.3f} [{low:.3f}, {high:.3f}]"
+        assert row["p_nd (FNR)"] == f"{np.mean(sample):.3f} [{low:.3f}, {high:.3f}]"
         assert row["auc"] == "0.900 [0.900, 0.900]"
     assert [row["repeats"] for row in rows] == ["12"] * 3
 
@@ -259,22 +259,23 @@ def over_datasets(means, **columns):
 
 def test_ranks_over_data_sets():
     means = {
-        "a": [0.1, 0.2, 0.3, 0.1],
-        "b": [0.2, 0.3, 0.4, 0.05],
-        "c": [0.3, 0.4, 0.35, 0.2],
-        "d": [0.5, None, 0.1, 0],
+        "a": [0.1, 0.2, 0.3, 0.1] * 2,
+        "b": [0.2, 0.3, 0.4, 0.05] * 2,
+        "c": [0.3, 0.4, 0.35, 0.2] * 2,
+        "d": [0.5, None, 0.1, 0] * 2,
     }
+    assert not section(over_datasets({label: values[:5] for label, values in means.items()})).charts
     found = section(over_datasets(means))
     (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
     (panel,) = chart.panels
     assert [(one.label, one.x) for one in panel.series] == [("c", [2.75]), ("b", [2.0]), ("a", [1.25])]
     (scale,) = panel.lines
-    assert scale.x[1] - scale.x[0] == pytest.approx(critical_difference(3, 4))
-    assert panel.boxes == [pytest.approx((1.2, 2.8, -0.35, 2.35))]
-    (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 4 data sets, rho=0.1")
-    assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "a"], ["c", "2.75", "a"]]
+    assert scale.x[1] - scale.x[0] == pytest.approx(critical_difference(3, 8))
+    assert panel.boxes == [pytest.approx((1.2, 2.05, 0.65, 2.35)), pytest.approx((1.95, 2.8, -0.35, 1.35))]
+    (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 8 data sets, rho=0.1")
+    assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "ab"], ["c", "2.75", "b"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic
-    assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 6) = ")
+    assert table.notes[0].startswith(f"Friedman's chi2 = {chi2:.2f}; Iman and Davenport's F(2, 14) = ")
     assert "Settings missing on some of these: 1." in table.notes
     assert not any("p_fa" in chart.name for chart in found.charts)
 
@@ -313,7 +314,7 @@ def test_problems_and_bounds_are_separate(figures):
     assert [one.title for one in found] == ["Statistics of problem np", "Statistics of problem pauc"]
     (pairs,) = (sheet for sheet in found[0].sheets if sheet.title == TITLE)
     assert [row[1] for row in pairs.texts] == ["0.1"] * 3 + ["0.2"] * 3
-    assert {row[-1] for row in pairs.texts[3:]} == {"equal on every split"}
+    assert {row[4] for row in pairs.texts[3:]} == {"equal on every split"}
     assert found[1].sheets[0].texts[0][1] == "[0.02, 0.05]"
     assert any("p_fa keeps rho" in note for note in found[0].notes)
     assert not any("p_fa keeps rho" in note for note in found[1].notes)

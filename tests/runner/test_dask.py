@@ -48,6 +48,19 @@ def data():
 
 
 @pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """Start a scheduler and a worker in this process, and return the address."""
+    from distributed import LocalCluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(MODULES)
+        options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+        folder = str(tmp_path_factory.mktemp("dask"))
+        with LocalCluster(protocol="tcp", host="127.0.0.1", local_directory=folder, **options) as cluster:
+            yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """Start a scheduler and two workers of one thread; return its address and the workers."""
     path = os.pathsep.join([MODULES, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -80,11 +93,10 @@ def run(address, planned, data, folder, on_record=lambda record: None, **limits)
     return counts, {record["key"]: record for record in store.frame().to_dicts()}
 
 
-def test_a_solver_that_fails_affects_its_own_job_only(cluster, data, tmp_path):
-    address, _ = cluster
+def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, tmp_path):
     acts = ["", "raise", "segfault", "hang", "print and die", ""]
     planned = jobs(data, *({"act": act} for act in acts))
-    counts, records = run(address, planned, data, tmp_path / "records", seconds=1.0)
+    counts, records = run(scheduler, planned, data, tmp_path / "records", seconds=1.0)
     statuses = [records[job.key]["status"] for job in planned]
     assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
     assert counts == Counter(statuses)
@@ -104,6 +116,7 @@ def test_an_address_without_a_scheduler_is_an_error(data, tmp_path, monkeypatch)
         run("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
 
 
+@pytest.mark.slow  # starts a scheduler and two workers as processes: 6 s
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
     address, workers = cluster
     planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 6)

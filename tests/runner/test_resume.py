@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -18,7 +19,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from npbench import cli
 from npbench.records.store import RecordStore
+from npbench.runner import plan
 
 PLUGIN = """
 from npbench import hookimpl
@@ -122,10 +125,26 @@ def hidden() -> list[str]:
     return sorted(path.name for path in Path("results/records").glob(".*"))
 
 
-def test_two_commands_in_one_folder_lose_and_corrupt_nothing():
-    settings = ("repeats=12", "solver.seconds=0.1", "execution.n_jobs=1")
-    runs = [Command(*settings), Command(*settings)]
-    for code, output, errors in [run.ended() for run in runs]:
+@pytest.fixture
+def answer(capfd):
+    """Return a function that carries out a command in this process: its exit code, output and errors."""
+
+    def answer(*settings):
+        with pytest.raises(SystemExit) as end:
+            cli.main(["solver=steady", "dataset=gaussians", *settings])
+        return end.value.code, *capfd.readouterr()
+
+    return answer
+
+
+def test_two_commands_in_one_folder_lose_and_corrupt_nothing(answer, monkeypatch):
+    monkeypatch.setattr(plan, "RecordStore", functools.partial(RecordStore, batch=4))
+    settings = ("repeats=12", "solver.seconds=0.2", "execution.n_jobs=1")
+    assert answer("repeats=1", "results=before")[0] == 0  # the next command here starts at once, beside the other
+    Path("begun").unlink()
+    other = Command(*settings)
+    assert eventually(Path("begun").exists)
+    for code, output, errors in (answer(*settings), other.ended()):
         assert (code, errors) == (0, "")
         assert "12/12" in output
     rows = rows_on_disk()
@@ -135,6 +154,7 @@ def test_two_commands_in_one_folder_lose_and_corrupt_nothing():
     assert hidden() == []
 
 
+@pytest.mark.slow  # 10 s; test_local kills a run and resumes it, and above two commands share a folder
 def test_a_command_outlives_another_that_is_killed():
     settings = ("repeats=10", "solver.seconds=0.1", "execution.n_jobs=1")
     one, other = Command(*settings), Command(*settings)
@@ -178,6 +198,7 @@ def check_killed_runs(n_kills, n_jobs):
     assert set(rows["run_id"]) <= {description["run_id"] for description in descriptions}
 
 
+@pytest.mark.slow  # 12 s; test_local kills a run without the command line
 def test_killed_runs_leave_no_process_and_no_half_file():
     check_killed_runs(n_kills=1, n_jobs=12)
 
@@ -204,27 +225,45 @@ def check_resumed(results, stored):
     assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (60, 60, {"ok"})
 
 
-def stopped_by_a_full_disk(run, results, reason):
-    code, output, errors = run.ended()
-    assert (code, output) == (2, "")
-    (line,) = errors.splitlines()
-    assert reason in line
-    assert not list(results.rglob("records/.*"))
-    return len(RecordStore(results / "records").done())
-
-
 @pytest.mark.slow  # 10 s; the limit on file sizes below is the same fault without root
 def test_a_run_on_a_full_disk_ends_and_resumes_when_there_is_room(small_disk, fill):
     run = underway(small_disk)
     filler = fill()
-    stored = stopped_by_a_full_disk(run, small_disk, "No space left on device")
-    assert 2 <= stored < 60
+    code, output, errors = run.ended()
+    stored = check_stopped_by_a_full_disk(code, output, errors, small_disk, "No space left on device")
     filler.unlink()
     check_resumed(small_disk, stored)
 
 
-def test_a_run_over_its_file_size_limit_ends_and_resumes(tmp_path):
-    run = underway(tmp_path)
-    _, most = resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (2000, most))
-    check_resumed(tmp_path, stopped_by_a_full_disk(run, tmp_path, "File too large"))
+def check_stopped_by_a_full_disk(code, output, errors, results, reason):
+    """Check that a run ended with one line of error, and return the number of records that it stored."""
+    assert (code, output) == (2, "")
+    (line,) = errors.splitlines()
+    assert reason in line
+    assert not list(results.rglob("records/.*"))
+    stored = len(RecordStore(results / "records").done())
+    assert stored >= 2
+    return stored
+
+
+def test_a_run_over_its_file_size_limit_ends_and_resumes(tmp_path, answer, monkeypatch):
+    settings = ("repeats=20", "execution.n_jobs=1", f"results={tmp_path}")
+    append, limits = RecordStore.append, resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def append_in_little_room(store, record):
+        if len(list(tmp_path.glob("records/*.parquet"))) >= 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+        append(store, record)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordStore, "append", append_in_little_room)
+        try:
+            ended = answer(*settings)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    stored = check_stopped_by_a_full_disk(*ended, tmp_path, "File too large")
+    code, output, errors = answer(*settings)
+    assert (code, errors) == (0, "")
+    assert f"20 records, {stored} of them from before" in output
+    frame = pl.concat(pl.read_parquet(path, columns=["key", "status"]) for path in tmp_path.glob("records/*.parquet"))
+    assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (20, 20, {"ok"})

@@ -1,11 +1,12 @@
-r"""Tables as LaTeX, for ``\input`` into a paper that uses booktabs."""
+r"""Tables as LaTeX, for ``\input`` into a paper that uses booktabs and siunitx."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from npbench.console import printable
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Sheet
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -39,38 +40,60 @@ SPECIAL = {
 }
 
 
-def table(sheet: Sheet) -> str:
+NUMBER = re.compile(r"([+-]?)(\d+)(?:\.(\d+))?(?:±(\d+)(?:\.(\d+))?)?(\*?)")  # as Cell shows it
+SETUP = r"  \sisetup{separate-uncertainty, detect-weight, mode=text}"
+GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
+
+
+def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None) -> str:
     r"""Return a table with its title as the caption and its notes below.
 
-    Requires ``\usepackage{booktabs}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers are
-    aligned on the right.
+    Requires ``\usepackage{booktabs,siunitx}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers
+    are aligned at the decimal marker, and the best is bold.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The table.
+    name : str
+        Makes the label, ``tab:name``; none by default.
+    symbols : mapping of str to str, optional
+        LaTeX for heads that are names of quantities.
 
     Examples
     --------
     >>> from npbench.report.sheet import Cell
-    >>> print(table(Sheet("Rates, 5 %", ["solver", "p_fa"], [["np_svm", Cell("0.03±0.01", 0.03)]])), end="")
+    >>> rows = [["np_svm", Cell("0.03±0.01", 0.03, "best")], ["gen", Cell("0.12±0.10", 0.12, "above")]]
+    >>> print(table(Sheet("Rates, 5 %", ["solver", "p_fa"], rows), "rates"), end="")
     \begin{table}
       \centering
+      \sisetup{separate-uncertainty, detect-weight, mode=text}
       \caption{Rates, 5 \%}
-      \begin{tabular}{lr}
+      \label{tab:rates}
+      \begin{tabular}{lS[table-format=1.2(2){*}]}
         \toprule
-        solver & p\_fa \\
+        {solver} & {p\_fa} \\
         \midrule
-        np\_svm & 0.03$\pm$0.01 \\
+        np\_svm & \bfseries 0.03 \pm 0.01 \\
+        gen & 0.12 \pm 0.10{*} \\
         \bottomrule
       \end{tabular}
     \end{table}
     """
-    form = "".join("r" if numeric else "l" for numeric in sheet.numeric)
+    columns = list(zip(*sheet.cells, strict=True)) if sheet.rows else [()] * len(sheet.columns)
+    forms = [_form(column) if numeric else "l" for column, numeric in zip(columns, sheet.numeric, strict=True)]
+    heads = [_head(column, symbols or {}) for column in sheet.columns]
     lines = [
         r"\begin{table}",
         r"  \centering",
+        *([SETUP] if any(form.startswith("S") for form in forms) else []),
         rf"  \caption{{{escaped(sheet.title)}}}",
-        rf"  \begin{{tabular}}{{{form}}}",
+        *([rf"  \label{{tab:{name}}}"] if name else []),
+        rf"  \begin{{tabular}}{{{''.join(forms)}}}",
         r"    \toprule",
-        _line(sheet.columns),
+        _line(heads),
         r"    \midrule",
-        *map(_line, sheet.texts),
+        *(_line(map(_text, row, forms)) for row in sheet.cells),
         r"    \bottomrule",
         r"  \end{tabular}",
         *(rf"  \par\smallskip {escaped(note)}" for note in sheet.notes),
@@ -79,8 +102,37 @@ def table(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _form(column: Sequence[Cell]) -> str:
+    """Return the type of a column of numbers: S with the widths of its parts, or r if a text is more than a number."""
+    found = [NUMBER.fullmatch(str(cell)) for cell in column if not cell.is_missing]
+    parts = [match.groups(default="") for match in found if match]
+    if not parts or len(parts) < len(found):
+        return "r"
+    sign = "-" if any(part[0] for part in parts) else ""
+    whole, decimals = (max(len(part[place]) for part in parts) for place in (1, 2))
+    uncertain = max(len(f"{part[3]}{part[4]}".lstrip("0")) for part in parts)
+    spread = f"({uncertain})" if any(part[3] for part in parts) else ""
+    star = "{*}" if any(part[5] for part in parts) else ""
+    return f"S[table-format={sign}{whole}.{decimals}{spread}{star}]"
+
+
+def _text(cell: Cell, form: str) -> str:
+    bold = cell.flag == "best"
+    if not form.startswith("S"):
+        return rf"\textbf{{{escaped(str(cell))}}}" if bold else escaped(str(cell))
+    if cell.is_missing:
+        return f"{{{escaped(cell.text)}}}"
+    number = str(cell).replace("±", r" \pm ").replace("*", "{*}")
+    return rf"\bfseries {number}" if bold else number
+
+
+def _head(column: str, symbols: Mapping[str, str]) -> str:
+    letter = rf"$\{column}$" if column in GREEK else ""
+    return f"{{{symbols.get(column) or letter or escaped(column)}}}"
+
+
 def _line(cells: Iterable[str]) -> str:
-    return rf"    {' & '.join(escaped(cell) for cell in cells)} \\"
+    return rf"    {' & '.join(cells)} \\"
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.console import printable
 from npbench.report.section import Section
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Sheet
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
@@ -44,11 +44,17 @@ def _blocks(section: Section) -> Iterator[str]:
 def table(sheet: Sheet) -> str:
     """Return a table without its title; columns of numbers are aligned on the right."""
     rule = "|".join("---:" if numeric else "---" for numeric in sheet.numeric)
-    return "\n".join([_line(sheet.columns), f"|{rule}|", *map(_line, sheet.texts)])
+    lines = [[_text(cell) for cell in row] for row in sheet.cells]
+    return "\n".join([_line(map(escaped, sheet.columns)), f"|{rule}|", *map(_line, lines)])
 
 
 def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(escaped(cell) for cell in cells)} |"
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(cell: Cell) -> str:
+    text = escaped(str(cell))
+    return f"**{text}**" if cell.flag == "best" else text
 
 
 def escaped(text: str) -> str:

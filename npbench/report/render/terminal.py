@@ -15,6 +15,7 @@ from npbench.report.sheet import Cell, Sheet
 
 MAX_ROWS = 60  # of one table
 MAX_LENGTH = 500  # of one cell
+STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
 class PipeSafeConsole(Console):
@@ -39,7 +40,7 @@ def show(sections: Sequence[Section], console: Console) -> None:
 
 
 def show_sheet(sheet: Sheet, console: Console) -> None:
-    """Print one table with flagged cells in red. A narrow terminal folds lines, nothing is cut off."""
+    """Print one table with faults in red and the best in bold. A narrow terminal folds lines, nothing is cut off."""
     write(f"\n{sheet.title}", console, "dim")
     header, *lines = _lines(sheet)
     console.print(header, style="bold", soft_wrap=True)
@@ -76,7 +77,7 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     padded = []
     for cell, text in zip(column, texts, strict=True):
         space = " " * (size - len(text))
-        shown = Text(text, style="red" if cell.flag else "")
+        shown = Text(text, style=STYLES[cell.flag])
         padded.append(Text.assemble(space, shown) if right else Text.assemble(shown, space))
     return padded
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.section import Section
-from npbench.report.sections import excess
+from npbench.report.sections import by_data, excess
 from npbench.report.sections.comparison import advice
 from npbench.report.sections.pairs import compared
 from npbench.report.select.metrics import Direction, better
@@ -17,7 +17,7 @@ from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Row, Sheet, interval, number
 from npbench.report.stats.effects import shift_interval
 
-COLUMNS = ["best", "its mean", "next", "its mean", "best - next", "verdict"]
+COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
 EXPLANATION = (
     "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits. No significant "
     "difference: the signed-rank test, adjusted for all pairs, has p > 5 %. 'On these splits': significant by this "
@@ -34,7 +34,8 @@ def sections(records: pl.DataFrame) -> list[Section]:
 def _section(records: pl.DataFrame, problem: str) -> Section:
     leaders = list(_leaders(records, problem))
     notes = list(advice(records, paired=bool(leaders)))
-    return Section(f"In brief: problem {problem}", [*excess.totals(records, problem), *leaders], notes=notes)
+    sheets = [*excess.totals(records, problem), *leaders, *by_data.sheets(records, problem)]
+    return Section(f"In brief: problem {problem}", sheets, notes=notes)
 
 
 def _leaders(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
@@ -53,10 +54,10 @@ def _best_two(block: Block, direction: Direction) -> Row:
     if len(order) < 2:
         return []
     best, second = (block.labels[place] for place in order)
-    named = [best, number(means[order[0]]), second, number(means[order[1]])]
+    values = [number(means[order[0]]), second, number(means[order[1]])]
     pair = next((pair for pair in compared(block, direction) if {pair.first, pair.second} == {best, second}), None)
     if pair is None:
-        return [*named, MISSING, "too few pairs"]
+        return [best, "too few pairs", *values, MISSING]
     sign = 1 if pair.first == best else -1
     limits = interval(shift_interval(sign * pair.differences), "+.3f")
-    return [*named, limits, pair.verdict(direction, pair.first, pair.second)]
+    return [best, pair.verdict(direction, pair.first, pair.second), *values, limits]

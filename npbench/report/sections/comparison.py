@@ -10,6 +10,7 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
+from npbench.report.select.metrics import head
 from npbench.report.select.pairing import SPLIT, setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench.report.stats.intervals import MIN_VALUES, RESAMPLES, Limits, mean_limits
@@ -98,7 +99,7 @@ def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
         for place, ((dataset, text, label), same) in enumerate(groups)
     ]
     title = f"Means over repeats, with 95 % limits by the bootstrap (BCa, {RESAMPLES} resamples)"
-    columns = [*setting_columns(problem), "solver", "repeats", *metrics]
+    columns = [*setting_columns(problem), "solver", "repeats", *map(head, metrics)]
     return [Sheet(title, columns, rows, name=f"{problem}-means", detail=True)] if metrics else []
 
 

@@ -24,8 +24,8 @@ TOTALS = (
     "A classifier whose true rate equals the bound is above it on about half of the test parts by chance; it is rarely "
     "surely above, that is by more than the sampling noise of the test part."
 )
-TOTAL_COLUMNS = ["solver", "test parts", "above", "share", "surely above", "verdict"]
-COLUMNS = ["solver", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above", "verdict"]
+TOTAL_COLUMNS = ["solver", "verdict", "test parts", "above", "share", "surely above"]
+COLUMNS = ["solver", "verdict", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above"]
 
 
 class Count(NamedTuple):
@@ -101,6 +101,7 @@ def _counts(
 
 def _cells(count: Count) -> Row:
     return [
+        count.verdict,
         number(count.total, "d"),
         number(count.mean),
         number(count.above, "d"),
@@ -108,10 +109,9 @@ def _cells(count: Count) -> Row:
         interval(rate_limits(count.above, count.total), ".2f"),
         number(None if count.width is None else count.width / 2),
         number(count.surely, "d"),
-        count.verdict,
     ]
 
 
 def _total_cells(count: Count) -> Row:
     share = number(count.above / count.total, ".2f")
-    return [number(count.total, "d"), number(count.above, "d"), share, number(count.surely, "d"), count.verdict]
+    return [count.verdict, number(count.total, "d"), number(count.above, "d"), share, number(count.surely, "d")]

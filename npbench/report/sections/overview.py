@@ -16,6 +16,7 @@ from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.section import Section
 from npbench.report.select.labels import FEATURES, class_named, flat
+from npbench.report.select.metrics import head
 from npbench.report.sheet import MISSING, Cell, Sheet, count, number
 
 SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", *FEATURES]
@@ -165,7 +166,7 @@ def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str 
         ]
         for row in rows
     ]
-    return Sheet(title, [*_headers(shown), *metrics, "time", "ok"], cells)
+    return Sheet(title, [*_headers(shown), *map(head, metrics), "time", "ok"], cells)
 
 
 def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "") -> Sheet:

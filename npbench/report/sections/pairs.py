@@ -20,7 +20,7 @@ from npbench.report.stats.intervals import MIN_VALUES
 
 MAX_PAIRS = 10  # of a block; of more, only those with the best setting are shown
 NO_DIFFERENCE = "no significant difference"
-COLUMNS = ["first", "second", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A", "verdict"]
+COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A"]
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ def _cells(pair: Pair, direction: Direction) -> Row:
     return [
         pair.first,
         pair.second,
+        pair.verdict(direction),
         number(len(pair.values), "d"),
         number(pair.shift, "+.3g"),
         interval(shift_interval(pair.differences), "+.3g"),
@@ -121,7 +122,6 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         _p(pair.p_corrected),
         number(pair.effect, "+.2f"),
         number(superiority(pair.values[:, 0], pair.values[:, 1]), ".2f"),
-        pair.verdict(direction),
     ]
 
 

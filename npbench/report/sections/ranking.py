@@ -21,6 +21,7 @@ from npbench.report.stats.inference import SIGNIFICANCE, wilcoxon
 from npbench.report.stats.rank_tests import Friedman, critical_difference, friedman, groups
 
 MIN_DATASETS = 3
+MIN_FOR_DIAGRAM = 6  # with fewer, nearly all settings are in one group
 # Data sets and solvers above which the distributions are close to their limits (Demsar).
 ASYMPTOTIC = (10, 5)
 ROW_LABEL_WIDTH = 30  # characters
@@ -104,7 +105,7 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
     for row, (_, rank) in zip(rows, order, strict=True):
         row.append(_letters(rank, spans))
     notes.append("Settings that share a letter do not differ significantly; a setting without one differs from all.")
-    chart = Chart(name, title, [[diagram(order, difference, spans)]], notes)
+    chart = Chart(name, title, [[diagram(order, difference, spans)]], notes) if n >= MIN_FOR_DIAGRAM else None
     return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), chart
 
 

@@ -81,7 +81,6 @@ def test_weights_bound_the_shares_of_samples_outside(mu, tau):
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
-@settings(max_examples=40, deadline=None)
 def test_the_risk_is_the_least_over_core_and_margin(seed, mu, tau):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1, -1], [5, 7]))

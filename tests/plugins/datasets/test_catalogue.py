@@ -3,6 +3,7 @@ import dataclasses
 import functools
 import gzip
 import hashlib
+import itertools
 import re
 import socket
 import subprocess
@@ -14,16 +15,14 @@ import numpy as np
 import pytest
 import sklearn.datasets
 import yaml
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 import npbench_datasets
 import npbench_files
 from npbench import load_dataset, registry
-from npbench.config import search_path as configs
-from npbench.config.search_folders import config_dir
+from npbench.config import search_path
+from npbench.config.compose import compose
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench.signature import signature
@@ -85,10 +84,20 @@ def test_benign_is_positive():
 
 
 @functools.cache
-def composed(*overrides):
-    configs.register()
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        return OmegaConf.to_container(compose("config", list(overrides)))
+def composed(*settings):
+    """Return one configuration, or one for each of several names; all names at once take little more than one."""
+    search_path.register()
+    with search_path.initialized() as hydra:
+        found = compose(hydra.config_loader, settings, multirun=True)
+    assert found.faults == []
+    return found.configs
+
+
+@pytest.fixture(scope="module")
+def defaults():
+    """The configurations of ``dataset=NAME`` by name."""
+    names = sorted({*DATASETS, *itertools.chain.from_iterable(PROTOCOLS.values())})
+    return dict(zip(names, composed(f"dataset={','.join(names)}"), strict=True))
 
 
 def test_pageblocks_are_read_number_by_number(raw_dataset):
@@ -237,29 +246,31 @@ PROTOCOLS = {
 
 
 @pytest.mark.parametrize(("protocol", "name"), [(p, name) for p, names in PROTOCOLS.items() for name in names])
-def test_default_protocol_is_that_of_the_paper(protocol, name):
-    assert composed(f"dataset={name}")["protocol"]["name"] == protocol
+def test_default_protocol_is_that_of_the_paper(protocol, name, defaults):
+    assert defaults[name]["protocol"]["name"] == protocol
 
 
 @pytest.mark.parametrize("overrides", [("dataset=spambase", "protocol=cv"), ("protocol=cv", "dataset=spambase")])
 def test_a_protocol_replaces_the_default(overrides):
-    assert composed(*overrides)["protocol"]["name"] == "cv"
+    (config,) = composed(*overrides)
+    assert config["protocol"]["name"] == "cv"
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_default_preprocess(name):
+def test_default_preprocess(name, defaults):
     unscaled = {"rcv1", "rcv1_like", "a9a", "chemo"}
-    assert composed(f"dataset={name}")["preprocess"] == ("none" if name in unscaled else "standardize")
+    assert defaults[name]["preprocess"] == ("none" if name in unscaled else "standardize")
 
 
 def test_preprocess_replaces_the_default():
-    assert composed("dataset=a9a", "preprocess=standardize")["preprocess"] == "standardize"
+    (config,) = composed("dataset=a9a", "preprocess=standardize")
+    assert config["preprocess"] == "standardize"
 
 
 def test_rcv1_like_has_the_test_size_of_rcv1():
     first, end = DATASETS["rcv1"].test_rows
-    shares = [composed("dataset=rcv1_like", f"protocol={name}")["protocol"]["test_size"] for name in ("holdout", "cv")]
-    assert [np.ceil(share * 804414) for share in shares] == [end - first, end - first]
+    configs = composed("dataset=rcv1_like", "protocol=holdout,cv")
+    assert [np.ceil(config["protocol"]["test_size"] * 804414) for config in configs] == [end - first, end - first]
 
 
 def test_configuration_package():

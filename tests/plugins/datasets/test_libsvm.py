@@ -16,7 +16,11 @@ TABLE_3 = {"a9a": (48842, 123), "ijcnn1": (141691, 22), "letter": (20000, 16), "
 RARE = {"a9a": 11687, "ijcnn1": 4853 + 8712}  # rows of the rare class, which is positive
 
 
-@pytest.mark.parametrize("name", TABLE_3)
+# 141,691 compressed rows take seconds; a9a is in the same format, and other dense data sets are read beside it.
+IJCNN1 = pytest.mark.slow
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=IJCNN1) if n == "ijcnn1" else n for n in TABLE_3])
 def test_counts_are_those_of_table_3(name, raw_dataset):
     data = loaded(raw_dataset(name).name)
     assert (data.n_samples, data.n_features) == TABLE_3[name]
@@ -32,7 +36,9 @@ def parsed(path):
     return labels, [line.count(b":") for line in lines], pairs[::2].astype(int), pairs[1::2]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("a9a", sparse.csr_array), ("ijcnn1", np.ndarray)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a9a", sparse.csr_array), pytest.param("ijcnn1", np.ndarray, marks=IJCNN1)]
+)
 def test_both_parts_are_read_number_by_number(name, kind, raw_dataset):
     dataset = raw_dataset(name)
     parts = [parsed(sources.find(file)) for file in dataset.files]

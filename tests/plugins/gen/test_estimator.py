@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics.pairwise import rbf_kernel
@@ -61,7 +61,6 @@ def test_attributes_match_their_definition(rho, bound, kernel):
 
 
 @vacuous_or_not
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rho=st.sampled_from([0.001, 0.01, 0.1, 0.5, 0.9]),

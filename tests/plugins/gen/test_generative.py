@@ -4,7 +4,7 @@ import cvxpy
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
@@ -87,7 +87,6 @@ def test_small_kappa_matches_the_conic_program(d, share):
     assert found.margin > 0
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     distance=st.sampled_from([1e-6, 0.1, 1.0, 10.0]),
@@ -102,12 +101,12 @@ def test_no_direction_in_the_plane_is_better(seed, distance, kappa, spread):
 
 
 @pytest.mark.parametrize("kappa", [1.2, 4.0, 30.0])
-@pytest.mark.parametrize("d", [3, 12])
+@pytest.mark.parametrize("d", [3, 8])
 def test_no_local_search_is_better_for_large_kappa(d, kappa):
     given = problem(d, d, distance=1.0)
     found = MissMargin(*given).maximise(kappa)
     rng = np.random.default_rng(0)
-    starts = [found.w, *rng.normal(size=(20, d))]
+    starts = [found.w, *rng.normal(size=(10, d))]
     best = max(-minimize(lambda w: -margin(w, *given, kappa), w, method="BFGS").fun for w in starts)
     assert found.margin == pytest.approx(best, abs=1e-6 * kappa)
     assert found.margin >= best - 1e-10 * kappa

@@ -56,7 +56,6 @@ def test_equals_the_search_by_definition(fpr_range, seed):
     assert model.objective_ == pytest.approx(model.trace_[-1].objective, abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 10),

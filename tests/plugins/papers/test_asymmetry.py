@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial import ConvexHull
@@ -115,7 +115,6 @@ def test_curve_stands_still_where_the_hinge_loss_has_zero_weights():
     assert curve.consistent.all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=st.sampled_from(np.arange(9) / 8)))
 def test_hull_matches_qhull(points):
     u, v = points

@@ -58,7 +58,7 @@ def test_order_of_stages_is_irrelevant():
 
 
 def test_acceptance_matches_scipy():
-    cost = np.random.default_rng(0).normal(size=(10, 3, 200)) + np.array([0.5, 0.0, -0.2])[:, None]
+    cost = np.random.default_rng(0).normal(size=(10, 3, 60)) + np.array([0.5, 0.0, -0.2])[:, None]
     found = acceptance(cost)
     for pair, share in zip(PAIRS, found, strict=True):
         more, less = (KINDS.index(kind) for kind in pair.split(">"))

@@ -1,5 +1,6 @@
 """The experiments of the papers: every file composes into checked jobs, and published records answer them."""
 
+import contextlib
 import functools
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import npbench_papers
 from npbench.commands.experiment_report import planned_jobs, stored
+from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ASKED, ESSENTIAL
@@ -20,6 +22,15 @@ JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 # Hundreds of combinations each, which take seconds; a smaller experiment of the same paper is composed beside them.
 LARGE = {"gasso_figure4", "gasso_figure4_full", "gasso_figure5", "gasso_figure5_full", "narasimhan_figure4_like"}
 LARGE |= {"narasimhan_figure7", "narasimhan_figures8_9", "narasimhan_table4", "narasimhan_table4_full"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shared_configuration():
+    """Let all experiments share what Hydra has read; otherwise reading takes most of the time."""
+    parse([])  # registers the configuration of plugins
+    with search_path.initialized() as hydra, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_path, "initialized", lambda folder: contextlib.nullcontext(hydra))
+        yield
 
 
 @functools.cache

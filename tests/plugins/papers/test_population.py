@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
@@ -132,7 +132,6 @@ def test_tangents_match_finite_differences(name, loss):
     assert at[1].db == pytest.approx((at[0].b - at[2].b) / (2 * step), abs=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([1e-3, 0.1, 1.0, 5.0]), st.sampled_from(["erf", "hinge"])
 )

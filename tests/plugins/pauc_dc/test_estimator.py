@@ -29,7 +29,6 @@ def hinge_over_pairs(y, scores, first, last):
     return np.maximum(1 - scores[y > 0][:, None] + best[None, first:last], 0).mean()
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 50), st.sampled_from([0, 6]))
 def test_risk_is_the_mean_over_pairs_and_majorants_touch_it(data, seed, m, n, decimals):
     last = data.draw(st.integers(2, n))

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hydra import compose, initialize_config_dir
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -22,8 +21,7 @@ from class_samples import Reader, gaussians
 from npbench import cli, registry
 from npbench.config import fill as request
 from npbench.config import search_path as configs
-from npbench.config.compose import as_plain
-from npbench.config.search_folders import config_dir
+from npbench.config.compose import as_plain, compose
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
@@ -176,7 +174,7 @@ def test_umbrella_guarantee_holds_on_new_samples(levels):
         values = rng.normal(size=n)
         return (values if levels is None else np.clip(np.round(values), 1, levels))[:, None]
 
-    new = feature(100_000)
+    new = feature(20_000)
     y = np.repeat([-1, 1], [200, 10])
     for seed in range(200):
         model = Scorer(estimator=Reader(), threshold="umbrella", rho=0.1, delta=0.1, random_state=seed)
@@ -369,8 +367,9 @@ def test_constant_features_accept_nothing(estimator, rho):
 def configured(*settings):
     """Return the configuration of some settings, as the command line composes it."""
     configs.register()
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        return as_plain(compose("config", overrides=list(settings)))
+    with configs.initialized() as hydra:
+        (config,) = compose(hydra.config_loader, settings, multirun=False).configs
+    return as_plain(config)
 
 
 VARIANTS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -186,7 +186,6 @@ def ends_well(model, Z, y):
         assert "gamma_0" in str(warning.message)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     rho=st.sampled_from([0.001, 0.01, 0.5, 0.999]),
     lambda_c=st.sampled_from([1e-8, 1e-3, 1.0, 1e3]),

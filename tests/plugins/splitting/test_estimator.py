@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
@@ -46,7 +46,6 @@ def conic(X, y, tau, *, intercept=True, max_norm=None, groups=None):
 BEST = conic(X, Y, 0.3)[0]
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.sampled_from([1e-8, 1e-7, 1e-3, 1.0, 1e3, 1e8]),
     st.sampled_from([0.0, 1.0, 1e3, 1e5, -1e6, 1e8]),
@@ -69,13 +68,13 @@ def test_convergence_is_true_at_any_scale_and_offset(scale, offset, accelerate, 
         assert model.surrogate_rates_[1] <= 0.3 * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
 @pytest.mark.parametrize("accelerate", ["newton", "nesterov"])
 def test_convergence_is_true_without_intercept(offset, accelerate):
     Z = X + offset
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SplittingNP(tau=0.68, fit_intercept=False, accelerate=accelerate, inner=30).fit(Z, Y)
+        model = SplittingNP(tau=0.68, fit_intercept=False, accelerate=accelerate, inner=30, max_iter=200).fit(Z, Y)
     assert model.converged_ or offset
     if model.converged_:
         coordinates, _ = np.linalg.qr(Z)  # the same problem for the conic solver

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -12,7 +12,6 @@ from npbench_splitting.numerics.gradient_steps import beta, squared_spectral_bou
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 60), st.sampled_from([0.0, 1.0, 30.0]))
-@settings(max_examples=100, deadline=None)
 def test_spectral_bound_is_at_most_a_tenth_too_large(seed, n, d, mean):
     random = np.random.default_rng(seed)
     X = random.normal(mean, 1.0, (n, d)) * np.geomspace(1e-3, 1e3, d)

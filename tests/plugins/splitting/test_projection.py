@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 
@@ -69,7 +69,6 @@ def regions(draw):
 
 
 @given(regions())
-@settings(max_examples=60, deadline=None)
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 def test_projection_matches_a_conic_solver(case):
     X_neg, constraints, point = case
@@ -86,7 +85,6 @@ def test_projection_matches_a_conic_solver(case):
 
 
 @given(regions())
-@settings(max_examples=60, deadline=None)
 def test_haugazeau_steps_approach_from_outside(case):
     X_neg, constraints, point = case
     region = Region(X_neg, LOSSES["logistic"], constraints)
@@ -174,7 +172,6 @@ def test_step_takes_one_product_with_negatives_and_one_with_their_transpose(grou
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
 def test_polyhedron_multipliers_meet_the_kkt_conditions(seed, n_cuts, d):
     random = np.random.default_rng(seed)
     normals = random.normal(size=(n_cuts, d)) * 10.0 ** random.integers(-6, 6, (n_cuts, 1))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -33,7 +33,7 @@ def scores(model, S=X):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
-@pytest.mark.parametrize(("total", "asymmetry"), [(0.2, 0.3), (2.0, 0.9), (20.0, 0.01)])
+@pytest.mark.parametrize(("total", "asymmetry"), [(0.2, 0.3), (2.0, 0.9), (5.0, 0.01)])
 def test_classifier_one_equals_libsvm(kernel, total, asymmetry):
     options = {"kernel": kernel, "gamma": 0.3, "coef0": 1.0, "degree": 2}
     model = SVMPath(classifier="one", total=total, asymmetry=asymmetry, **options).fit(X, Y)
@@ -302,7 +302,6 @@ def least_gap(f_0, norm, y, alpha, C_pos, C_neg):
     return primal - (float(alpha.sum()) - 0.5 * norm), primal
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 from sklearn.metrics import roc_curve
@@ -38,7 +38,6 @@ def recounted(y, scores, curve):
 
 
 @given(samples())
-@settings(max_examples=150, deadline=None)
 def test_points_match_their_classifiers_and_thresholds(sample):
     y, scores = sample
     for curve in (by_asymmetry(y, scores), by_both(y, scores), by_both(y, scores).hull(), by_intercept(y, scores[0])):
@@ -48,7 +47,6 @@ def test_points_match_their_classifiers_and_thresholds(sample):
 
 
 @given(samples(st.integers(-3, 3).map(float)))
-@settings(max_examples=100, deadline=None)
 def test_no_threshold_has_fewer_misses(sample):
     y, scores = sample
     curve = by_both(y, scores)
@@ -129,7 +127,6 @@ def test_numbering_across_lines_and_blocks(monkeypatch):
 
 
 @given(samples(st.integers(-3, 3).map(float)), st.lists(st.floats(0, 1), min_size=1, max_size=20))
-@settings(max_examples=100, deadline=None)
 def test_least_cost_point_is_optimal(sample, asymmetries):
     y, scores = sample
     every = by_both(y, scores)
@@ -146,7 +143,6 @@ def test_equal_costs_prefer_fewer_false_alarms():
 
 
 @given(samples(st.integers(-3, 3).map(float)), st.sampled_from([0.001, 0.2, 1 / 3, 0.5, 0.9]))
-@settings(max_examples=100, deadline=None)
 def test_fewest_misses_at_a_bound(sample, rho):
     y, scores = sample
     points = [rates(y, row - t) for row in scores for t in np.arange(-3.5, 4.0)]

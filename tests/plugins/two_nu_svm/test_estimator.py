@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.model_selection
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -64,7 +64,6 @@ extremes = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(extremes, st.floats(0.05, 1), st.floats(0.05, 1), st.sampled_from([0.1, 1.0]), st.booleans())
 def test_nu_bounds_margin_errors_and_support_vectors(given_, nu_pos, nu_neg, gamma, repeat):
     Z, y = gaussians(**given_)
@@ -223,7 +222,6 @@ SCALES = st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8])
 OFFSETS = st.sampled_from([0.0, 10.0, 1e4, -1e6, 1e8])
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6), SCALES, OFFSETS, st.sampled_from(["linear", "rbf"]), *[st.sampled_from([0.3, 0.6, 1.0])] * 2
 )

@@ -3,7 +3,7 @@
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, NuSVC
 
@@ -93,7 +93,6 @@ def assert_feasible(u, y, caps):
 
 @pytest.mark.any_processor
 @given(problems(), dual_nus)
-@settings(max_examples=60, deadline=None)
 def test_optimum_matches_a_conic_solver(problem, caps):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
@@ -119,7 +118,6 @@ def test_optimum_matches_a_conic_solver(problem, caps):
 
 
 @given(problems(), dual_nus, st.sampled_from([10.0, 0.3, 1e-3]))
-@settings(max_examples=60, deadline=None)
 def test_gap_bounds_the_objective_and_the_weights(problem, caps, tol):
     K, y = problem
     solution = ReducedHulls(K, y, tol=tol).solve(caps)
@@ -136,7 +134,6 @@ def test_gap_bounds_the_objective_and_the_weights(problem, caps, tol):
 
 
 @given(problems(), dual_nus)
-@settings(max_examples=60, deadline=None)
 def test_objective_never_increases(problem, caps):
     K, y = problem
     hulls = ReducedHulls(K, y)
@@ -155,7 +152,6 @@ def test_objective_never_increases(problem, caps):
 
 
 @given(problems(), st.lists(dual_nus, min_size=2, max_size=6))
-@settings(max_examples=60, deadline=None)
 def test_warm_starts_match_cold_starts(problem, sequence):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
@@ -277,7 +273,6 @@ def test_common_nu_above_its_bound_raises():
 
 
 @given(problems(least=3), dual_nus)
-@settings(max_examples=60, deadline=None)
 def test_nu_bounds_margin_errors_and_support_vectors(problem, caps):
     K, y = problem
     solution = ReducedHulls(K, y).solve(caps)
@@ -334,6 +329,8 @@ def assert_left_out(K, y, caps, left, i):
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
         assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
         return
+    if solution.objective == 0:  # below rounding: the direction between the hulls is unknown
+        return
     doubt += rounding(K) * (1 + np.sqrt(spread(K) / solution.objective))
     assert abs(left.margins[i] - margin) <= left.doubt[i] + doubt
     if abs(left.margins[i]) > left.doubt[i] + rounding(K) and abs(margin) > doubt:
@@ -352,7 +349,6 @@ def test_cap_above_one_leaves_its_sample_free():
 
 
 @given(problems(least=2, most=12), dual_nus)
-@settings(max_examples=60, deadline=None)
 def test_leave_one_out_matches_separate_fits(problem, caps):
     K, y = problem
     left = ReducedHulls(K, y).leave_one_out(caps)
@@ -362,7 +358,6 @@ def test_leave_one_out_matches_separate_fits(problem, caps):
 
 
 @given(problems(least=2, most=9), st.lists(dual_nus, min_size=2, max_size=4))
-@settings(max_examples=40, deadline=None)
 def test_leave_one_out_for_any_sequence_of_caps(problem, sequence):
     K, y = problem
     hulls = ReducedHulls(K, y)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, by_constraint, by_error
@@ -70,7 +70,6 @@ def is_as_good(one, other, rho):
     return one.nu_pos >= other.nu_pos
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), rhos)
 def test_the_full_grid_gives_the_least_of_all(table, rho):
     best = run("gs", table, by_constraint(rho))
@@ -87,7 +86,6 @@ def by_hand(rates, reach):
     return (weights @ rates.ravel() / weights.sum(axis=1)).reshape(rates.shape)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_windows_are_normalised_gaussians(table):
     np.testing.assert_allclose(three_by_three(table.p_fa), by_hand(table.p_fa, (1, 1)), rtol=1e-12, atol=1e-12)
@@ -95,7 +93,6 @@ def test_windows_are_normalised_gaussians(table):
     np.testing.assert_allclose(three_by_three(np.ones((4, 1))), 1.0, rtol=1e-15)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), rhos)
 def test_the_windowed_grid_gives_the_least_of_the_smoothed_rates(table, rho):
     best = run("wgs", table, by_constraint(rho))
@@ -107,7 +104,6 @@ def nearest_half(values):
     return int(np.argmin(np.abs(np.array(values) - 0.5)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), rhos)
 def test_coordinate_descent_is_best_on_its_lines(table, rho):
     best = run("cd", table, by_constraint(rho))
@@ -119,7 +115,6 @@ def test_coordinate_descent_is_best_on_its_lines(table, rho):
 
 
 @pytest.mark.parametrize("strategy", ["cd", "wcd"])
-@settings(max_examples=60, deadline=None)
 @given(table=tables(), rho=rhos)
 def test_lines_are_visited_whole_and_no_point_twice(strategy, table, rho):
     run(strategy, table, by_constraint(rho))
@@ -133,7 +128,6 @@ def test_lines_are_visited_whole_and_no_point_twice(strategy, table, rho):
     assert np.all(seen <= whole_rows[:, None] | whole_columns)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), rhos)
 def test_windowed_coordinate_descent_ends_on_the_least_of_a_smoothed_line(table, rho):
     best = run("wcd", table, by_constraint(rho))
@@ -173,7 +167,6 @@ def test_each_fit_of_a_full_grid_is_beside_the_one_before():
         assert abs(one.nu_pos - following.nu_pos) + abs(one.nu_neg - following.nu_neg) == pytest.approx(0.05)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_balanced_bias_shifting_searches_the_diagonal(table):
     table.nu_neg = table.nu_pos

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -42,7 +42,6 @@ def runs(trace):
     st.sampled_from([RBF, LINEAR]),
     st.sampled_from(["secant", "gradient"]),
 )
-@settings(max_examples=60, deadline=None)
 def test_every_minimisation_descends(seed, rho, C, kernel, update):
     X, y = sample(40, seed)
     svm = RampSVM(Gram(X, kernel), y, 1.0, 1e-6)
