@@ -3,6 +3,9 @@
 They share one file because Numba's cache does not notice changes in a kernel of another file. Arrays are float64 and
 C-contiguous; x and g are changed in place, with g = p - Kx throughout.
 
+Users wait for the first compilation. Functions that only one other kernel calls are therefore ``register_jitable``:
+Numba compiles no wrapper for calls from Python. Loops replace ``np.where`` and ``np.argsort``, of two seconds each.
+
 Memory limits the speed of a pair update: it reads the rows of two samples and the vectors g, diagonal and bounds once
 each. Updates therefore run on a compact copy of the Gram matrix of the samples that are not settled at a bound (after
 Joachims 1999). Both passes are simple loops that LLVM vectorises; the position of a maximum is looked up afterwards.
@@ -12,8 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from npbench.numerics.extrema import larger, smaller
+from npbench.numerics.heap import heapify, pop
 
 BLOCK = 128  # values of which the largest is found together
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
@@ -26,7 +31,7 @@ VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@register_jitable(fastmath=FAST, error_model="numpy")
 def _argmax(values):
     """Return the first position of the largest value."""
     n = values.shape[0]
@@ -46,7 +51,7 @@ def _argmax(values):
     return 0
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@register_jitable(fastmath=FAST, error_model="numpy")
 def _partner(g, low, diagonal, row, g_i, d_i, floor, gain):
     """Return the j with the largest gain of the pair (i, j), (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij); -1 if none gains.
 
@@ -73,7 +78,7 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, gain):
     return j if gain[j] > zero else -1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@register_jitable(fastmath=FAST, error_model="numpy")
 def _move(g, row_i, row_j, step, up, low, rising, least):
     """Set g -= step (K_i - K_j); return the i of the largest g that can increase and the smallest g that can decrease.
 
@@ -110,10 +115,15 @@ def _steps(K, diagonal, lower, upper, x, g, tol, max_iter):
     """
     real = g.dtype.type
     infinite = real(INFINITE if g.itemsize == 8 else INFINITE_SINGLE)
-    up = np.where(x < upper, real(0.0), -infinite)  # added to g, excludes samples that cannot increase
-    low = np.where(x > lower, real(0.0), infinite)  # added to g, excludes samples that cannot decrease
+    up = np.empty_like(g)  # added to g, excludes samples that cannot increase
+    low = np.empty_like(g)  # added to g, excludes samples that cannot decrease
     buffer = np.empty_like(g)
-    floor = real((LEAST_CURVATURE if g.itemsize == 8 else LEAST_CURVATURE_SINGLE) * max(diagonal.max(), 1e-30))
+    largest = 1e-30
+    for k in range(x.shape[0]):
+        up[k] = real(0.0) if x[k] < upper[k] else -infinite
+        low[k] = real(0.0) if x[k] > lower[k] else infinite
+        largest = max(largest, float(diagonal[k]))
+    floor = real((LEAST_CURVATURE if g.itemsize == 8 else LEAST_CURVATURE_SINGLE) * largest)
     i, g_low = _move(g, K[0], K[0], real(0.0), up, low, buffer, infinite)
     for iteration in range(max_iter):
         g_i = buffer[i]
@@ -176,7 +186,7 @@ def submatrix(K, rows, columns):
     return block
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
     """Run :func:`_steps` on the samples ``keep``, then update g of all samples.
 
@@ -184,14 +194,19 @@ def _compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
     """
     m = keep.shape[0]
     block = K if m == x.shape[0] else submatrix(K, keep, keep)
-    before, x_keep = x[keep], x[keep]
-    g_keep = g[keep].astype(K.dtype)
-    done = _steps(block, diagonal[keep], lower[keep], upper[keep], x_keep, g_keep, tol, max_iter)
+    diagonal_keep, g_keep = np.empty(m, K.dtype), np.empty(m, K.dtype)
+    lower_keep, upper_keep, x_keep = np.empty(m), np.empty(m), np.empty(m)
+    for r in range(m):
+        i = keep[r]
+        diagonal_keep[r], g_keep[r] = diagonal[i], g[i]
+        lower_keep[r], upper_keep[r], x_keep[r] = lower[i], upper[i], x[i]
+    done = _steps(block, diagonal_keep, lower_keep, upper_keep, x_keep, g_keep, tol, max_iter)
     # copy x back, and update g
     for r in range(m):
-        if x_keep[r] != before[r]:
-            x[keep[r]] = x_keep[r]
-            _subtract(g, K[keep[r]], x_keep[r] - before[r])
+        i = keep[r]
+        if x_keep[r] != x[i]:
+            _subtract(g, K[i], x_keep[r] - x[i])
+            x[i] = x_keep[r]
     return done
 
 
@@ -271,23 +286,33 @@ def fault(lower, upper, x, g):
 @njit(cache=True, nogil=True, error_model="numpy")
 def feasible(lower, upper, x, g):
     """Return x clipped to the box, with sum(x) = 0 restored where this lowers the objective least."""
-    x = np.minimum(np.maximum(x, lower), upper)
-    total, width = x.sum(), upper.sum() - lower.sum()
+    n = x.shape[0]
+    inside = np.empty(n)
+    total = width = 0.0
+    for i in range(n):
+        inside[i] = min(max(x[i], lower[i]), upper[i])
+        total += inside[i]
+        width += upper[i] - lower[i]
     if abs(total) <= 1e-12 * width:  # a rounding error, which a free sample can take
-        for i in range(x.shape[0]):
-            if lower[i] < x[i] < upper[i] and lower[i] <= x[i] - total <= upper[i]:
-                x[i] -= total
-                return x
+        for i in range(n):
+            if lower[i] < inside[i] < upper[i] and lower[i] <= inside[i] - total <= upper[i]:
+                inside[i] -= total
+                return inside
     # Decreasing x_i costs g_i (smallest first), increasing it gains g_i (largest first).
-    for i in np.argsort(g if total > 0.0 else -g):
+    cost, heap = np.empty(n), np.empty(n, np.int64)
+    for i in range(n):
+        cost[i], heap[i] = g[i] if total > 0.0 else -g[i], i
+    heapify(heap, n, cost)
+    for left in range(n, 0, -1):
+        i = pop(heap, left, cost)
         bound = lower[i] if total > 0.0 else upper[i]
-        room = x[i] - bound
+        room = inside[i] - bound
         if abs(room) > abs(total):
-            x[i] -= total
+            inside[i] -= total
             break
-        x[i] = bound  # x - room may differ from it by rounding
+        inside[i] = bound  # inside - room may differ from it by rounding
         total -= room
-    return x
+    return inside
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -321,10 +346,10 @@ def bias(x, g, lower, upper):
             inside[count] = i
             count += 1
     # the minimisers are where the slope changes its sign
-    inside = inside[:count][np.argsort(g[inside[:count]])]
+    heapify(inside, count, g)
     begin, found = last, False
-    for r in range(count):
-        i = inside[r]
+    for left in range(count, 0, -1):
+        i = pop(inside, left, g)
         slope += upper[i] - lower[i]
         if not found and slope >= -1e-12 * scale:
             begin, found = g[i], True
@@ -343,7 +368,7 @@ def gap(x, g, lower, upper, b):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@register_jitable(fastmath=FAST, error_model="numpy")
 def _certificate(x, g, lower, upper):
     """Return the ends of g (see :func:`ends`) and the duality gap at the b between them."""
     high, low = g[0] - 2.0 * INFINITE, g[0] + 2.0 * INFINITE
@@ -357,15 +382,20 @@ def _certificate(x, g, lower, upper):
     return high, low, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter):
     """Take SMO steps until the duality gap relative to the objective of the best f = b is ``tol``; return (steps, gap).
 
     g is float64 and follows the rows of K in float64, whatever their type, so that rounding errors do not add up.
     """
     n = x.shape[0]
-    everything = np.arange(n)
-    constant = 2.0 * min(upper.sum(), -lower.sum())  # objective of the best f = b
+    everything = np.empty(n, np.int64)
+    sum_upper = sum_lower = 0.0
+    for i in range(n):
+        everything[i] = i
+        sum_upper += upper[i]
+        sum_lower += lower[i]
+    constant = 2.0 * min(sum_upper, -sum_lower)  # objective of the best f = b
     done = 0
     while True:
         high, low, excess = _certificate(x, g, lower, upper)
@@ -381,7 +411,7 @@ def _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter):
         done += max(_compact_steps(K, diagonal, lower, upper, x, g, share * (high - low), budget, keep), 1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _best_neighbour(known, r, c, cost_positive, cost_negative):
     """Return (row, column, factor) of the neighbour whose multiple has the largest dual value; (-1, -1, 0) if none.
 
@@ -392,7 +422,8 @@ def _best_neighbour(known, r, c, cost_positive, cost_negative):
         from_r, from_c = r - (k & 1), c - (k >> 1)
         if from_r < 0 or from_c < 0:
             continue
-        linear, square, most_positive, most_negative = known[from_r, from_c]
+        linear, square = known[from_r, from_c, 0], known[from_r, from_c, 1]
+        most_positive, most_negative = known[from_r, from_c, 2], known[from_r, from_c, 3]
         limit = min(cost_positive / max(most_positive, 1e-300), cost_negative / max(most_negative, 1e-300))
         factor = min(linear / max(square, 1e-300), limit)
         value = factor * (linear - 0.5 * factor * square)
@@ -409,10 +440,11 @@ def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
     pair updates of :func:`_steps`; for some hundred samples the passes over x and g between them take as long.
     """
     n, rows, columns = y.shape[0], costs_positive.shape[0], costs_negative.shape[0]
-    diagonal = np.diag(K).copy()
-    all_x, all_g, known = np.zeros((rows, columns, n)), np.empty((rows, columns, n)), np.empty((rows, columns, 4))
+    all_x, all_g, known = np.zeros((rows, columns, n)), np.empty((rows, columns, n)), np.zeros((rows, columns, 4))
     b, gaps, steps = np.empty((rows, columns)), np.empty((rows, columns)), np.empty((rows, columns), np.int64)
-    lower, upper = np.empty(n), np.empty(n)
+    lower, upper, diagonal = np.empty(n), np.empty(n), np.empty(n, K.dtype)
+    for i in range(n):
+        diagonal[i] = K[i, i]
     for r in range(rows):
         for c in range(columns):
             x, g = all_x[r, c], all_g[r, c]
@@ -420,10 +452,10 @@ def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
             for i in range(n):
                 lower[i] = 0.0 if y[i] > 0.0 else -cost_negative
                 upper[i] = cost_positive if y[i] > 0.0 else 0.0
+                g[i] = y[i]
 
             # start from the best multiple of a neighbour, with bounds reached exactly
             from_r, from_c, factor = _best_neighbour(known, r, c, cost_positive, cost_negative)
-            g[:] = y
             if from_r >= 0:
                 for i in range(n):
                     value = factor * all_x[from_r, from_c, i]
@@ -435,7 +467,6 @@ def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
             b[r, c] = bias(x, g, lower, upper)
 
             # what the next cells need to know
-            known[r, c] = 0.0
             for i in range(n):
                 known[r, c, 0] += y[i] * x[i]
                 known[r, c, 1] += x[i] * (y[i] - g[i])

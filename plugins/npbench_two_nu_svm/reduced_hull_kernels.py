@@ -1,7 +1,8 @@
 """Kernels of :mod:`npbench_two_nu_svm.reduced_hulls`.
 
 They share one file because Numba's cache does not notice changes in a kernel of another file. Loops stand in for
-slices, each of which takes Numba up to half a second to compile.
+slices, each of which takes Numba up to half a second to compile, and functions that only one other kernel calls are
+``register_jitable``, which saves the wrapper for calls from Python.
 
 The first ``p`` samples are the positives. Q_ij = y_i y_j K_ij, u contains the weights of both classes (each class sums
 to 1), and ``G = Qu`` throughout, so that u'Qu is the squared distance of the two points.
@@ -15,6 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
+
+from npbench.numerics.heap import heapify, pop
 
 INFINITE = 1e300
 PAIR_STEPS_BETWEEN_NEWTON = 4  # each may free two more weights
@@ -26,7 +30,7 @@ RESIDUAL_REDUCTION = 0.1  # over the free weights, by a Newton step
 SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _descend(Q, p, upper, u, G, steps):
     """Take at most ``steps`` steps on pairs of the class with the larger violation; return their number. O(n) each."""
     n = u.shape[0]
@@ -70,7 +74,7 @@ def _transfer(Q, upper, u, G, donor, receiver, amount):
     return amount
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _shed(Q, first, end, upper, u, G, i):
     """Distribute the weight of sample i among the other samples ``first`` to ``end`` of its class.
 
@@ -114,42 +118,49 @@ def start(Q, p, before, upper, u, G):
             u[k] = upper[k]
 
     # restore the sum of each class, with the largest decrease of the objective first
-    order = np.argsort(G)
+    cost, heap = np.empty(n), np.empty(n, np.int64)
     for first, end in ((0, p), (p, n)):
         excess = 0.0
         for k in range(first, end):
             excess += u[k]
         excess -= 1.0
-        for r in range(n):
-            k = order[n - 1 - r] if excess > 0.0 else order[r]
-            if first <= k < end:
-                change = min(excess, u[k]) if excess > 0.0 else max(excess, u[k] - upper[k])
-                u[k] = min(u[k] - change, upper[k])
-                excess -= change
+        for k in range(first, end):
+            cost[k], heap[k - first] = -G[k] if excess > 0.0 else G[k], k
+        heapify(heap, end - first, cost)
+        left = end - first
+        while excess != 0.0 and left > 0:
+            k = pop(heap, left, cost)
+            left -= 1
+            change = min(excess, u[k]) if excess > 0.0 else max(excess, u[k] - upper[k])
+            u[k] = min(u[k] - change, upper[k])
+            excess -= change
 
     # recompute G
-    G.fill(0.0)
+    for k in range(n):
+        G[k] = 0.0
     for k in range(n):
         if u[k] > 0.0:
-            _add(G, u[k], Q[k])
+            _add(G, u[k], Q[k], n)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _add(G, amount, row):
-    for k in range(G.shape[0]):
-        G[k] += amount * row[k]
+def _add(to, amount, row, size):
+    """Add the first ``size`` numbers of ``amount * row``."""
+    for k in range(size):
+        to[k] += amount * row[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def level(upper, u, G):
+@register_jitable(error_model="numpy")
+def _level(first, end, upper, u, G):
     """Return the A that maximises ``A - sum_k upper_k (A - G_k)_+``: the middle of its interval, or its finite end.
 
-    A is a quantile of G with weights ``upper``. The weights u only narrow the search. They do not decide, since a u
-    that misses its bound by rounding would turn the middle of the interval into an end.
+    The sum is over the samples ``first`` to ``end`` of one class. A is a quantile of G with weights ``upper``. The
+    weights u only narrow the search. They do not decide, since a u that misses its bound by rounding would turn the
+    middle of the interval into an end.
     """
     # range of the search: smallest G of those that can gain weight, largest G of those that can lose weight
     low, high = INFINITE, -INFINITE
-    for k in range(u.shape[0]):
+    for k in range(first, end):
         if u[k] < upper[k]:
             low = min(low, G[k])
         if u[k] > 0.0:
@@ -157,9 +168,9 @@ def level(upper, u, G):
     low, high = min(low, high), max(high, low if low < INFINITE else high)
 
     # sum of the bounds below the range, its largest G, and the smallest G above the range
-    inside = np.empty(u.shape[0], np.int64)
+    inside = np.empty(end - first, np.int64)
     count, settled, last, beyond = 0, 0.0, -INFINITE, INFINITE
-    for k in range(u.shape[0]):
+    for k in range(first, end):
         if upper[k] > 0.0 and G[k] < low:
             settled += upper[k]
             last = max(last, G[k])
@@ -170,7 +181,9 @@ def level(upper, u, G):
             beyond = min(beyond, G[k])
 
     # the quantile is where the sum of the bounds reaches 1
-    for k in inside[:count][np.argsort(G[inside[:count]])]:
+    heapify(inside, count, G)
+    for left in range(count, 0, -1):
+        k = pop(inside, left, G)
         if settled >= 1.0 - SAME_SUM:
             return 0.5 * (last + G[k]) if settled <= 1.0 + SAME_SUM else last
         settled += upper[k]
@@ -178,41 +191,42 @@ def level(upper, u, G):
     return 0.5 * (last + beyond) if settled <= 1.0 + SAME_SUM and beyond < INFINITE else last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def measure(p, upper, u, G):
+@register_jitable(error_model="numpy")
+def _measure(p, upper, u, G):
     """Return the levels of both classes, the objective ``u'Qu / 2`` and the duality gap, a sum of nonnegative terms."""
-    A, B = level(upper[:p], u[:p], G[:p]), level(upper[p:], u[p:], G[p:])
+    n = u.shape[0]
+    A, B = _level(0, p, upper, u, G), _level(p, n, upper, u, G)
     gap = twice = 0.0
-    for k in range(u.shape[0]):
+    for k in range(n):
         slack = (A if k < p else B) - G[k]
         gap += max((upper[k] - u[k]) * slack, -u[k] * slack)
         twice += u[k] * G[k]
     return A, B, 0.5 * twice, gap
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _insert(inverse, size, column, diagonal):
     """Update the inverse for a new last row and column of its matrix; return the new size. O(size^2)."""
     image = np.zeros(size)
     for k in range(size):
-        _add(image, column[k], inverse[k, :size])
+        _add(image, column[k], inverse[k], size)
     pivot = diagonal - np.dot(column[:size], image)
     for k in range(size):
-        _add(inverse[k, :size], image[k] / pivot, image)
+        _add(inverse[k], image[k] / pivot, image, size)
         inverse[k, size] = inverse[size, k] = -image[k] / pivot
     inverse[size, size] = 1.0 / pivot
     return size + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _remove(inverse, size, members, slot, place):
     """Update the inverse for the matrix without row and column ``place``, which the last ones replace.
 
     Returns the new size. O(size^2).
     """
-    row = inverse[place, :size].copy()
+    row = inverse[place].copy()
     for k in range(size):
-        _add(inverse[k, :size], -row[k] / row[place], row)
+        _add(inverse[k], -row[k] / row[place], row, size)
     last = size - 1
     slot[members[place]] = -1
     if place < last:
@@ -255,8 +269,8 @@ def _follow(Q, p, upper, u, ridge, inverse, members, slot, size):
                 members[size], slot[k] = k, size
                 size = _insert(inverse, size, column, Q[k, k] + ridge)
                 if slot[n + c] < 0:
-                    column.fill(0.0)
-                    column[size - 1] = 1.0
+                    for r in range(size):
+                        column[r] = 1.0 if r == size - 1 else 0.0
                     members[size], slot[n + c] = n + c, size
                     size = _insert(inverse, size, column, 0.0)
 
@@ -283,7 +297,7 @@ def _centre(p, n, members, size, v):
         v[k] = v[k] - total[c] / count[c] if members[k] < n else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _residual(p, G, members, size, r):
     """Write the mean of G over the free weights of the class, minus G, to r; return the largest absolute value."""
     n = G.shape[0]
@@ -296,17 +310,17 @@ def _residual(p, G, members, size, r):
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _direction(p, n, inverse, members, size, r):
     """Return the inverse times r, with the sum of each class corrected to 0."""
     change = np.zeros(size)
     for k in range(size):
-        _add(change, r[k], inverse[k, :size])
+        _add(change, r[k], inverse[k], size)
     _centre(p, n, members, size, change)
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _advance(Q, upper, u, G, members, size, change):
     """Move the free weights along ``change`` to the least objective or the first bound.
 
@@ -314,12 +328,17 @@ def _advance(Q, upper, u, G, members, size, change):
     rounding errors of the inverse can cause.
     """
     # slope and curvature along the change
-    moved = np.flatnonzero(change[:size])  # excludes borders
-    image = np.zeros(u.shape[0])
+    n, count, moved = u.shape[0], 0, np.empty(size, np.int64)
+    for k in range(size):
+        if change[k] != 0.0:  # excludes borders
+            moved[count] = k
+            count += 1
+    moved = moved[:count]
+    image = np.zeros(n)
     slope = curvature = 0.0
     for k in moved:
         slope += change[k] * G[members[k]]
-        _add(image, change[k], Q[members[k]])
+        _add(image, change[k], Q[members[k]], n)
     if slope >= 0.0:
         return -2
     for k in moved:
@@ -339,11 +358,11 @@ def _advance(Q, upper, u, G, members, size, change):
         u[i] = min(max(u[i] + share * change[k], 0.0), upper[i])
     if hit >= 0:
         u[members[hit]] = upper[members[hit]] if change[hit] > 0.0 else 0.0
-    _add(G, share, image)
+    _add(G, share, image, n)
     return hit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
     """Move towards the optimum over the free weights, fixing each that reaches a bound; return the inverse's size.
 
@@ -416,7 +435,7 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
     Returns
     -------
     A, B, objective, gap : float
-        As from :func:`measure`.
+        As from :func:`_measure`.
     steps : int
         Number of pair steps.
     size : int
@@ -425,7 +444,7 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
     inverse, members, slot = work
     steps = 0
     for turn in range(rounds):
-        A, B, objective, gap = measure(p, upper, u, G)
+        A, B, objective, gap = _measure(p, upper, u, G)
         if gap <= tol * objective or objective <= FLOOR * scale:
             break
         if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
@@ -436,7 +455,7 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
     return A, B, objective, gap, steps, size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _copy(work, size, to):
     """Copy an inverse of some size, its members and slots to other buffers."""
     for i in range(size):

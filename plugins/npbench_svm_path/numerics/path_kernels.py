@@ -1,6 +1,7 @@
 """Kernels that follow the solutions of the SVM along a line of costs, for :mod:`npbench_svm_path.numerics.path`.
 
-Loops stand in for slices, each of which takes Numba up to half a second to compile.
+Loops stand in for slices, each of which takes Numba up to half a second to compile. Functions that only one other
+kernel calls are ``register_jitable``, which saves the wrapper for calls from Python.
 
 Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or free: their scores stay at the margin.
 The kernel matrix of the free samples is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 DONE, FULL, STALLED = 0, 1, 2
 LEFT, FREE, RIGHT = 0, 1, 2
@@ -145,7 +147,7 @@ class Work(NamedTuple):
     features: np.ndarray  # (n_columns,): weights, for the linear kernel
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@register_jitable(fastmath=REORDERED)
 def _dot(a, b):
     total = 0.0
     for i in range(len(a)):
@@ -153,7 +155,7 @@ def _dot(a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _sum(v, m):
     total = 0.0
     for k in range(m):
@@ -168,7 +170,7 @@ def _add(factor, v, m, to):
         to[k] += factor * v[k]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _forward(factor, m, v):
     """Solve R'z = v in place, for the upper factor R of size m."""
     for i in range(m):
@@ -179,7 +181,7 @@ def _forward(factor, m, v):
             v[j] -= a * row[j]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@register_jitable(fastmath=REORDERED)
 def _solve(factor, m, v, u):
     """Solve R'R z = v and R'R z = u in place, together, since reading the factor R takes most of the time."""
     # forward substitution with R'
@@ -199,7 +201,7 @@ def _solve(factor, m, v, u):
         v[i], u[i] = (v[i] - a) / row[i], (u[i] - b) / row[i]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _delete(factor, m, p):
     """Delete row and column p of the factored matrix: a rank-one update with the row of p of what follows."""
     row = factor[p].copy()
@@ -218,7 +220,7 @@ def _delete(factor, m, p):
             row[j] = cosine * row[j] - sine * here[j]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _kernel(samples, i, j):
     value = _dot(samples.rows[i], samples.rows[j]) if samples.linear else samples.rows[i, j]
     return value + samples.shift
@@ -229,7 +231,7 @@ def _cost(samples, i, costs):
     return costs[0 if samples.y[i] > 0 else 1]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@register_jitable(fastmath=REORDERED)
 def _combine(rows, free, m, x, costs, left, out):
     """Write the sum of x_k rows[free_k] and the sums over the left side to ``out``."""
     for i in range(len(out)):
@@ -248,7 +250,7 @@ def _combine(rows, free, m, x, costs, left, out):
         k += 1
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _expand(samples, active, x, costs, b, features, out):
     """Write the scores of the expansion with x on the free samples and ``costs`` on the left side to ``out``."""
     m = active.m[0]
@@ -305,7 +307,7 @@ def join(samples, active, log, j, costs):
     active.m[0] = m + 1
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _leave(samples, active, log, k, side):
     """Move the k-th free sample to a side."""
     m = active.m[0]
@@ -316,7 +318,7 @@ def _leave(samples, active, log, k, side):
     active.m[0] = m - 1
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _slide(samples, active, log, costs, direction):
     """Move b to the end of its interval, for a state without free samples; the sample that stops it becomes free.
 
@@ -339,7 +341,7 @@ def _slide(samples, active, log, costs, direction):
     return True
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _velocity(samples, active, direction, work):
     """Fill v with the rates of the free x and u with the inverse times 1; return the rate of b.
 
@@ -364,12 +366,9 @@ def _velocity(samples, active, direction, work):
     return rate - samples.shift * excess
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _correct(samples, active, costs, work):
-    """Move the free scores back to the margin and balance the x, as far as the box allows; recompute all scores.
-
-    Returns the remaining error of the free scores.
-    """
+    """Move the free scores back to the margin and balance the x, as far as the box allows; recompute all scores."""
     m, z, u = active.m[0], work.z, work.u
     # solve for the change of x that removes the errors of the free scores
     for k in range(m):
@@ -390,10 +389,9 @@ def _correct(samples, active, costs, work):
     _add(share, z, m, active.x)
     active.b[0] += share * (offset - samples.shift * owing)
     _expand(samples, active, active.x, costs, active.b[0], work.features, active.scores)
-    return _score_error(samples, active)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _renew_sums(samples, active):
     """Recompute the sums over the left side, since samples that came and went leave rounding errors."""
     active.left.fill(0.0)
@@ -403,7 +401,7 @@ def _renew_sums(samples, active):
             _add(1.0, samples.rows[i], len(sums), sums)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _score_error(samples, active):
     """Return the largest distance of a free score from its margin."""
     most = 0.0
@@ -413,7 +411,7 @@ def _score_error(samples, active):
     return most
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _rate_error(active, rates):
     """Return the largest rate of a free score, which should be 0: an estimate of the error of all rates."""
     most = 0.0
@@ -422,7 +420,7 @@ def _rate_error(active, rates):
     return most
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _rates(samples, active, direction, work):
     """Compute the rates of the free x and of all scores; return that of b. An inaccurate factor is recomputed."""
     rate_of_b = _velocity(samples, active, direction, work)
@@ -438,7 +436,7 @@ def _rates(samples, active, direction, work):
     return rate_of_b
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _first_bound(samples, active, v, costs, direction, longest):
     """Return the step after which a free sample first reaches 0 or its cost, the sample, and its new side.
 
@@ -458,7 +456,7 @@ def _first_bound(samples, active, v, costs, direction, longest):
     return longest, k_first, side
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _first_crossing(samples, active, rates, longest):
     """Return the step after which a sample first reaches the margin, and the sample; -1 if none does before."""
     first, rounding = -1, 4.0 * _rate_error(active, rates)
@@ -472,7 +470,7 @@ def _first_crossing(samples, active, rates, longest):
     return longest, first
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _record(active, log, v, rate_of_b):
     """Append a segment to the log."""
     segment, place, m = log.used[0], log.used[2], active.m[0]
@@ -486,7 +484,7 @@ def _record(active, log, v, rate_of_b):
     log.used[2] += m
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _at(t, start, direction):
     """Return the costs at t."""
     costs = np.empty(2)
@@ -494,7 +492,7 @@ def _at(t, start, direction):
     return costs
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _shrinks(active, end):
     """Return whether the line ends with alpha and w shrinking to 0 in proportion to the cost of one class.
 
@@ -507,7 +505,7 @@ def _shrinks(active, end):
     return False
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _full(active, log):
     """Return whether the log or the state may have no capacity for one more step."""
     m = active.m[0]
@@ -576,7 +574,8 @@ def follow(samples, active, log, start, direction, length):
         taken += 1
         if taken % CORRECTION_INTERVAL == 0 or _score_error(samples, active) > accepted_error:
             _renew_sums(samples, active)
-            accepted_error = max(MAX_SCORE_ERROR, 4.0 * _correct(samples, active, costs, work))
+            _correct(samples, active, costs, work)
+            accepted_error = max(MAX_SCORE_ERROR, 4.0 * _score_error(samples, active))
 
         # step to the next breakpoint, or to the end of the line
         rate_of_b = _rates(samples, active, direction, work)
