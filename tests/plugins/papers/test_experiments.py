@@ -38,7 +38,11 @@ def composed(name):
     return requested(parse([f"+experiment={name}"]))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in SHIPPED])
+def cases(names):
+    return [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in sorted(names)]
+
+
+@pytest.mark.parametrize("name", cases(SHIPPED))
 def test_experiment_composes(name):
     found = composed(name)
     assert found.experiment.title
@@ -58,20 +62,6 @@ PAGES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glo
 PUBLISHED = {name: path.parents[1] for name, path in FILES.items() if name in SHIPPED}
 COMMANDS = dict(re.findall(r"^npbench report --experiment (\w+) results=(\S+)$", PAGES, re.MULTILINE))
 PUBLISHED |= {name: ROOT / folder for name, folder in COMMANDS.items()}
-INCOMPLETE = {"gasso_table5": "linear_svm composes to other candidates than in the stored scorer records (issue 23)"}
-INCOMPLETE |= dict.fromkeys(
-    ("bach_figure4", "bach_table1", "bach_table2"), "recorded without the rule for tied totals, to be rerun"
-)
-INCOMPLETE["barlaud_figures5_7"] = "recorded with momentum only, to be rerun with the printed algorithm"
-UNCOMMITTED = {"gasso_figure3", "gasso_figure4", "gasso_figure5", "gasso_figure6_like", "gasso_table3"}
-UNCOMMITTED |= {"gasso_table3_secant", "gasso_table4_like", "gasso_table5"}
-
-
-def marked(name, faults):
-    marks = [pytest.mark.slow] if name in LARGE else []
-    return pytest.param(
-        name, marks=[*marks, pytest.mark.xfail(strict=True, reason=faults[name])] if name in faults else marks
-    )
 
 
 @functools.cache
@@ -81,7 +71,7 @@ def published(folder):
     return latest(parts(folder / "records", faults.append, columns), columns), faults
 
 
-@pytest.mark.parametrize("name", [marked(name, INCOMPLETE) for name in sorted(PUBLISHED)])
+@pytest.mark.parametrize("name", cases(PUBLISHED))
 def test_published_records_answer_every_job(name):
     """As ``npbench report --experiment NAME results=FOLDER`` finds them: by settings, from any code."""
     requests = composed(name).requests
@@ -91,9 +81,7 @@ def test_published_records_answer_every_job(name):
     assert len(found) == len(planned_jobs(requests)) > 0
 
 
-@pytest.mark.parametrize(
-    "name", [marked(name, dict.fromkeys(UNCOMMITTED, "issue 23 reruns it")) for name in sorted({*FILES} & {*SHIPPED})]
-)
+@pytest.mark.parametrize("name", cases({*FILES} & {*SHIPPED}))
 def test_published_records_are_from_commits(name):
     made = pl.read_parquet(FILES[name], columns=["git_commit", "git_dirty"])
     assert made["git_commit"].null_count() == 0
