@@ -61,8 +61,17 @@ class Fit(NamedTuple):
 
 
 def rows_of(X: Any) -> Any:
-    """Return an array or a CSR matrix in the form that the kernels take, without a copy."""
-    return (X.data, X.indices, X.indptr) if sparse.issparse(X) else X
+    """Return an array or a CSR matrix in the form that the kernels take, without a copy.
+
+    All arrays are read-only views: Numba would compile the kernels once more for arrays that can be written.
+    """
+    return tuple(map(_read_only, (X.data, X.indices, X.indptr))) if sparse.issparse(X) else _read_only(X)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def mean_squared_norm(X: Any, random: np.random.Generator) -> float:

@@ -113,7 +113,7 @@ def test_scale_is_folded_into_v_before_underflow():
     # gamma_t lambda_c is 0.6 at first: w / v would fall below the smallest scale after some ten steps, and again.
     rule = a_rule(gamma_0=12.0, lambda_c=0.05)
     order = np.random.default_rng(0).integers(0, len(y), 3000, dtype=np.int32)
-    descent.run(X, y > 0, order, rule)
+    descent.run(rows_of(X), y > 0, order, rule)
     assert 1e-4 <= descent._state.scale <= 1
     np.testing.assert_allclose(descent.solution()[0], transcribed(X, y, order, rule)[1][:-2], rtol=1e-8)
 
@@ -121,18 +121,18 @@ def test_scale_is_folded_into_v_before_underflow():
 def test_mean_losses_are_taken_before_each_step():
     X, y = sample()
     order = np.arange(len(y), dtype=np.int32)
-    means = StochasticDescent(X.shape[1], False).run(X, y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
+    means = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
     assert means == pytest.approx((0.5, 0.5))
-    only_positives = StochasticDescent(X.shape[1], False).run(X, y > 0, rows_in(y > 0), a_rule())
+    only_positives = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, rows_in(y > 0), a_rule())
     assert np.isnan(only_positives.p_fa)
 
 
 def test_multiplier_moves_on_negatives_only():
     X, y = sample()
     descent = StochasticDescent(X.shape[1], False)
-    descent.run(X, y > 0, rows_in(y > 0), a_rule())
+    descent.run(rows_of(X), y > 0, rows_in(y > 0), a_rule())
     assert descent.multiplier == 1.0
-    descent.run(X, y > 0, rows_in(y < 0), a_rule())
+    descent.run(rows_of(X), y > 0, rows_in(y < 0), a_rule())
     assert descent.multiplier != 1.0
 
 
@@ -164,7 +164,7 @@ def test_overflow_raises():
     descent = StochasticDescent(2, True)
     rule = a_rule(width=1e300, gamma_0=1e250, lambda_c=1e-300)
     with pytest.raises(FloatingPointError):
-        descent.run(np.array([[1e100, 0.0]]), np.array([True]), np.array([0], np.int32), rule)
+        descent.run(rows_of(np.array([[1e100, 0.0]])), np.array([True]), np.array([0], np.int32), rule)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
