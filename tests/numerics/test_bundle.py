@@ -224,7 +224,7 @@ def simplex_maximum(H, p, c):
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
     x = cvxpy.Variable(len(p), nonneg=True)
     problem = cvxpy.Problem(cvxpy.Maximize(p @ x - 0.5 * c * cvxpy.sum_squares(root.T @ x)), [cvxpy.sum(x) == 1])
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return problem.value
 
 
