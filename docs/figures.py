@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import paper_pictures
 import polars as pl
 import yaml
 from matplotlib.axes import Axes
@@ -79,6 +80,10 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
         lambda: asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "hinge"),
         lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
     ),
+    "losses": (paper_pictures.draw_losses, paper_pictures.losses),
+    "bach_figures2_3": (paper_pictures.draw_asymmetry, paper_pictures.asymmetry),
+    "barlaud_figure2": (paper_pictures.draw_projection, paper_pictures.projection),
+    "narasimhan_figures1_3": (paper_pictures.draw_areas, paper_pictures.areas),
     "np_roc": (
         lambda: print_figures.draw(chart(bands(), most=0.3), Palette(bands())),
         lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),

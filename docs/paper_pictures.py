@@ -1,0 +1,270 @@
+"""Pictures that explain the papers' ideas, computed by the code of the solvers; ``figures.py`` writes them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.special import log_ndtr
+from sklearn.metrics import roc_curve
+
+from npbench.numerics.losses import LOSSES as MARGIN_LOSSES
+from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench.numerics.pauc_metrics import pairwise
+from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.report.render.palette import COLOURS, FOREGROUND
+from npbench_papers.axes import panels, tidy
+from npbench_papers.bach.asymmetry import intercept_curves, upper_hull
+from npbench_papers.bach.expected_cost import ERF, HINGE, SQUARE
+from npbench_splitting.numerics.calibrated import LOSSES as CALIBRATED_LOSSES
+from npbench_splitting.numerics.projection import project
+from npbench_svm_path.numerics.path import CostPath
+
+PANEL = 3.4  # inches
+# Scores whose ROC curve is not concave, and ordinary ones.
+NEGATIVE = GaussianMixture.single([0.0], [[1.0]])
+HUMPS = Population(
+    GaussianMixture(np.array([0.6, 0.4]), np.array([[2.2], [-0.3]]), np.array([[[0.3]], [[0.2]]])), NEGATIVE
+)
+ORDINARY = Population(GaussianMixture.single([1.2], [[1.0]]), NEGATIVE)
+MARGINS = np.linspace(-3.0, 2.4, 109)
+
+# The scores of the worked example of Narasimhan and Agarwal (2016), Figure 2: four positives, then six negatives, of
+# which the last counts in neither area.
+TWO_SCORERS = {
+    "first": ([9.1, 6.8, 6.1, 5.7], [8.5, 8.1, 4.2, 3.6, 2.3, 0.0]),
+    "second": ([9.9, 8.7, 3.3, 2.1], [7.6, 5.3, 4.9, 4.4, 0.8, 0.0]),
+}
+RANGE = (0.0, 1 / 3)  # false-positive rates: two of six negatives
+
+
+def losses() -> pl.DataFrame:
+    """Return the losses of three papers by margin: columns ``panel``, ``loss``, ``margin`` and ``value``."""
+    z, none = MARGINS, np.zeros_like(MARGINS)
+    by_panel: dict[str, dict[str, np.ndarray]] = {
+        "Gasso et al., Figure 1": {name: loss(z, 1.0) for name, loss in MARGIN_LOSSES.items()},
+        "Barlaud et al., Figure 1": {name: loss.value(z) for name, loss in CALIBRATED_LOSSES.items()},
+        "Bach et al., Figure 1": {
+            "hinge": HINGE.value(z, none),
+            "erf": ERF.value(z, none),
+            "square": SQUARE.value(z, none),
+            "probit": -log_ndtr(z),
+            "logistic": np.logaddexp(0.0, -z),
+        },
+    }
+    return pl.concat(
+        pl.DataFrame({"panel": panel, "loss": name, "margin": z, "value": value})
+        for panel, curves in by_panel.items()
+        for name, value in curves.items()
+    )
+
+
+def draw_losses() -> Figure:
+    """Draw each panel's losses over the 0-1 loss."""
+    titles = losses()["panel"].unique(maintain_order=True)
+    drawing, (row,) = panels(1, len(titles), (PANEL * len(titles), PANEL))
+    for axes, title in zip(row, titles, strict=True):
+        axes.step([-3, 0, 2.4], [1, 1, 0], color=FOREGROUND, linestyle="--", linewidth=1, label="0-1")
+        for colour, ((name,), curve) in zip(COLOURS, _groups(losses().filter(panel=title), "loss"), strict=False):
+            axes.plot(curve["margin"], curve["value"], color=colour, label=name)
+        axes.set(title=title, xlabel="margin y f(x)", ylim=(-0.6, 3.2))
+        axes.legend(frameon=False)
+        tidy(axes)
+    return drawing
+
+
+def concave_curve() -> pl.DataFrame:
+    """Return a ROC curve by intercept that is not concave: columns ``u`` and ``v``, and its hull ``envelope``."""
+    (u,), (v,) = intercept_curves(HUMPS, np.ones((1, 1)), 200)
+    return pl.DataFrame({"u": u, "v": v, "envelope": np.interp(u, *upper_hull(u, v))})
+
+
+@functools.cache
+def sample() -> tuple[np.ndarray, np.ndarray]:
+    """Return 30 positives and 20 negatives in the plane that overlap."""
+    random = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], [30, 20])
+    return random.normal(size=(50, 2)) + 0.7 * y[:, np.newaxis], y
+
+
+@functools.cache
+def cost_lines() -> pl.DataFrame:
+    """Return breakpoints of the entry line and of lines of constant total: ``line``, ``C_pos``, ``C_neg``, ``cost``.
+
+    The cost is that of false alarms and misses on other samples, which weigh 1 and 2.
+    """
+    X, y = sample()
+    random = np.random.default_rng(1)
+    labels = np.repeat([1.0, -1.0], [600, 400])
+    others = random.normal(size=(1000, 2)) + 0.7 * labels[:, np.newaxis]
+    path = CostPath.linear(X, y)
+    totals = (0.1, 0.2, 0.3, 0.4)
+    found = {"entry": path.entry(totals[-1])} | dict(zip(map(str, totals), path.lines(totals), strict=True))
+    frames = []
+    for name, line in found.items():
+        wrong = (line.scores(others) > 0) != (labels > 0)
+        cost = 2 * wrong[:, labels > 0].mean(axis=1) + wrong[:, labels < 0].mean(axis=1)
+        C_pos, C_neg = line.costs.T
+        frames.append(pl.DataFrame({"line": name, "C_pos": C_pos, "C_neg": C_neg, "cost": cost}))
+    return pl.concat(frames)
+
+
+def asymmetry() -> pl.DataFrame:
+    """Return the data of the three panels below each other.
+
+    Costs are left out: where b jumps, rounding decides on which side it is.
+    """
+    return pl.concat([concave_curve(), cost_lines().drop("cost")], how="diagonal")
+
+
+def draw_asymmetry() -> Figure:
+    """Draw Figures 2 and 3 of Bach, Heckerman and Horvitz: the envelope, lines of equal cost, lines of the path."""
+    drawing, ((envelope, equal, lines),) = panels(1, 3, (3 * PANEL, PANEL))
+    curve = concave_curve()
+    for axes in (envelope, equal):
+        axes.plot(curve["u"], curve["v"], color=COLOURS[0], label="by intercept")
+        axes.set(xlabel="false alarms", ylabel="hits", xlim=(0, 1), ylim=(0, 1.02))
+        tidy(axes)
+    envelope.plot(curve["u"], curve["envelope"], color=COLOURS[1], linestyle="--", label="convex envelope")
+    for place, name in ((0.02, "a"), (0.25, "b"), (0.75, "c")):  # b lies below the envelope
+        at = int(np.abs(curve["u"].to_numpy() - place).argmin())
+        envelope.plot(curve["u"][at], curve["v"][at], "o", color=FOREGROUND, markersize=4)
+        envelope.annotate(name, (curve["u"][at], curve["v"][at]), (6, -12), textcoords="offset points")
+    envelope.legend(frameon=False, loc="lower right")
+    envelope.set_title("Figure 2, left: useful points")
+    u, v, slope = curve["u"], curve["v"], 0.6
+    best = int(np.argmax(v - slope * u))
+    for below in (0.0, 0.15, 0.3):
+        equal.axline((u[best], v[best] - below), slope=slope, color=COLOURS[1], linestyle="-" if not below else "--")
+    equal.plot(u[best], v[best], "o", color=COLOURS[1])
+    equal.annotate("cheapest", (u[best], v[best]), (8, -14), textcoords="offset points")
+    equal.set_title("Figure 2, right: lines of equal cost")
+    _cost_lines(lines)
+    return drawing
+
+
+def _cost_lines(axes: Axes) -> None:
+    for (name,), line in _groups(cost_lines(), "line"):
+        colour = FOREGROUND if name == "entry" else COLOURS[0]
+        axes.plot(line["C_neg"], line["C_pos"], ".-", color=colour, linewidth=0.8, markersize=3)
+    cheapest = cost_lines().filter(pl.col("line") != "entry").sort("cost").group_by("line", maintain_order=True).first()
+    cheapest = cheapest.sort("line")
+    axes.plot(cheapest["C_neg"], cheapest["C_pos"], "o-", color=COLOURS[1], linewidth=2, label="cheapest on other data")
+    axes.legend(frameon=False)
+    axes.set(title="Figure 3: lines of the path", xlabel="$C_{neg}$", ylabel="$C_{pos}$")
+    tidy(axes)
+
+
+def _ellipse(p: np.ndarray) -> SimpleNamespace:
+    weights = np.array([0.25, 1.0])
+    return SimpleNamespace(excess=np.array([weights @ p**2 - 1.0]), gradient=lambda _: 2 * weights * p)
+
+
+def projection() -> pl.DataFrame:
+    """Return the points of Haugazeau's method onto an ellipse: columns ``x`` and ``y``, from p_0 on."""
+    start, constraints = np.array([2.6, 1.7]), SimpleNamespace(at=_ellipse)
+    points = [start] + [project(start, constraints, max_steps=k).point for k in (1, 2, 40)]
+    return pl.DataFrame(np.array(points), schema=["x", "y"], orient="row")
+
+
+def draw_projection() -> Figure:
+    """Draw Figure 2 of Barlaud, Combettes and Fillatre: an iteration of the projection onto the constraint."""
+    drawing, ((axes,),) = panels(1, 1, (1.5 * PANEL, PANEL))
+    angle = np.linspace(0, 2 * np.pi, 200)
+    axes.fill(2 * np.cos(angle), np.sin(angle), color="0.9")
+    points = projection().to_numpy()
+    for p, name, place in zip(points, ("$p_0$", "$p_1$", "$p_2$", "projection"), (7, 7, 7, -58), strict=True):
+        axes.plot(*p, "o", color=FOREGROUND, markersize=4)
+        axes.annotate(name, p, (place, 1), textcoords="offset points")
+    p_1, constraint = points[1], _ellipse(points[1])
+    u = constraint.gradient(0)
+    half = p_1 - constraint.excess[0] * u / (u @ u)
+    axes.plot(*half, "s", color=COLOURS[1], markersize=4)
+    axes.annotate("$p_{1+1/2}$", half, (8, -4), textcoords="offset points")
+    for point, normal, colour, label in (
+        (p_1, points[0] - p_1, COLOURS[0], "beyond $p_1$, seen from $p_0$"),
+        (half, u, COLOURS[1], "cut by the gradient at $p_1$"),
+    ):
+        axes.axline(point, point + np.array([-normal[1], normal[0]]), color=colour, linestyle="--", label=label)
+    axes.legend(frameon=False, loc="lower left")
+    axes.set(xlim=(-0.5, 3), ylim=(-0.3, 2), aspect="equal", title="Figure 2: two half-spaces contain the set")
+    tidy(axes)
+    return drawing
+
+
+def two_scorers() -> pl.DataFrame:
+    """Return the ROC curves and areas of two scorers: ``scorer``, ``fpr``, ``tpr``, ``auc`` and ``pauc``."""
+    frames = []
+    for name, (positives, negatives) in TWO_SCORERS.items():
+        y, s = np.repeat([1, -1], [4, 6]), np.array(positives + negatives)
+        fpr, tpr, _ = roc_curve(y, s, drop_intermediate=False)
+        auc, pauc = (pairwise(y, s, *between).value for between in ((0.0, 1.0), RANGE))
+        frames.append(pl.DataFrame({"scorer": name, "fpr": fpr, "tpr": tpr, "auc": auc, "pauc": pauc}))
+    return pl.concat(frames)
+
+
+def surrogates() -> pl.DataFrame:
+    """Return risks of a scorer of one feature by its weight: columns ``weight``, ``risk``, ``value``.
+
+    The risk itself is 1 minus the partial AUC of false-positive rates from 0.1 to 0.4. The naive surrogate averages
+    over all negatives instead of those in the range: its weight is scaled so that both have the same margin.
+    """
+    random = np.random.default_rng(3)
+    y = np.repeat([1, -1], [40, 60])
+    x = random.normal(size=100) + 1.5 * (y > 0)
+    between = (0.1, 0.4)
+    first, last = ranks_within(60, *between)
+    rows = []
+    for weight in np.linspace(-0.975, 3.025, 81):
+        s = weight * x
+        hinge = _hinge_of_range(y, s, first, last)
+        values = {"1 - partial AUC": 1 - pairwise(y, s, *between).value, "hinge": hinge}
+        values["structural, tight"] = StructuralRisk(y, first, last, "tight")(s)[0]
+        values["structural, naive"] = StructuralRisk(y, first, last, "naive")(s * 60 / (last - first))[0]
+        rows += [(weight, name, value) for name, value in values.items()]
+    return pl.DataFrame(rows, schema=["weight", "risk", "value"], orient="row")
+
+
+def _hinge_of_range(y: np.ndarray, s: np.ndarray, first: int, last: int) -> float:
+    """Return the mean hinge loss of positives and of the negatives of the range: the surrogate that DC minimises."""
+    ranked = np.sort(s[y < 0])[::-1][first:last]
+    return float(np.maximum(0.0, 1.0 - s[y > 0][:, np.newaxis] + ranked).mean())
+
+
+def areas() -> pl.DataFrame:
+    """Return the data of the last two panels below each other."""
+    return pl.concat([two_scorers(), surrogates()], how="diagonal")
+
+
+def draw_areas() -> Figure:
+    """Draw Figures 1 to 3 of Narasimhan and Agarwal: the range, two scorers that it ranks otherwise, the surrogates."""
+    drawing, ((whole, pair, bounds),) = panels(1, 3, (3 * PANEL, PANEL))
+    (u,), (v,) = intercept_curves(ORDINARY, np.ones((1, 1)), 400)
+    whole.plot(u, v, color=COLOURS[0])
+    inside = (u >= 0.2) & (u <= 0.4)
+    whole.fill_between(u[inside], v[inside], color=COLOURS[1], alpha=0.3, linewidth=0)
+    whole.set(title="Figure 1: partial AUC", xlabel="false-positive rate", ylabel="true-positive rate")
+    for colour, ((name,), curve) in zip(COLOURS, _groups(two_scorers(), "scorer"), strict=False):
+        label = f"{name}: AUC {curve['auc'][0]:.2f}, partial {curve['pauc'][0]:.2f}"
+        pair.plot(curve["fpr"], curve["tpr"], color=colour, label=label)
+    pair.axvspan(*RANGE, color="0.92", zorder=0)
+    pair.legend(frameon=False, loc="lower right", fontsize=8)
+    pair.set(title="Figure 2: two scorers", xlabel="false-positive rate")
+    for axes in (whole, pair):
+        axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    for colour, ((name,), curve) in zip(COLOURS, _groups(surrogates(), "risk"), strict=False):
+        bounds.plot(curve["weight"], curve["value"], color=colour, label=name)
+    bounds.set(title="Figure 3: bounds on the risk", xlabel="weight of the feature", ylim=(0, 4))
+    bounds.legend(frameon=False, fontsize=8)
+    for axes in (whole, pair, bounds):
+        tidy(axes)
+    return drawing
+
+
+def _groups(frame: pl.DataFrame, by: str) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
+    return frame.group_by(by, maintain_order=True)
