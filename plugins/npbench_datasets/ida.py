@@ -99,7 +99,7 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, 
     """
     from scipy.io import loadmat
 
-    found = loadmat(path, variable_names=[name])[name][0, 0]  # MATLAB's structures are arrays of one
+    found = loadmat(path, variable_names=[name], spmatrix=False)[name][0, 0]  # MATLAB's structures are arrays of one
     train, test = (found[part].astype(np.int64) - 1 for part in ("train", "test"))
     divided = np.hstack([train, test])
     order = np.argsort(divided, axis=1, kind="stable")

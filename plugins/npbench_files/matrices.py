@@ -66,7 +66,7 @@ def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | Non
 
     if matfile_version(stream)[0] == HDF5:
         raise RequestError("it is a MATLAB file of version 7.3: save it again with save(..., '-v7').")
-    variables = loadmat(stream)
+    variables = loadmat(stream, spmatrix=False)
     return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
 
 
