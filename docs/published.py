@@ -12,6 +12,7 @@ from typing import Any
 
 import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
+from headlines import headline
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
@@ -32,6 +33,7 @@ from npbench_benchmark.standing import standings
 from npbench_papers.verdicts import MEANINGS
 
 RESULTS = Path(__file__).parents[1] / "results" / "published"
+SHARED = {"bach_table2": "bach_table1"}  # experiments whose jobs are those of another
 SECONDS = RESULTS / "narasimhan" / "seconds.json"
 
 
@@ -90,10 +92,12 @@ def _printed(console: Console) -> str:
 
 
 def items(paper: str) -> None:
-    """Write a table of a paper's published experiments: item, how run, and the number of verdicts of each word."""
-    _row("item", "experiment", "how run", "verdicts", heading=True)
-    for path in sorted((RESULTS / paper / "records").glob("*.parquet")):
-        described = _described(path.stem)
+    """Write a table of a paper's published experiments: how run, its finding, ours, and the verdicts counted."""
+    _row("item", "experiment", "how run", "paper", "here", "verdicts", heading=True)
+    names = {path.stem: path for path in (RESULTS / paper / "records").glob("*.parquet")}
+    names |= {name: names[other] for name, other in SHARED.items() if other in names}
+    for name, path in sorted(names.items()):
+        described = _described(name)
         stored = conformed(pl.read_parquet(path))
         sheets = [sheet for section in sections(described, stored) for sheet in section.sheets]
         words = Counter(
@@ -107,7 +111,8 @@ def items(paper: str) -> None:
         how, *_ = as_run.notes(stored)
         repeats = how.removeprefix("As run: ").partition(";")[0]
         stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
-        _row(described.paper.partition("), ")[2], f"`{path.stem}`", f"{repeats}{stand_in}", found or "-")
+        about = described.paper.partition("), ")[2], f"`{name}`", f"{repeats}{stand_in}"
+        _row(*about, *headline(name, sheets), found or "-")
     cog.outl("")
 
 
