@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.commands.run import carry_out, describe, planned, records_of, report
+from npbench.commands.run import carry_out, describe, planned, print_absent, records_of, report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
 from npbench.records import provenance
@@ -42,7 +42,12 @@ def run_by_hydra(requested: Requested) -> Exit:
         starter=os.getpid(),
         folder=Path.cwd(),
     )
-    plan = planned(task.validated(requested.requests, settings), settings)
+    requests = task.validated(requested.requests, settings)
+    plan = planned(requests, settings, skip_absent=requested.experiment is not None)
+    print_absent(plan)
+    if what.combinations is not None:
+        asked = zip(what.combinations, requests, strict=True)
+        what = replace(what, combinations=[words for words, request in asked if not plan.skips(request)])
     try:
         launch(what, task)
         all_ended = True

@@ -53,7 +53,7 @@ def run(requested: Requested) -> Exit:
 
 def print_absent(plan: Plan) -> None:
     """Print which data sets of an experiment are skipped, and where to get them."""
-    for message in plan.absent:
+    for message in plan.absent.values():
         print(f"Skipped: {message}", file=sys.stderr)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class Plan:
         All jobs, and those without a record of success (all of them when forced).
     store : RecordStore
         The records.
-    absent : sequence of str
+    absent : mapping of str to str
         A message for each data set that was skipped because its files are absent.
     """
 
@@ -47,7 +47,11 @@ class Plan:
     jobs: Jobs
     todo: Jobs
     store: RecordStore
-    absent: Sequence[str] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    def skips(self, request: Request) -> bool:
+        """Return whether a request was left out because its data set is absent."""
+        return _source(request) in self.absent
 
 
 def prepare(
@@ -88,7 +92,13 @@ def prepare(
         todo = jobs if force else jobs.without(store.done(trace, scores))
     with status("Checking the splits"):  # a record of success shows that there is a split
         _check_splits([job.request for job, _ in todo.parts], data)
-    return Plan({d.sha256: d for d in data.values()}, jobs, todo, store, [str(error) for error in absent.values()])
+    return Plan(
+        {d.sha256: d for d in data.values()},
+        jobs,
+        todo,
+        store,
+        {source: str(error) for source, error in absent.items()},
+    )
 
 
 def _grouped(requests: Sequence[Request]) -> list[Request]:

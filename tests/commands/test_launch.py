@@ -258,6 +258,18 @@ def test_experiment_gives_the_launcher_every_combination(answer):
     assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2"]
 
 
+def test_experiment_skips_absent_data(answer):
+    written_experiment()
+    path = Path("mine/experiment/demo.yaml")
+    node = yaml.safe_load(path.read_text())
+    node["sweeps"]["c"] = {"dataset": "cod_rna", "dataset.path": "nowhere"}
+    path.write_text(yaml.safe_dump(node, sort_keys=False))
+    code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out")
+    assert code == 0, text
+    assert text.count("Skipped: ") == 2  # before the runs and below the table
+    assert records()["dataset"].to_list() == ["blobs"] * 3
+
+
 JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
 OPTUNA = (
     "hydra/sweeper=optuna",
