@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PUBLISHED, SUBMISSIONS = "published", "submissions"  # folders of a results folder
+PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
 METHOD = ["solver", "params", "search"]
 TASK = [name for name in ASKED if name not in METHOD]
 
@@ -90,9 +91,8 @@ def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored_records(results: Path) -> pl.DataFrame:
-    """Return the records in a results folder, and those published below it and in this checkout; its own come last."""
-    checkout = ROOT.parent / "results"
-    shared = [folder / part for folder in (checkout, results) for part in (PUBLISHED, SUBMISSIONS)]
+    """Return the records in a results folder, and those published below it and with npbench; its own come last."""
+    shared = [folder / part for folder in (*PACKAGED, results) for part in (PUBLISHED, SUBMISSIONS)]
     folders = [*(one for folder in shared for one in sorted(folder.glob("**/records"))), results / "records"]
     return latest(part for folder in folders for part in parts(folder, lambda fault: None) if folder.is_dir())
 
