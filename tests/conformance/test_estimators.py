@@ -16,6 +16,7 @@ from solver_variants import SLOW_VARIANTS, VARIANTS, estimators
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:The umbrella threshold needs:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*share the largest score:UserWarning"),  # of a forest on few samples
     pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
 ]
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -29,9 +30,13 @@ def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(iterates):
 
 @pytest.mark.slow
 def test_the_script_reproduces_the_stored_iterates(iterates, raw_dataset, monkeypatch):
+    """As far as rounding does not lead to another path: the first iterates, and the level of the last."""
     raw_dataset("ijcnn1")
     monkeypatch.setattr(iterates, "COSTS", (0.1,))
     monkeypatch.setattr(iterates, "SPLITS", 1)
-    early = pl.col("iteration") <= 10  # rounding makes what follows another path
-    stored = pl.read_parquet(iterates.TABLE).filter(early, split=0, C=0.1)["pauc"]
-    assert iterates.measure().filter(early)["pauc"].to_list() == pytest.approx(stored.to_list(), abs=0.01)
+    measured, stored = (
+        frame.sort("iteration")["pauc"].to_numpy()
+        for frame in (iterates.measure(), pl.read_parquet(iterates.TABLE).filter(split=0, C=0.1))
+    )
+    np.testing.assert_allclose(measured[:3], stored[:3], atol=0.01)
+    assert np.median(measured[-10:]) == pytest.approx(np.median(stored[-10:]), abs=0.1)

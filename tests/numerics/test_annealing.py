@@ -10,6 +10,7 @@ from npbench.numerics.annealing import (
     CLOSED_WIDTH,
     EXPLANATIONS,
     FLOOR,
+    MAX_RESETS,
     REACHED,
     FalseAlarmBound,
     QValueBound,
@@ -96,9 +97,12 @@ def check_status(request):
             assert rates[-1] > rho
             assert last.multiplier >= CAP * start / (1 + CLOSED_WIDTH)
         case "jump":
-            # Neighbouring multipliers were tried, with P_fa on both sides of rho.
+            # Neighbouring multipliers were tried, with P_fa on both sides of rho; or again and again, a larger one led
+            # to a larger rate, as flat samples changed.
             above, below = multipliers[rates > rho], multipliers[rates <= rho]
-            assert np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * CLOSED_WIDTH
+            closed = np.min(np.abs(np.log(above[:, None] / below[None]))) <= 1.01 * CLOSED_WIDTH
+            rising = np.subtract.outer(multipliers, multipliers) * np.subtract.outer(rates, rates) > 0
+            assert closed or np.tril(rising).any(axis=1).sum() > MAX_RESETS
         case "max_iter":
             assert len(result.trace) == 200
 
