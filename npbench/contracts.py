@@ -166,9 +166,9 @@ class Dataset:
         shape (n_samples, n_features), with NaN for missing values. It is called with the paths of ``files``, in
         order, and the data set's parameters as keywords. It may return ``(X, y, more)``, where the mapping ``more``
         has any of: ``published``, training rows of published splits, shape (n_splits, n_train), the rest being
-        tested; ``categorical``, the columns that hold category codes; ``groups``, a number or word for each row, equal
-        for rows that must stay together; ``columns``, names. The result is cached, so it must depend on files and
-        parameters only; X is not copied.
+        tested; ``categorical``, the columns that hold category codes, or a mapping from their numbers to the words of
+        the codes; ``groups``, a number or word for each row, equal for rows that must stay together; ``columns``,
+        names. The result is cached, so it must depend on files and parameters only; X is not copied.
     title, source, licence, citation : str
         One line for tables; origin; licence; paper or archive to cite.
     positive : str

@@ -16,13 +16,13 @@ import polars as pl
 from rich.console import Console
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from npbench import data, registry
 from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
+from npbench.data.frame_encoder import FrameEncoder
 from npbench.data.missing import without_missing
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.measure import maker, select
@@ -49,11 +49,11 @@ def run(words: Sequence[str]) -> Exit:
     _require_writable(options.save)
     asked = requested(parse(settings))
     chosen = asked.requests[0] if len(asked.requests) == 1 else winner(asked.requests, asked.settings)
-    model, params = final_model(chosen, delta=options.delta, rule=options.rule)
+    model = final_model(chosen, delta=options.delta, rule=options.rule)
     _save(model, options.save)
     console = Console()
-    described = ", ".join(f"{name}={value}" for name, value in params.items())
-    terminal.write(f"{chosen.solver.name} on {chosen.dataset.name}{described and f': {described}'}", console)
+    fitted = " ".join(str(model.estimator_[-1]).split())
+    terminal.write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
     terminal.write(str(model.result_), console)
     terminal.write(f"In {options.save}; predict returns 1 for positives and -1 for negatives.", console)
     return Exit.OK
@@ -100,10 +100,8 @@ def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
     return best
 
 
-def final_model(
-    request: Request, *, delta: float = 0.05, rule: str = "umbrella"
-) -> tuple[NPThresholdClassifier, Mapping[str, Any]]:
-    """Return a fitted pipeline with a threshold, and its selected parameters.
+def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
+    """Return a fitted pipeline with a threshold.
 
     Half of the negatives are held out for the threshold. Parameters are selected by cross-validation on the other rows,
     and the pipeline is fitted to these.
@@ -111,25 +109,24 @@ def final_model(
     Raises
     ------
     RequestError
-        If the problem has no bound on false alarms, the data have words, or the negatives are too few.
+        If the problem has no bound on false alarms, or the negatives are too few.
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
-    samples = _loaded(request)
+    samples = without_missing(data.load(request.dataset, **request.dataset_params), request.features["missing"])
     random = random_state(request.seed, 0)
     negatives = np.flatnonzero(samples.y < 0)
     held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
     rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
-    params = _selected(request, samples, rest)
-    model = NPThresholdClassifier(
-        _assembled(request, samples, params),
-        rho=request.problem.parameters()["rho"],
-        delta=delta,
-        threshold=rule,
-        cv=[(rest, held_out)],
-    )
     try:
-        return model.fit(samples.X, samples.y), params
+        model = NPThresholdClassifier(
+            _assembled(request, samples, _selected(request, samples, rest)),
+            rho=request.problem.parameters()["rho"],
+            delta=delta,
+            threshold=rule,
+            cv=[(rest, held_out)],
+        )
+        return model.fit(samples.X, samples.y)
     except ValueError as error:
         raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
 
@@ -155,16 +152,6 @@ def from_record(record: Mapping[str, Any]) -> Pipeline:
     return _chain(samples, options, of_class(**params))
 
 
-def _loaded(request: Request) -> BinaryData:
-    samples = data.load(request.dataset, **request.dataset_params)
-    if samples.categorical is not None and samples.categorical.any() and not request.dataset.files:
-        raise RequestError(
-            f"{request.dataset.name} has columns of words, whose codes a saved model would not know: encode them "
-            "inside npbench.NPThresholdClassifier, by OneHotEncoder."
-        )
-    return without_missing(samples, request.features["missing"])
-
-
 def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
     """Return the parameters selected by cross-validation on some rows."""
     folds = getattr(request.protocol, "folds", FOLDS)
@@ -185,10 +172,10 @@ def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any])
 
 
 def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
-    """Return the preprocessing and an estimator; frames become arrays first."""
+    """Return the preprocessing and an estimator; frames become matrices first."""
     is_sparse = sparse.issparse(samples.X)
     steps = pipeline(is_sparse, samples.categorical, **features)
-    return make_pipeline(*([] if is_sparse else [FunctionTransformer(np.asarray)]), steps, estimator)
+    return make_pipeline(*([] if is_sparse else [FrameEncoder(samples.columns, samples.words)]), steps, estimator)
 
 
 def _require_writable(path: Path) -> None:

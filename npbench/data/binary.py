@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any
@@ -41,6 +42,8 @@ class BinaryData:
         Group of each row. Rows of one group, such as the samples of one patient, are never divided.
     columns : tuple of str, optional
         Names of the features.
+    words : mapping of int to tuple of str, optional
+        Words that the codes of a column count from 0.
     known_sha256 : str, optional
         Hash of the content if known; computing it reads everything.
     """
@@ -52,6 +55,7 @@ class BinaryData:
     categorical: np.ndarray | None = None
     groups: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
+    words: Mapping[int, tuple[str, ...]] | None = None
     known_sha256: InitVar[str | None] = None
 
     def __post_init__(self, known_sha256: str | None) -> None:
@@ -84,7 +88,8 @@ class BinaryData:
         published : array-like of int of shape (n_divisions, n_train), optional
             Training rows of each division, counted from 0, in any order, without repetition.
         categorical : array-like, optional
-            Columns of dense ``X`` that hold category codes: column numbers from 0, or a boolean for each column.
+            Columns of dense ``X`` that hold category codes: column numbers from 0, or a boolean for each column, or a
+            mapping from column numbers to the words that the codes count from 0.
         groups : array-like of shape (n_samples,), optional
             Group of each row, a number or a string.
         columns : sequence of str, optional
@@ -122,6 +127,7 @@ class BinaryData:
                 None if categorical is None else checks.category_mask(categorical, features, faults),
                 None if groups is None else checks.group_codes(groups, len(labels), faults),
                 None if columns is None else checks.column_names(columns, features.shape[1], faults),
+                {int(k): tuple(v) for k, v in categorical.items()} if isinstance(categorical, Mapping) else None,
             )
         if faults:
             raise RequestError(*(f"Data set {name!r} {fault}" for fault in faults))
@@ -176,7 +182,7 @@ class BinaryData:
         """Hash of the content, the same for equal numbers of any original dtype and memory order.
 
         Dense and CSR data differ even if the numbers agree, since preprocessing and solvers treat them differently.
-        Names of the data and of columns are not hashed. O(size of the data), computed once.
+        Names of the data and of columns, and words, are not hashed. O(size of the data), computed once.
         """
         layout = "csr" if checks.is_sparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())

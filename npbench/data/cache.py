@@ -192,8 +192,9 @@ def recall(key: str | None, name: str) -> BinaryData | None:
     try:
         kept = json.loads(_entry(key).read_text(encoding="utf-8"))
         sha256, columns = kept["sha256"], kept["columns"] and tuple(kept["columns"])
+        words = kept["words"] and {int(place): tuple(known) for place, known in kept["words"].items()}
         data = SharedData(str(arrays_folder() / sha256), name, sha256, tuple(kept["shape"])).open()
-        return dataclasses.replace(data, columns=columns, known_sha256=sha256)
+        return dataclasses.replace(data, columns=columns, words=words, known_sha256=sha256)
     except (OSError, ValueError, KeyError, TypeError):  # absent, damaged or removed
         return None
 
@@ -206,7 +207,7 @@ def keep(key: str | None, data: BinaryData) -> None:
         shared = share(data)
         entry = _entry(key)
         unfinished = make_folder(entry.parent) / f"{key}.{uuid.uuid4().hex}"
-        kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns}
+        kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns, "words": data.words}
         unfinished.write_text(json.dumps(kept), encoding="utf-8")
         admit(unfinished)
         unfinished.replace(entry)

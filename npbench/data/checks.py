@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -114,7 +114,8 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
 
 def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarray | None:
     """Return a boolean for each column, True for category codes, or None if there are none; append to ``faults``."""
-    columns, n_features = np.asarray(categorical), X.shape[1]
+    columns = np.asarray(list(categorical) if isinstance(categorical, Mapping) else categorical)
+    n_features = X.shape[1]
     mask = np.zeros(n_features, dtype=bool)
     if columns.dtype == bool and columns.shape == mask.shape:
         mask |= columns

@@ -47,7 +47,7 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
         data.X[complete],
         data.y[complete],
         data.name,
-        categorical=data.categorical,
+        categorical=data.words or data.categorical,
         groups=kept,
         columns=data.columns,
         copy=False,

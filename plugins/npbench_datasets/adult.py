@@ -49,7 +49,8 @@ def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[st
     coded = (pl.col(name).rank("dense") - 1 if name in WORDS else pl.col(name).cast(pl.Float64) for name in FEATURES)
     X = table.select(coded).to_numpy()
     y = np.where(table["income"].to_numpy() == "<=50K", 1, -1)
-    return X, y, {"categorical": [FEATURES.index(name) for name in sorted(WORDS)], "columns": FEATURES}
+    words = {FEATURES.index(name): table[name].unique().sort().to_list() for name in sorted(WORDS)}
+    return X, y, {"categorical": words, "columns": FEATURES}
 
 
 def load_adult_sample(

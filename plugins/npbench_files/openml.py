@@ -48,8 +48,8 @@ def load_openml(
     except RequestError as error:
         raise RequestError(*(f"OpenML data set {id}: {fault}" for fault in error.faults)) from error
     X, names = bunch.data[y != 0], bunch.feature_names
-    categorical = np.isin(names, list(bunch.categories))
-    if sparse.issparse(X) and categorical.any():
+    categorical = {place: bunch.categories[name] for place, name in enumerate(names) if name in bunch.categories}
+    if sparse.issparse(X) and categorical:
         X = X.toarray()  # 0 is a category like any other
     return X, y[y != 0], {"columns": names, "categorical": categorical}
 

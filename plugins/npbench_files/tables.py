@@ -82,8 +82,8 @@ def _counting(frame: pl.DataFrame) -> list[str]:
     return [column.name for column in likely if (column - column[0]).eq_missing(count).all()]
 
 
-def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return a float64 matrix, NaN for missing values, and a mask of the columns with category codes.
+def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, dict[int, list[str]]]:
+    """Return a float64 matrix, NaN for missing values, and the words of each column with category codes.
 
     Words are categories, numbered in alphabetical order, so that every format gives the same codes.
 
@@ -96,18 +96,15 @@ def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     --------
     >>> matrix(pl.DataFrame({"a": [0.5, None], "b": ["y", "x"]}))
     (array([[0.5, 1. ],
-           [nan, 0. ]]), array([False,  True]))
+           [nan, 0. ]]), {1: ['x', 'y']})
     """
     words = frame.with_columns(WORDS.cast(pl.String)).select(cs.string())
     faults = [*_neither(frame), *_not_exact(frame), *_not_repeating(words)]
     if faults:
         raise RequestError(*faults)
-    coded = frame.with_columns(_codes(column) for column in words)
-    return coded.cast(pl.Float64).to_numpy(), np.isin(frame.columns, words.columns)
-
-
-def _codes(words: pl.Series) -> pl.Series:
-    return words.cast(pl.Enum(words.drop_nulls().unique().sort())).to_physical()
+    known = {column.name: column.drop_nulls().unique().sort() for column in words}
+    coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
+    return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
 
 
 def _neither(frame: pl.DataFrame) -> list[str]:

@@ -30,16 +30,18 @@ def folder(tmp_path, monkeypatch):
 OWN = ["dataset=file", "dataset.path=table.csv", "dataset.label=label"]
 
 
+def loaded(path):
+    if path.suffix == ".pkl":
+        return pickle.loads(path.read_bytes())
+    io = pytest.importorskip("skops.io")
+    return io.load(path, trusted=io.get_untrusted_types(file=path))
+
+
 @pytest.mark.parametrize("suffix", [".pkl", ".skops"])
 def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suffix):
-    if suffix == ".skops":
-        io = pytest.importorskip("skops.io")
     assert fit.run([*QUICK, *OWN, "--save", f"model{suffix}", "--delta", "0.1"]) is Exit.OK
     assert "0.9 or more" in capsys.readouterr().out
-    if suffix == ".pkl":
-        model = pickle.loads((folder / "model.pkl").read_bytes())
-    else:
-        model = io.load(folder / "model.skops", trusted=io.get_untrusted_types(file=folder / "model.skops"))
+    model = loaded(folder / f"model{suffix}")
     table = pl.read_csv("table.csv")
     predicted = model.predict(table.drop("label"))
     assert set(predicted) == {-1, 1}
@@ -101,6 +103,10 @@ def test_the_best_of_stored_records_is_fitted(folder):
         ([*QUICK, *OWN, "--save", "no/where.pkl"], "folder"),
         (["solver=pauc_struct", "problem=pauc", *OWN, "--save", "m.pkl"], "no bound"),
         (["-m", "solver=logistic_regression", "dataset=breast,pima", "--save", "m.pkl"], "one dataset"),
+        (
+            ["solver=logistic_regression_umbrella", *OWN, "problem.rho=0.01", "--save", "m.pkl"],
+            "scorer on file: .* 299",
+        ),
     ],
 )
 def test_impossible_requests_are_refused(words, message):
@@ -108,11 +114,35 @@ def test_impossible_requests_are_refused(words, message):
         fit.run(words)
 
 
-def test_words_are_refused():
-    words = np.resize(["x", "y"], 900)
-    pl.read_csv("table.csv").with_columns(b=words).write_csv("table.csv")
-    with pytest.raises(RequestError, match="OneHotEncoder"):
-        fit.run([*QUICK, *OWN, "--save", "m.pkl"])
+@pytest.mark.parametrize("categories", ["one_hot", "codes"])
+def test_the_saved_model_takes_a_frame_with_words(folder, categories):
+    random = np.random.default_rng(1)
+    table = pl.read_csv("table.csv")
+    said = np.where(table["label"] == 1, random.choice(["no", "yes"], 900, p=[0.1, 0.9]), "no")
+    table = table.with_columns(b=pl.Series(said), c=pl.Series(random.choice(["m", "n", "o"], 900)))
+    table.write_csv("table.csv")
+    fit.run([*QUICK, *OWN, f"categories={categories}", "--save", "model.skops"])
+    model = loaded(folder / "model.skops")
+    predicted = model.predict(table.sample(fraction=1, shuffle=True, seed=0).select("c", "label", "a", "b"))
+    assert np.mean(predicted == 1) > 0.2  # b alone detects 90 % of the positives, 36 % of the rows
+    coded = npbench.load_dataset("file", path="table.csv", label="label").X
+    for frame in (table, table.to_pandas().astype({"b": "category"}), table.drop("label").rows()):
+        np.testing.assert_array_equal(model.decision_function(frame), model.decision_function(coded))
+    with pytest.raises(ValueError, match="'b'"):
+        model.predict(table.drop("b"))
+
+
+def test_unknown_words_count_as_no_word_and_missing_ones_are_imputed(folder):
+    table = pl.read_csv("table.csv").with_columns(b=pl.Series(np.resize(["x", "x", "y", None], 900)))
+    table.write_csv("table.csv")
+    fit.run([*QUICK, *OWN, "missing=impute", "--save", "model.pkl"])
+    model = pickle.loads((folder / "model.pkl").read_bytes())
+    rows = pl.DataFrame({"a": [0.0] * 4, "b": ["x", "y", None, "new"]})
+    x, y, missing, unknown = model.decision_function(rows)
+    assert x == missing
+    assert len({x, y, unknown}) == 3
+    with pytest.raises(ValueError, match="'a'"):
+        model.predict(rows.with_columns(a=pl.Series(["one"] * 4)))
 
 
 def test_records_of_failures_hold_no_model():

@@ -128,12 +128,15 @@ def test_optional_arrays_without_information_are_dropped():
         assert (data.categorical, data.groups, data.sha256) == (None, None, plain.sha256)
 
 
-@pytest.mark.parametrize("columns", [[2, 0], np.array([0, 2], dtype=np.uint8), [True, False, True]])
+@pytest.mark.parametrize(
+    "columns", [[2, 0], np.array([0, 2], dtype=np.uint8), [True, False, True], {2: ["x", "y"], 0: []}]
+)
 def test_categorical_columns_by_number_or_boolean(columns):
     data = BinaryData.checked(X, Y, categorical=columns)
     assert data.categorical.tolist() == [True, False, True]
     with pytest.raises(ValueError, match="read-only"):
         data.categorical[0] = False
+    assert data.words == ({2: ("x", "y"), 0: ()} if isinstance(columns, dict) else None)
 
 
 @pytest.mark.parametrize("groups", [[7, 7, 2, 7], ["p", "p", "a", "p"], np.array(["x", "x", 3, "x"], dtype=object)])

@@ -33,7 +33,7 @@ def read(path, scale=1.0, as_csr=False):
     with Path("calls").open("a") as calls:
         calls.write("x")
     X = np.loadtxt(path, delimiter=",") * scale
-    more = {"columns": ["first", "second"], "groups": [1, 1, 2]}
+    more = {"columns": ["first", "second"], "groups": [1, 1, 2], "categorical": {} if as_csr else {1: ["p", "q"]}}
     return (sparse.csr_array(X) if as_csr else X), [1, -1, -1], more
 
 def made(scale=1.0):
@@ -102,6 +102,7 @@ def test_a_second_load_is_equal_and_calls_no_loader(as_csr):
     assert (first.X != second.X).sum() == 0
     assert np.array_equal(first.y, second.y)
     assert (second.name, second.columns, second.groups.tolist()) == ("toy", ("first", "second"), [0, 0, 1])
+    assert second.words == ({} if as_csr else {1: ("p", "q")})
     assert first.sha256 == second.sha256 == dataclasses.replace(second).sha256
 
 

@@ -40,13 +40,13 @@ def test_complete_data_are_unchanged(kind, missing):
 
 
 def test_drop_leaves_out_incomplete_rows():
-    named = data(categorical=[2], groups=list("abbca"), columns=["size", "weight", "age"])
+    named = data(categorical={2: ["old", "young"]}, groups=list("abbca"), columns=["size", "weight", "age"])
     kept = without_missing(named, "drop")
     assert kept.X.tolist() == X[[1, 2, 4]].tolist()
     assert kept.y.tolist() == [-1, 1, 1]
     assert kept.groups.tolist() == [0, 0, 1]
     assert kept.categorical.tolist() == [False, False, True]
-    assert (kept.name, kept.columns) == (named.name, named.columns)
+    assert (kept.name, kept.columns, kept.words) == (named.name, named.columns, {2: ("old", "young")})
     same = BinaryData.checked(X[[1, 2, 4]], Y[[1, 2, 4]], groups=[5, 5, 3], categorical=[2])
     assert kept.sha256 == same.sha256 != named.sha256
 

@@ -141,6 +141,7 @@ def test_adult_is_coded_as_documented(adult_rows, raw_dataset):
     for name, column in zip(data.columns, data.X.T, strict=True):
         words = [row[name] for row in adult_rows]
         code = {word: rank for rank, word in enumerate(sorted(set(words)))} if name in WORDS else float
+        assert name not in WORDS or list(data.words[data.columns.index(name)]) == list(code)
         assert np.array_equal(column, [code[word] if name in WORDS else code(word) for word in words]), name
     assert np.array_equal(data.y > 0, [row["income"].startswith("<=50K") for row in adult_rows])
 

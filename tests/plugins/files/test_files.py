@@ -142,6 +142,7 @@ def test_words_are_categories_in_alphabetical_order():
     data = loaded("t.csv", TABLE, label="class", positive="b")
     assert np.array_equal(data.X, [[1.5, 0, 3], [2.5, 1, np.nan], [np.nan, 0, 5], [4.5, np.nan, 6]], equal_nan=True)
     assert data.categorical.tolist() == [False, True, False]
+    assert data.words == {1: ("left", "right")}
     assert data.columns == ("age", "site", "score")
     assert data.y.tolist() == [-1, 1, -1, 1]
 

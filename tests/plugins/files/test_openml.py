@@ -112,6 +112,7 @@ def test_numbers_and_categories_are_read_without_identifiers(server):
     assert data.y.tolist() == [-1, 1, -1, -1]
     assert data.columns == ("age", "site")
     assert data.categorical.tolist() == [False, True]
+    assert [data.words[1][int(code)] for code in data.X[[0, 1, 3], 1]] == ["left", "right", "left"]
 
 
 @pytest.mark.parametrize("kind", ["numeric", "{right,left}"])
