@@ -209,9 +209,9 @@ def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -
     tied = int(np.sum(negatives == largest))
     if value > np.max(scores) and tied > 1:
         warnings.warn(
-            f"{tied / len(negatives):.2g} of the {len(negatives)} negatives share the largest score, {largest:g}, and "
-            "the threshold lies above it: no sample with that score or less is accepted. If probabilities are rounded "
-            "or saturate, use logits.",
+            f"{100 * tied / len(negatives):.3g} % of the {len(negatives)} negatives share the largest score, "
+            f"{largest:g}, and the threshold lies above it: no sample with that score or less is accepted. If "
+            "probabilities are rounded or saturate, use logits.",
             stacklevel=5,
         )
 

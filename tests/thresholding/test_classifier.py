@@ -277,7 +277,7 @@ class Saturated(Reader):
 
 
 def test_saturated_scores_are_explained():
-    with pytest.warns(UserWarning, match=r"0\.1 of the 180 negatives .*logits"):
+    with pytest.warns(UserWarning, match=r"10 % of the 180 negatives .*logits"):
         NPThresholdClassifier(Saturated(), random_state=0).fit(X, Y)
 
 

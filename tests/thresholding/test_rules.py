@@ -213,7 +213,7 @@ def test_unknown_groups_have_no_threshold():
 
 def test_saturated_scores_are_explained():
     scores = np.r_[np.linspace(0, 0.9, 440), np.ones(60)]
-    with pytest.warns(UserWarning, match=r"0\.12 of the 500 .* logits"):
+    with pytest.warns(UserWarning, match=r"12 % of the 500 .* logits"):
         found = npbench.threshold(scores, np.zeros(500), rho=0.05)
     assert not np.any(found.predict(scores))
     with_positives = np.r_[scores, 2.0], np.repeat([0, 1], [500, 1])
