@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -13,6 +11,7 @@ from rich.console import Console
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
 from npbench.report.sections import overview
+from npbench.report.sections.failures import ORIGIN
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 10  # distinct ones
@@ -89,13 +88,13 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
     alike = failed.group_by("solver", "status", "error", maintain_order=True).agg(
-        pl.len(), pl.col("dataset", "repeat", "error_type", "traceback").first()
+        pl.len(), pl.col("dataset", "repeat").first(), ORIGIN.first().alias("origin")
     )
     for r in alike.sort("solver", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
         error = terminal.one_line((r["error"] or "no message").partition("\n")[0])
         more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
         terminal.write(
-            f"  {r['solver']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {_origin(r)}{error}",
+            f"  {r['solver']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",
             console,
         )
     if len(alike) > FAILURES_SHOWN:
@@ -104,12 +103,3 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
         terminal.write(f"  `npbench report {folder}` lists all of them with tracebacks.", console)
     if missing:
         console.print(f"  {missing} left no record.")
-
-
-def _origin(record: Mapping[str, Any]) -> str:
-    """Return type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback."""
-    places = re.findall(r'File "([^"]+)", line (\d+)', record["traceback"] or "")
-    if not record["error_type"] or not places:
-        return ""
-    path, line = places[-1]
-    return f"{record['error_type']} in {Path(path).name}:{line}: "

@@ -96,12 +96,15 @@ def test_duplicate_test_rows_are_noted():
 def test_failures_are_grouped_by_kind():
     bad = [record("gen", r, status="failed", error=f"Singular at {r}.5e-3\nmore") for r in (0, 1, 2, 5)]
     bad += [record("uzawa", 3, status="timeout", error="The job was stopped after 5 s.")]
+    traceback = 'File "/a/run.py", line 3, in x\n  File "/a/b/solver.py", line 17, in fit\nValueError: Singular'
+    bad += [record("sgd", 4, status="failed", error="Singular", error_type="ValueError", traceback=traceback)]
     loose = [record("gen", 7, converged=False, solver_status="max_iter", warnings="A: x 1\nB: y")]
     (section,) = failures.sections(frame([*bad, *loose, record("uzawa", 8, warnings="")]))
     failed, unconverged, warned = section.sheets
-    assert section.notes[0].startswith("5 of 7 jobs failed")
+    assert section.notes[0].startswith("6 of 8 jobs failed")
     assert [row[2:] for row in failed.texts] == [
         ["gen", "failed", "4", "0-2, 5", "Singular at 0.5e-3"],
+        ["sgd", "failed", "1", "4", "ValueError in solver.py:17: Singular"],
         ["uzawa", "timeout", "1", "3", "The job was stopped after 5 s."],
     ]
     assert column(unconverged, "solver status") == ["max_iter"]

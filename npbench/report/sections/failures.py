@@ -10,6 +10,9 @@ from npbench.report.sheet import Sheet, number
 MAX_KINDS = 100  # of errors or warnings in a table
 ABOUT = ["problem", "dataset", "label", "repeat"]
 NO_MESSAGE = "no message"
+# Type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback.
+PLACE = pl.col("traceback").str.extract_all(r'[^/"]+", line \d+').list.last().str.replace('", line ', ":", literal=True)
+ORIGIN = pl.format("{} in {}: ", "error_type", PLACE).fill_null("")
 NUMBER = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 
 
@@ -27,7 +30,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
 def _errors(records: pl.DataFrame) -> Sheet:
     error = pl.col("error").str.split("\n").list.first()
     failed = records.filter(pl.col("status") != "ok").select(
-        *ABOUT, "status", text=error.fill_null(pl.col("error_type")).fill_null(NO_MESSAGE)
+        *ABOUT, "status", text=ORIGIN + error.fill_null(pl.col("error_type")).fill_null(NO_MESSAGE)
     )
     return _table("failures", "Jobs that failed", failed, "error")
 
