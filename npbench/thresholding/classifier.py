@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
-from npbench.thresholding.columns import groups, positives
+from npbench.thresholding.columns import groups, labels_of, positives
 from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
 
@@ -174,13 +174,13 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        y = column_or_1d(y, warn=True)
+        y = labels_of(column_or_1d(y, warn=True), "y")
         X, y, by, sample_weight = indexable(X, y, by, sample_weight)
         positive, self.pos_label_ = self._positives(y)
         if self._is_fitted_before():
             self.estimator_ = self.estimator
             rows = np.arange(len(y))
-            scores, cross_fitted = self._scores(self.estimator_, X), False
+            scores, cross_fitted = self.scores(X), False
         else:
             options = self._options(sample_weight, params)
             splits = self._splits(X, y, positive, by)
@@ -210,10 +210,24 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self
             The classifier with its new threshold.
         """
-        check_is_fitted(self)
-        scores = self._scores(self.estimator_, X)
+        scores = self.scores(X)
         self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False)
         return self
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Samples.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return scores_of(self.estimator_, X, self.pos_label_)
 
     def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
@@ -316,7 +330,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scores = []
         for train, test in splits:
             self.estimator_ = self._fitted(X, y, train, options)
-            part = self._scores(self.estimator_, _safe_indexing(X, test)) if len(test) else np.empty(0)
+            part = self.scores(_safe_indexing(X, test)) if len(test) else np.empty(0)
             scores.append(part)
         return np.concatenate([test for _, test in splits]), np.concatenate(scores)
 
@@ -331,9 +345,6 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **params).estimator.fit)
         return params
-
-    def _scores(self, classifier: Any, X: Any) -> np.ndarray:
-        return scores_of(classifier, X, self.pos_label_)
 
     def _calibrate(self, scores: np.ndarray, positive: np.ndarray, by: Any, cross_fitted: bool) -> None:
         self.threshold_: float | dict[Any, float]
@@ -359,10 +370,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.result_, Threshold):
             if by is not None:
                 raise ValueError("by is set, but fit had no groups: fit with by, or leave it out.")
-            return self._scores(self.estimator_, X) - self.result_.value
+            return self.scores(X) - self.result_.value
         if by is None:
             raise ValueError(f"by is missing: fit had the groups {list(self.result_.groups)}.")
-        return self._scores(self.estimator_, X) - self.result_.values(by)
+        return self.scores(X) - self.result_.values(by)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -47,10 +47,15 @@ def labels_of(column: Any, name: str) -> np.ndarray:
     """Return labels as an array; raise a ValueError if some are missing."""
     _require_unmasked(column, name)
     labels = column_or_1d(column)
-    unequal = labels != labels  # noqa: PLR0124, NaN alone differs from itself
-    if missing := int(np.sum(unequal | [label is None for label in labels] if labels.dtype == object else unequal)):
+    absent = [_is_missing(label) for label in labels] if labels.dtype == object else labels != labels  # noqa: PLR0124
+    if missing := int(np.sum(absent)):
         raise ValueError(f"{name} has {missing} missing values of {len(labels)}: label them, or leave them out.")
     return labels
+
+
+def _is_missing(label: Any) -> bool:
+    # NaN alone differs from itself; pandas.NA refuses to be compared.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)  # noqa: PLR0124
 
 
 def as_scores(scores: Any) -> np.ndarray:

@@ -104,7 +104,7 @@ def monitor(
     y : array of shape (n_samples,), optional
         Labels. Without them, every sample counts as a negative.
     threshold : Threshold
-        The deployed threshold.
+        The deployed threshold; of several groups, one of ``groups`` with the scores of that group.
     alpha : float, default=0.05
         Level of each test, in ]0, 1[.
     pos_label : int, float, bool or str, optional
@@ -132,6 +132,10 @@ def monitor(
         positive, _ = positives(y, pos_label)
         same_length(len(scores), y=positive)
         scores = scores[~positive]
+    if not isinstance(threshold, Threshold):
+        raise ValueError(
+            f"threshold is a {type(threshold).__name__}, expected a Threshold: test each group on its own."
+        )
     if not len(scores):
         raise ValueError("There are no negatives to count false alarms on.")
     alarms = threshold.predict(scores)

@@ -92,6 +92,7 @@ def test_the_bound_is_on_the_other_class(pos_label, classifier):
     predicted = model.predict(new) == pos_label
     assert np.mean(predicted[words != pos_label]) < 0.1
     assert np.mean(predicted[words == pos_label]) > 0.3
+    np.testing.assert_array_equal(predicted, model.scores(new) > model.threshold_)
     f = model.decision_function(new)
     np.testing.assert_array_equal(model.predict(new) == "ok", f > 0)
     assert roc_auc_score(words == "ok", f) > 0.5  # positive for classes_[1], as scikit-learn expects
@@ -198,6 +199,13 @@ def test_new_negatives_move_the_threshold_only():
     assert 0 < np.mean(model.predict(new)) <= 0.1
     with pytest.raises(ValueError, match="20 held-out negatives"):
         model.refit_threshold(new[:20])
+
+
+def test_missing_labels_are_counted():
+    pandas = pytest.importorskip("pandas")
+    for label in (None, np.nan, pandas.NA):
+        with pytest.raises(ValueError, match="y has 1 missing"):
+            NPThresholdClassifier(Reader(), pos_label="ok").fit(X, np.array([label, *WORDS[1:]], dtype=object))
 
 
 def test_groups_have_their_own_thresholds():

@@ -92,5 +92,8 @@ def test_unusable_samples_are_refused():
         npbench.monitor([np.nan], threshold=deployed)
     with pytest.raises(ValueError, match="no negatives"):
         npbench.monitor([1.0], [1], threshold=deployed)
+    grouped = npbench.threshold(np.arange(200.0), np.zeros(200), by=np.resize([0, 1], 200))
+    with pytest.raises(ValueError, match="GroupThresholds"):
+        npbench.monitor([1.0], threshold=grouped)
     with pytest.raises(ValueError, match="alpha"):
         npbench.monitor([1.0], threshold=deployed, alpha=0)
