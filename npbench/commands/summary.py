@@ -12,11 +12,12 @@ from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
 from npbench.report.sections import overview
 from npbench.report.sections.failures import ORIGIN
+from npbench.report.select.protocols import protocols
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs.
-COLUMNS = (*overview.COLUMNS, "repeat", "converged", "error", "error_type", "traceback")
+COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error_type", "traceback")
 
 
 def print_summary(
@@ -43,6 +44,8 @@ def print_summary(
         terminal.show_sheet(_measured(found, kind, console), console)
         if any(row.choices for row in found):
             terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
+    if " differ" in (note := protocols(frame)):
+        terminal.write(f"\n{note}", console)
     print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
 
 

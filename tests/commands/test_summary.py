@@ -84,6 +84,13 @@ def test_problem_shows_its_own_metric():
     assert "above" not in text
 
 
+def test_protocols_that_differ_are_named():
+    assert "rotocol" not in printed([record(), record(dataset="heart")])
+    other = {"protocol": "permutations", "protocol_params": '{"n_train":170,"name":"permutations"}'}
+    text = printed([record(), record(dataset="heart", **other)])
+    assert "permutations n_train=170 (heart)" in " ".join(text.split())
+
+
 def test_failures_are_counted_and_listed():
     text = printed([record(repeat, status="failed") for repeat in range(5)] + [record(5, p_fa=0.01)], planned=7)
     assert "6 of 7 jobs failed:" in text
