@@ -18,6 +18,7 @@ from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
+from npbench.report.select.labels import classes
 from npbench.report.select.protocols import protocols
 from npbench.runner.estimate import CASE, TIMES, Estimates
 from npbench.runner.plan import Plan
@@ -141,7 +142,8 @@ def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[di
 def _described(job: Job) -> tuple[str, str, str]:
     request = job.request
     parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
-    return request.dataset.name, request.solver.name, f"{request.problem.name} {parameters}"
+    solver = " ".join([request.solver.name, *classes(request.columns()["params"])])  # as in reports
+    return request.dataset.name, solver, f"{request.problem.name} {parameters}"
 
 
 def _reason(runs: bool, why: str) -> str:

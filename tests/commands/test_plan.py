@@ -50,6 +50,12 @@ def test_jobs_are_counted_by_setting_and_reason():
     assert "4 of 5 jobs would run; 1 already in results." in text
 
 
+def test_classifiers_inside_a_solver_are_told_apart():
+    inner = [changed(JOB, params={"estimator": f"sklearn.{name}"}) for name in ("svm.SVC", "dummy.DummyClassifier")]
+    text = plan_of([(job, range(2)) for job in inner], records())
+    assert [row.split()[2] for row in text.splitlines() if row.startswith("gaussians")] == ["SVC", "Dummy"]
+
+
 def test_protocols_of_the_data_sets():
     assert "Protocol: cv folds=2 test_size=0.25." in plan_of([(JOB, range(1))], records())
     other = changed(OTHER_DATA, protocol=Holdout())

@@ -46,7 +46,7 @@ def labels(records: pl.DataFrame) -> list[str]:
 
 
 def _labels(records: pl.DataFrame) -> list[str]:
-    names = [" ".join([solver, *_classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
+    names = [" ".join([solver, *classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
     for part in (*PARTS, *FEATURES):
         settings = [_settings(part, text) for text in records[part]]
         places = list(zip(names, records["dataset"], strict=True))
@@ -73,7 +73,7 @@ def class_named(value: Any) -> str:
     return value.rpartition(".")[2].removesuffix("Classifier") if is_path else ""
 
 
-def _classes(params: str) -> Iterator[str]:
+def classes(params: str) -> Iterator[str]:
     """Yield the names of classes among parameters; other parameters distinguish settings of one class."""
     yield from filter(None, map(class_named, json.loads(params).values()))
 
