@@ -140,13 +140,9 @@ def _percent(rate: float) -> str:
 
 
 def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mapping[str, Any], output: Path) -> None:
-    """Print the result and write it."""
+    """Write the result and print it."""
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
     sheets = [_thresholds(members), *(_plan(name, one, samples) for name, one in members.items())]
-    console = Console()
-    terminal.write(found.promise, console)
-    for sheet in sheets:
-        terminal.show_sheet(sheet, console)
     try:
         output.mkdir(parents=True, exist_ok=True)
         written = [output / "threshold.json", output / "threshold.html"]
@@ -160,6 +156,10 @@ def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mappi
         picture_page.write(written[1], "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
+    console = Console()
+    terminal.write(found.promise, console)
+    for sheet in sheets:
+        terminal.show_sheet(sheet, console)
     terminal.write(f"\nIn {output}: {', '.join(path.name for path in written)}", console)
 
 

@@ -60,6 +60,16 @@ def test_groups_have_a_row_each(folder, capsys):
         monitor.run(["c.csv", "--threshold", "out/threshold.json"])
 
 
+def test_a_reader_that_closes_the_pipe_loses_no_file(folder, monkeypatch):
+    def closed(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(threshold.terminal, "write", closed)
+    with pytest.raises(BrokenPipeError):
+        threshold.run(["scores.csv", *COLUMNS])
+    assert (folder / "threshold" / "threshold.json").exists()
+
+
 def test_negatives_alone_have_no_picture(folder):
     TABLE.filter(y="ok").with_columns(y=0).write_csv("negatives.csv")
     threshold.run(["negatives.csv", "--label", "y", "--score", "s"])
