@@ -42,7 +42,8 @@ def test_run_with_nothing_left_to_do_imports_no_solver(tmp_path):
     assert not modules.intersection([*HEAVY, "scipy", "npbench_gen.estimator"])
 
 
-def test_plan_imports_a_solver_to_check_new_settings_only(tmp_path):
+def test_plan_imports_a_solver_to_check_new_settings_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))  # other tests may have had the settings checked
     plan = ["plan", "solver=gen", "dataset=breast", "repeats=1", f"results={tmp_path}"]
     modules, text = imported_by(*plan)
     assert "1 of 1 jobs would run" in text
