@@ -40,8 +40,10 @@ def loaded(path):
 @pytest.mark.parametrize("suffix", [".pkl", ".skops"])
 def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suffix):
     assert fit.run([*QUICK, *OWN, "--save", f"model{suffix}", "--delta", "0.1"]) is Exit.OK
-    assert "0.9 or more" in capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "0.9 or more" in printed
     model = loaded(folder / f"model{suffix}")
+    assert " ".join(str(model.estimator_[-1]).split()) in printed
     table = pl.read_csv("table.csv")
     predicted = model.predict(table.drop("label"))
     assert set(predicted) == {-1, 1}
