@@ -33,7 +33,7 @@ NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
 # Parts of npbench that can change every answer, and rooms of which a job uses a part.
 ANSWERING = ("npbench.evaluation", "npbench.problem")
-SHARED = ("npbench.estimators", "npbench.numerics")
+SHARED = ("npbench.estimators", "npbench.numerics", "npbench.thresholding")
 
 
 @functools.cache
@@ -82,8 +82,9 @@ def code(targets: Iterable[str]) -> dict[str, str]:
     -------
     dict of str to str
         For npbench the hash of ``evaluation/``, ``problem.py`` and the targets, with everything they import from
-        ``npbench.estimators`` and ``npbench.numerics``, imports inside functions included; for any other package the
-        hash of all its sources. Comments and docstrings do not count, except in libraries that do not use npbench.
+        ``npbench.estimators``, ``npbench.numerics`` and ``npbench.thresholding``, imports inside functions included;
+        for any other package the hash of all its sources. Comments and docstrings do not count, except in libraries
+        that do not use npbench.
 
     Raises
     ------

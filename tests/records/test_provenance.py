@@ -110,13 +110,13 @@ def edited(copied, monkeypatch):
     """Return a function that hashes npbench for a solver while a file of the copied sources is changed."""
     monkeypatch.setattr(provenance, "ROOT", copied)
 
-    def hashed(**changes: Callable[[str], str]) -> str:
+    def hashed(target: str = "npbench_np_svm.estimator:NPSVM", **changes: Callable[[str], str]) -> str:
         originals = {copied / path: (copied / path).read_text() for path in changes}
         for path, change in changes.items():
             (copied / path).write_text(change(originals[copied / path]))
         forget()
         try:
-            return provenance.code(["npbench_np_svm.estimator:NPSVM"])["npbench"]
+            return provenance.code([target])["npbench"]
         finally:
             for path, text in originals.items():
                 path.write_text(text)
@@ -149,6 +149,12 @@ def test_only_code_that_can_change_an_answer_changes_the_hash(edited):
         assert edited(**{path: with_code}) != before, path
     assert edited(**dict.fromkeys(ANSWERING, with_words)) == before
     assert edited(**dict.fromkeys(OTHERS, with_code)) == before
+
+
+def test_rules_of_thresholds_count_for_the_scorer_only(edited):
+    change = {"thresholding/rules.py": with_code}
+    assert edited(**change) == edited()
+    assert edited("npbench_scorer.estimator:Scorer", **change) != edited("npbench_scorer.estimator:Scorer")
 
 
 def test_imports_inside_functions_count(edited):
