@@ -132,7 +132,7 @@ def test_tasks_are_drawn_as_workers_are_free(pool):
 
 def test_workers_may_need_more_files_than_the_soft_limit_allows(pool):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 4, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 4, hard))
     try:
         ended = [kind(act, outcome) for (_, act), outcome in pool(3).outcomes(enumerate([""] * 3))]
     finally:
