@@ -284,7 +284,8 @@ def _blas() -> dict[str, Primitive]:
     from threadpoolctl import threadpool_info
 
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    library = found[0] if found else {}
+    # Wheels of NumPy and SciPy bring a BLAS each; products with X go to that of NumPy.
+    library = min(found, key=lambda one: "numpy" not in one["filepath"], default={})
     return {"blas": library.get("internal_api"), "blas_version": library.get("version")}
 
 

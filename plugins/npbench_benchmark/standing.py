@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import METHOD, method_names
 
 WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; score of a job without a result
+UMBRELLA = "umbrella"  # threshold and status of a scorer
 COIN = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
@@ -38,7 +39,7 @@ class Standing:
     share_limits : (float, float)
         Exact 95 % limits of the share of these.
     promised : float or None
-        Largest share that the method promises: delta of an umbrella threshold.
+        Largest share that the method promises: delta of an umbrella threshold, which "auto" sets where it can.
     p_nd : float or None
         Miss rate: mean over data sets of the means over good jobs.
     score, seconds : float
@@ -175,25 +176,31 @@ def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, Any]]:
     keys = {group: frozenset(frame["key"]) for group, frame in records.group_by(METHOD)}
+    rules = {group: set(frame["solver_status"]) for group, frame in records.filter(status="ok").group_by(METHOD)}
     for group in results.partition_by(METHOD, maintain_order=True):
         n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
+        method = group.select(METHOD).row(0)
         yield {
             "label": group["label"][0],
             "n_datasets": len(group),
             "n_jobs": int(group["n_jobs"].sum()),
             "n_good": n_good,
-            "keys": keys[group.select(METHOD).row(0)],
+            "keys": keys[method],
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
-            "promised": _promised(json.loads(group["params"][0])),
+            "promised": _promised(json.loads(group["params"][0]), rules.get(method, set())),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
             "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
         }
 
 
-def _promised(params: dict[str, Any]) -> float | None:
-    return float(params["delta"]) if params.get("threshold") == "umbrella" else None
+def _promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
+    """Return delta of an umbrella threshold; none if a majority of thresholds decides, or "auto" took another rule."""
+    is_umbrella = params.get("threshold") == UMBRELLA or (
+        params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
+    )
+    return float(params["delta"]) if is_umbrella and params.get("n_splits", 1) == 1 else None
 
 
 def _ends(values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268}
 UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
 
 
-def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **columns):
+def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, solver_status="", **columns):
     ok = status == "ok"
     return record(
         **SIZE,
@@ -31,6 +31,7 @@ def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **colu
         select_seconds=seconds / 2 if ok else None,
         fit_seconds=seconds / 2 if ok else None,
         seconds=seconds,
+        solver_status=solver_status,
         **columns,
     )
 
@@ -59,6 +60,22 @@ def test_by_hand():
     assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
     assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
     assert (scorer.rank, scorer.win_rate, scorer.is_efficient) == (2.0, 0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("params", "rules", "promised"),
+    [
+        ({"threshold": "umbrella"}, ["umbrella", "umbrella"], 0.05),
+        ({"threshold": "umbrella", "n_splits": 5}, ["umbrella", "umbrella"], None),  # a majority decides
+        ({"threshold": "auto"}, ["umbrella", "umbrella"], 0.05),
+        ({"threshold": "auto"}, ["umbrella", "empirical"], None),  # too few negatives for the umbrella
+        ({"threshold": "empirical"}, ["empirical", "empirical"], None),
+    ],
+)
+def test_what_a_threshold_promises(params, rules, promised):
+    params = json.dumps({**UMBRELLA, **params})
+    made = [result("scorer", "pima", n, 0.1, 0.1, params=params, solver_status=rule) for n, rule in enumerate(rules)]
+    assert [one.promised for one in standings(frame(made))] == [promised]
 
 
 def test_a_failure_loses_the_data_set():
@@ -152,7 +169,7 @@ def test_a_method_without_seconds_is_ranked_and_not_efficient():
 
 
 def test_partial_auc_is_ranked_upwards():
-    problem = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
+    problem = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}', "solver_status": ""}
     areas = {"gen": (0.5, 0.7), "np_svm": (0.6, 0.8)}
     records = frame(
         record(solver=solver, dataset=dataset, pauc=area, seconds=1.0, p_fa=None, p_nd=None, **problem, **SIZE)
