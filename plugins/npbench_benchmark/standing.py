@@ -31,7 +31,7 @@ class Standing:
     label : str
         Shortest text that distinguishes the method.
     n_datasets, n_jobs, n_good : int
-        Number of data sets it was run on, of its jobs, and of those that did not fail.
+        Number of data sets it was run on, of its jobs, and of those that have a score.
     keys : frozenset of str
         Keys of its records.
     above : int
@@ -127,7 +127,8 @@ def standings(records: pl.DataFrame) -> list[Standing]:
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, the number of jobs and of good ones."""
-    good = pl.col("status") == "ok"
+    score = score_of(records)
+    good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
     spent = pl.coalesce(pl.col("select_seconds") + pl.col("fit_seconds"), "seconds")
     return (
         records.with_columns(label=pl.Series(method_names(records), dtype=pl.String))
@@ -138,7 +139,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
             above=(good & _exceeds(records)).sum(),
             p_fa=pl.col("p_fa").filter(good).mean(),
             p_nd=pl.col("p_nd").filter(good).mean(),
-            score=pl.when(good).then(score_of(records)).otherwise(WORTHLESS).mean(),
+            score=pl.when(good).then(score).otherwise(WORTHLESS).mean(),
             log_seconds=spent.log().mean(),
         )
         .sort(*METHOD, "dataset")
@@ -200,7 +201,8 @@ def _promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
     is_umbrella = params.get("threshold") == UMBRELLA or (
         params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
     )
-    return float(params["delta"]) if is_umbrella and params.get("n_splits", 1) == 1 else None
+    delta = params.get("delta")
+    return delta if is_umbrella and isinstance(delta, float) and params.get("n_splits", 1) == 1 else None
 
 
 def _ends(values: np.ndarray) -> np.ndarray:

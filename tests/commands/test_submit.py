@@ -78,7 +78,6 @@ def test_records_are_those_of_the_solver_with_the_same_scores(scores, capsys):
     [
         ({"p_nd": pl.col("p_nd") / 2}, "p_nd"),
         ({"p_nd": pl.col("p_nd") / 2, "metrics": pl.lit("[]")}, "p_nd"),
-        ({"rho": pl.lit(0.9)}, "rho"),
     ],
 )
 def test_a_changed_submission_is_found(scores, capsys, changes, expected):

@@ -70,6 +70,7 @@ def test_by_hand():
         ({"threshold": "auto"}, ["umbrella", "umbrella"], 0.05),
         ({"threshold": "auto"}, ["umbrella", "empirical"], None),  # too few negatives for the umbrella
         ({"threshold": "empirical"}, ["empirical", "empirical"], None),
+        ({"threshold": "umbrella", "delta": None}, ["umbrella", "umbrella"], None),  # a solver of its own
     ],
 )
 def test_what_a_threshold_promises(params, rules, promised):
@@ -82,6 +83,14 @@ def test_a_failure_loses_the_data_set():
     datasets, labels, values = table(by_dataset(frame(RECORDS)))
     assert (datasets, labels) == (["heart", "pima"], ["gen", "sgd + umbrella"])
     assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, None])
+def test_a_job_without_a_score_is_lost(score):
+    odd = {**RECORDS[0], "np_score": score}
+    gen = next(one for one in standings(frame([odd, *RECORDS[1:]])) if one.label == "gen")
+    assert (gen.n_good, gen.score) == (3, pytest.approx((1.0 + 0.7 + 0.4 + 0.2) / 4))
+    assert (gen.rank, gen.win_rate) == (1.5, 0.5)  # it wins heart, which the other has lost
 
 
 def test_another_method_changes_ranks_only():
