@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -285,7 +286,7 @@ def _blas() -> dict[str, Primitive]:
 
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
     # Wheels of NumPy and SciPy bring a BLAS each; products with X go to that of NumPy.
-    library = min(found, key=lambda one: "numpy" not in one["filepath"], default={})
+    library: dict[str, Any] = min(found, key=lambda one: "numpy" not in one["filepath"], default={})
     return {"blas": library.get("internal_api"), "blas_version": library.get("version")}
 
 

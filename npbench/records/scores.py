@@ -127,7 +127,7 @@ def _frames(folder: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[p
 
 
 def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    types = {name: COLUMNS[name] for name in columns}
+    types = pl.Schema({name: COLUMNS[name] for name in columns})
     try:
         return pl.read_parquet(path, columns=list(types), glob=False).cast(types)
     except FileNotFoundError:  # another command has merged it
