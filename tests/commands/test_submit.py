@@ -185,6 +185,12 @@ def test_names_that_are_taken_or_unusable_are_refused(scores, capsys, name):
     assert (code, "--name" in text) == (2, True), text
 
 
+def test_splits_need_a_folder_that_can_be_written(stranger, capsys):
+    Path("taken").touch()
+    code, text = npbench(capsys, "splits", *SETTINGS[:2], "--write", "taken")
+    assert (code, "taken" in text) == (2, True), text
+
+
 def test_splits_of_several_protocols_need_several_folders(stranger, capsys):
     code, text = npbench(capsys, "splits", "-m", *SETTINGS, "protocol.folds=2,3", "--write", "splits")
     assert (code, "protocol_params" in text) == (2, True), text
