@@ -16,7 +16,13 @@ Settings are those of a run, as in +experiment=NAME or dataset=pima repeats=5.
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Write the splits that a run of these settings would use."""
+    """Write the splits that a run of these settings would use.
+
+    Raises
+    ------
+    RequestError
+        If no folder is named, or it cannot be written.
+    """
     options, settings = _parser().parse_known_args(list(words) or ["--help"])
     if options.write is None:
         raise RequestError("npbench splits needs a folder: add --write FOLDER")
@@ -24,8 +30,12 @@ def run(words: Sequence[str]) -> Exit:
     from npbench.runner.split_files import SPLITS, write_splits
 
     asked = requested(parse(_with_one_solver(settings)))
-    with status("Writing splits"):
-        n_datasets = write_splits(asked.requests, settings, options.write, options.data)
+    try:
+        with status("Writing splits"):
+            n_datasets = write_splits(asked.requests, settings, options.write, options.data)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RequestError(f"cannot write splits to {options.write} ({reason}): name another folder") from error
     print(f"Splits of {n_datasets} data sets in {options.write}; {SPLITS} says what they belong to.")
     print(f"Scores of the test rows: npbench submit {options.write}/scores.parquet --name NAME")
     return Exit.OK

@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -284,7 +285,8 @@ def _blas() -> dict[str, Primitive]:
     from threadpoolctl import threadpool_info
 
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    library = found[0] if found else {}
+    # Wheels of NumPy and SciPy bring a BLAS each; products with X go to that of NumPy.
+    library: dict[str, Any] = min(found, key=lambda one: "numpy" not in one["filepath"], default={})
     return {"blas": library.get("internal_api"), "blas_version": library.get("version")}
 
 

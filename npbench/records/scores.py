@@ -11,7 +11,8 @@ import io
 import re
 import time
 import uuid
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ COLUMNS: dict[str, Any] = {
     "score": pl.List(pl.Float32),
 }
 MAX_NAME = 60
+UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> bytes:
@@ -47,6 +49,8 @@ def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -
 
 def read_scores(results: str | Path) -> pl.DataFrame:
     """Return the test scores in a results folder: ``key``, ``row``, ``label``, ``score``, a row for each job.
+
+    A file that cannot be read is named in a warning and left out.
 
     Examples
     --------
@@ -88,13 +92,12 @@ class ScoreStore:
 
     def keys(self) -> set[str]:
         """Return the keys of the jobs with scores."""
-        columns = [pl.read_parquet(path, columns=["key"], glob=False)["key"] for path in _files(self.folder)]
-        return {key for keys in columns for key in keys}
+        return {key for frame in _frames(self.folder, ["key"]) for key in frame["key"]}
 
     def close(self) -> None:
-        """Merge the scores of each data set into one file; they stay as they are if the disk has no room for it."""
+        """Merge the scores of each data set into one file; they stay single on a full disk or beside damaged files."""
         for stem in sorted(self._touched):
-            with contextlib.suppress(OSError, NotImplementedError), FileLock(self.folder / f".{stem}{LOCK}"):
+            with contextlib.suppress(NotImplementedError, *UNREADABLE), FileLock(self.folder / f".{stem}{LOCK}"):
                 self._merge(stem)
         self._touched.clear()
 
@@ -116,15 +119,20 @@ def _content(frame: pl.DataFrame) -> bytes:
     return stream.getvalue()
 
 
-def _files(folder: Path) -> list[Path]:
-    return [*sorted(folder.glob("*.parquet")), *sorted(folder.glob("*/*.parquet"))]
-
-
-def _frames(folder: Path) -> Iterator[pl.DataFrame]:
+def _frames(folder: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[pl.DataFrame]:
     # Singles are read first: another command may merge them meanwhile, and the merged file then has them.
-    singles = []
-    for path in sorted(folder.glob("*/*.parquet")):
-        with contextlib.suppress(FileNotFoundError):
-            singles.append(pl.read_parquet(path, glob=False))
-    yield from (pl.read_parquet(path, glob=False) for path in sorted(folder.glob("*.parquet")))
+    singles = [_read(path, columns) for path in sorted(folder.glob("*/*.parquet"))]
+    yield from (_read(path, columns) for path in sorted(folder.glob("*.parquet")))
     yield from singles
+
+
+def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    types = pl.Schema({name: COLUMNS[name] for name in columns})
+    try:
+        return pl.read_parquet(path, columns=list(types), glob=False).cast(types)
+    except FileNotFoundError:  # another command has merged it
+        pass
+    except UNREADABLE as error:
+        reason = str(error).partition("\n")[0]
+        warnings.warn(f"The scores in {path} cannot be read and are left out: {reason}.", stacklevel=2)
+    return pl.DataFrame(schema=types)

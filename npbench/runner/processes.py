@@ -285,6 +285,7 @@ def _run(end: int, output: int) -> NoReturn:
         os.close(output)
         os.set_inheritable(end, False)
         with socket.socket(fileno=end) as theirs:
+            os.register_at_fork(after_in_child=theirs.close)  # a fork that returns too must not answer as this process
             channel = Channel(theirs)
             sys.path[:], folder = channel.receive()
             os.chdir(folder)

@@ -28,10 +28,11 @@ from npbench.records.scores import packed
 from npbench.runner.plan import jobs_of
 from npbench.runner.sources import Sources
 from npbench.runner.split_files import SPLITS
-from npbench.runner.stored_request import request_of
+from npbench.runner.stored_request import TASK, request_of
 
 SUBMITTED = "submitted scores"  # in place of the distribution that ships the solver
 ROW, SCORE = "row", "score"
+COLUMNS = (*TASK, "metrics", "repeats", "data_sha256", "split_sha256")  # of a task in SPLITS
 
 
 class Submitted:
@@ -74,11 +75,14 @@ def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
     path = folder / SPLITS
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
-        words, asked = list(described["words"]), list(described["tasks"])
+        words = list(described["words"])
+        asked = [{name: task[name] for name in COLUMNS} for task in described["tasks"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(
             f"{path} cannot be read ({error}): name the folder of `npbench splits --write` with --splits"
         ) from error
+    if not asked:
+        raise RequestError(f"{path} has no tasks: write the splits again")
     sources = Sources()
     found = each([partial(_tasks, one, name, sources) for one in asked])
     return words, [task for tasks in found for task in tasks]
@@ -119,7 +123,9 @@ def read_table(path: Path) -> pl.DataFrame:
         If it cannot be read.
     """
     try:
-        return pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path, glob=False)
+        if path.suffix == ".csv":  # the first scores may be whole numbers, and others not
+            return pl.read_csv(path, infer_schema_length=None)
+        return pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0]
         raise RequestError(f"{path} cannot be read ({reason}): expected a Parquet or CSV file of scores") from error
@@ -148,7 +154,8 @@ def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     _require_known(table, tasks, names)
     _require_distinct(table, [*names, ROW])
     groups = dict(table.group_by(names))
-    return each([partial(_scores, groups.get(tuple(task.name.values())), task) for task in tasks])
+    _require_all(groups, tasks)
+    return each([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
 
 
 def _require_columns(table: pl.DataFrame, names: Sequence[str]) -> None:
@@ -163,8 +170,9 @@ def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
         name: pl.String if isinstance(value, str) else pl.Float64 for name, value in example.items()
     }
     types |= {"repeat": pl.Int64, ROW: pl.Int64, SCORE: pl.Float64}
-    try:
-        return table.select(pl.col(name).cast(dtype) for name, dtype in types.items())
+    numbers = [name for name, value in example.items() if isinstance(value, float)]
+    try:  # 0.1 as float32 is another number than 0.1 as float64, but the same text
+        return table.cast(dict.fromkeys(numbers, pl.String)).select(pl.col(name).cast(t) for name, t in types.items())
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
         raise RequestError(f"the scores have columns of a wrong type ({reason}): expected numbers") from error
@@ -176,6 +184,13 @@ def _require_numbers(table: pl.DataFrame) -> None:
         raise RequestError(
             f"{len(wrong)} of {len(table)} scores are NaN, infinite or missing, the first {_place(wrong)}: expected "
             "finite numbers"
+        )
+    stored = pl.col(SCORE).cast(pl.Float32)
+    wrong = table.filter(~stored.is_finite() | ((stored == 0) & (pl.col(SCORE) != 0)))
+    if len(wrong):
+        raise RequestError(
+            f"{len(wrong)} of {len(table)} scores are out of the range of float32, in which they are stored, the first "
+            f"{_place(wrong)}: multiply all scores by a positive number"
         )
 
 
@@ -190,7 +205,7 @@ def _require_known(table: pl.DataFrame, tasks: Sequence[Task], names: Sequence[s
     ]
     of_known = [key for key in strange if key[0] in datasets]
     if of_known:
-        case = ", ".join(f"{name}={value}" for name, value in zip(names, of_known[0], strict=True))
+        case = _case(dict(zip(names, of_known[0], strict=True)))
         faults.append(f"the splits have no {case} ({len(of_known)} such cases): score the cases of {SPLITS}")
     if faults:
         raise RequestError(*faults)
@@ -202,16 +217,24 @@ def _require_distinct(table: pl.DataFrame, names: Sequence[str]) -> None:
         raise RequestError(f"{len(twice)} scores are duplicates, the first {_place(twice)}: expected one for each row")
 
 
+def _require_all(groups: Mapping[tuple[Any, ...], Any], tasks: Sequence[Task]) -> None:
+    lacking = [task for task in tasks if tuple(task.name.values()) not in groups]
+    if lacking:
+        first = f"{_case(lacking[0].name)}: expected {len(lacking[0].split.test)} rows"
+        raise RequestError(f"no scores for {len(lacking)} of {len(tasks)} cases, the first {first}")
+
+
 def _place(rows: pl.DataFrame) -> str:
-    first = rows.drop(SCORE).row(0, named=True)
-    return "at " + ", ".join(f"{name}={value}" for name, value in first.items())
+    return f"at {_case(rows.drop(SCORE).row(0, named=True))}"
 
 
-def _scores(group: pl.DataFrame | None, task: Task) -> np.ndarray:
+def _case(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in names.items())
+
+
+def _scores(group: pl.DataFrame, task: Task) -> np.ndarray:
     """Return the scores of one task in the order of its test rows."""
-    where = ", ".join(f"{name}={value}" for name, value in task.name.items())
-    if group is None:
-        raise RequestError(f"no scores for {where}: expected {len(task.split.test)} rows")
+    where = _case(task.name)
     rows, expected = group[ROW].to_numpy(), task.split.test
     strange, missing = np.setdiff1d(rows, expected), np.setdiff1d(expected, rows)
     if len(strange):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,8 @@ import polars as pl
 
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.records.schema import ASKED
+from npbench.records.reading import LABEL
+from npbench.records.schema import ASKED, SCHEMA
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.reasons import changes
 from npbench.runner.run import Executor
@@ -122,8 +122,8 @@ def _compare(one: Verified, here: Mapping[str, Any]) -> None:
 
 
 def _metrics(record: Mapping[str, Any]) -> list[str]:
-    named = [f"{name}{end}" for name in json.loads(record["metrics"]) for end in ("", "_low", "_high")]
-    return [name for name in named if name in record]
+    """Return all columns beyond the schema: reports read them whether or not the record lists them as its metrics."""
+    return [name for name in record if name not in SCHEMA and name != LABEL]
 
 
 def equal(stored: Any, here: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import METHOD, method_names
 
 WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; score of a job without a result
+UMBRELLA = "umbrella"  # threshold and status of a scorer
 COIN = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
@@ -30,7 +31,7 @@ class Standing:
     label : str
         Shortest text that distinguishes the method.
     n_datasets, n_jobs, n_good : int
-        Number of data sets it was run on, of its jobs, and of those that did not fail.
+        Number of data sets it was run on, of its jobs, and of those that have a score.
     keys : frozenset of str
         Keys of its records.
     above : int
@@ -38,7 +39,7 @@ class Standing:
     share_limits : (float, float)
         Exact 95 % limits of the share of these.
     promised : float or None
-        Largest share that the method promises: delta of an umbrella threshold.
+        Largest share that the method promises: delta of an umbrella threshold, which "auto" sets where it can.
     p_nd : float or None
         Miss rate: mean over data sets of the means over good jobs.
     score, seconds : float
@@ -126,7 +127,8 @@ def standings(records: pl.DataFrame) -> list[Standing]:
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, the number of jobs and of good ones."""
-    good = pl.col("status") == "ok"
+    score = score_of(records)
+    good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
     spent = pl.coalesce(pl.col("select_seconds") + pl.col("fit_seconds"), "seconds")
     return (
         records.with_columns(label=pl.Series(method_names(records), dtype=pl.String))
@@ -137,7 +139,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
             above=(good & _exceeds(records)).sum(),
             p_fa=pl.col("p_fa").filter(good).mean(),
             p_nd=pl.col("p_nd").filter(good).mean(),
-            score=pl.when(good).then(score_of(records)).otherwise(WORTHLESS).mean(),
+            score=pl.when(good).then(score).otherwise(WORTHLESS).mean(),
             log_seconds=spent.log().mean(),
         )
         .sort(*METHOD, "dataset")
@@ -175,25 +177,32 @@ def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, Any]]:
     keys = {group: frozenset(frame["key"]) for group, frame in records.group_by(METHOD)}
+    rules = {group: set(frame["solver_status"]) for group, frame in records.filter(status="ok").group_by(METHOD)}
     for group in results.partition_by(METHOD, maintain_order=True):
         n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
+        method = group.select(METHOD).row(0)
         yield {
             "label": group["label"][0],
             "n_datasets": len(group),
             "n_jobs": int(group["n_jobs"].sum()),
             "n_good": n_good,
-            "keys": keys[group.select(METHOD).row(0)],
+            "keys": keys[method],
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
-            "promised": _promised(json.loads(group["params"][0])),
+            "promised": _promised(json.loads(group["params"][0]), rules.get(method, set())),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
             "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
         }
 
 
-def _promised(params: dict[str, Any]) -> float | None:
-    return float(params["delta"]) if params.get("threshold") == "umbrella" else None
+def _promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
+    """Return delta of an umbrella threshold; none if a majority of thresholds decides, or "auto" took another rule."""
+    is_umbrella = params.get("threshold") == UMBRELLA or (
+        params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
+    )
+    delta = params.get("delta")
+    return delta if is_umbrella and isinstance(delta, float) and params.get("n_splits", 1) == 1 else None
 
 
 def _ends(values: np.ndarray) -> np.ndarray:

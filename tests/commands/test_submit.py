@@ -73,13 +73,20 @@ def test_records_are_those_of_the_solver_with_the_same_scores(scores, capsys):
     assert (code, "4 of 4" in text) == (0, True), text
 
 
-def test_a_changed_submission_is_found(scores, capsys):
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"p_nd": pl.col("p_nd") / 2}, "p_nd"),
+        ({"p_nd": pl.col("p_nd") / 2, "metrics": pl.lit("[]")}, "p_nd"),
+    ],
+)
+def test_a_changed_submission_is_found(scores, capsys, changes, expected):
     assert submit(capsys, scores)[0] == 0
     folder = Path("results/submissions/mine/records")
     (path,) = folder.glob("*.parquet")
-    RecordStore(folder).frame().with_columns(pl.col("p_nd") / 2).write_parquet(path)
+    RecordStore(folder).frame().with_columns(**changes).write_parquet(path)
     code, text = npbench(capsys, "verify", "results/submissions/mine")
-    assert (code, "p_nd" in text) == (1, True)
+    assert (code, f" {expected}: " in text) == (1, True), text
 
 
 def test_splits_and_data(scores):
@@ -124,13 +131,15 @@ def edited(column, value, rows=slice(0, 1)):
         (edited("score", float("nan")), "NaN"),
         (edited("score", float("inf")), "infinite"),
         (edited("score", None), "missing"),
+        (edited("score", 1e39), "float32"),
+        (edited("score", 1e-60), "float32"),
         (edited("dataset", "blob"), "did you mean 'blobs'"),
         (edited("rho", 0.2), "rho=0.2"),
         (edited("repeat", 7), "repeat=7"),
         (edited("row", 10_000), "not in the test part"),
         (lambda table: table.vstack(table.head(1)), "duplicates"),
         (lambda table: table[1:], "are missing"),
-        (lambda table: table.filter(pl.col("rho") > 0.2), "no scores for"),
+        (lambda table: table.filter(pl.col("rho") > 0.2), "no scores for 2 of 4"),
         (lambda table: table.drop("rho"), "rho"),
         (lambda table: table.with_columns(score=pl.lit("high")), "wrong type"),
     ],
@@ -139,6 +148,25 @@ def test_faulty_scores_are_refused(scores, capsys, edit, expected):
     code, text = submit(capsys, edit(scores))
     assert (code, expected in text) == (2, True), text
     assert not Path("results/submissions").exists()
+
+
+def test_tables_written_by_other_programs_are_read(scores, capsys):
+    whole = scores.with_columns(score=pl.when(pl.int_range(pl.len()) < 110).then(1.0).otherwise("score"))
+    code, text = submit(capsys, whole.cast({"rho": pl.Float32, "row": pl.Float64, "dataset": pl.Categorical}))
+    assert code == 0, text
+    lines = whole.write_csv().replace(",1.0\n", ",1\n")  # as R writes whole numbers
+    Path("splits/scores.csv").write_text(lines)
+    words = ["submit", "splits/scores.csv", "--name", "mine", "--output", "other"]
+    assert npbench(capsys, *words)[0] == 0
+    one, other = (RecordStore(Path(folder, "records")).frame() for folder in ("results/submissions/mine", "other"))
+    assert one.sort(TASK)["auc"].equals(other.sort(TASK)["auc"])
+
+
+@pytest.mark.parametrize("tasks", [[], [{}], ["breast"]])
+def test_incomplete_descriptions_of_splits_are_refused(scores, capsys, tasks):
+    Path("splits/splits.json").write_text(json.dumps({"words": [], "tasks": tasks}))
+    code, text = submit(capsys, scores)
+    assert (code, "splits.json" in text) == (2, True), text
 
 
 def test_scores_of_other_splits_are_refused(scores, capsys):
@@ -155,6 +183,12 @@ def test_scores_of_other_splits_are_refused(scores, capsys):
 def test_names_that_are_taken_or_unusable_are_refused(scores, capsys, name):
     code, text = submit(capsys, scores, name)
     assert (code, "--name" in text) == (2, True), text
+
+
+def test_splits_need_a_folder_that_can_be_written(stranger, capsys):
+    Path("taken").touch()
+    code, text = npbench(capsys, "splits", *SETTINGS[:2], "--write", "taken")
+    assert (code, "taken" in text) == (2, True), text
 
 
 def test_splits_of_several_protocols_need_several_folders(stranger, capsys):

@@ -75,6 +75,8 @@ class Difference(ClassifierMixin, BaseEstimator):
         if self.act == "clear":
             sys.path.clear()
             os.environ.clear()
+        if self.act == "fork" and os.fork():  # both go on; the new process is first
+            time.sleep(0.1)
         if self.act == "leave late":
             threading.Timer(0.2, os._exit, [7]).start()
         if self.act == "remove":

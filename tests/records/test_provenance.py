@@ -203,6 +203,21 @@ def test_facts_are_primitives_with_a_column_each():
     assert provenance.facts()["run_id"] != facts["run_id"]
 
 
+def test_the_blas_is_that_of_numpy_whichever_was_loaded_first(monkeypatch):
+    found = [
+        {
+            "user_api": "blas",
+            "internal_api": "openblas",
+            "version": version,
+            "filepath": f"/lib/{name}.libs/libopenblas.so",
+        }
+        for name, version in {"scipy": "0.3.30", "numpy": "0.3.31"}.items()
+    ]
+    for order in (found, found[::-1]):
+        monkeypatch.setattr("threadpoolctl.threadpool_info", lambda order=order: order)
+        assert provenance.facts()["blas_version"] == "0.3.31"
+
+
 def test_facts_leave_out_whose_machine_it_is():
     texts = [str(value) for value in provenance.facts().values()]
     assert not [text for text in texts if platform.node() and platform.node() in text]

@@ -74,3 +74,14 @@ def test_scores_of_killed_and_later_commands_are_read(tmp_path):
     assert {row["key"]: len(row["score"]) for row in after.iter_rows(named=True)} == {"first": 5, "second": 3}
     assert before.sort("key").equals(after.sort("key"))
     assert after.schema["score"] == pl.List(pl.Float32)
+
+
+@pytest.mark.filterwarnings("default:The scores in")
+def test_a_damaged_file_of_scores_ends_no_run_and_is_kept(stranger, capsys):
+    assert npbench(*RUN, "execution.keep_scores=true") == 0
+    (path,) = Path("results", SCORES).glob("*.parquet")
+    path.write_bytes(path.read_bytes()[:100])
+    assert npbench(*RUN, "execution.keep_scores=true") == 0
+    assert path.name in capsys.readouterr().err
+    assert path.stat().st_size == 100
+    assert len(read_scores("results")) == 4

@@ -212,6 +212,8 @@ def test_only_shared_repeats_are_paired():
 )
 def test_metric_missing_on_one_side_is_left_out(ours, other):
     assert "auc" not in verdicts(ours, other)[0]
+    assert any("auc" in note for note in notes(ours, other) if note.startswith("Not compared"))
+    assert not any(note.startswith("Not compared") for note in notes(run(), run()))
 
 
 @pytest.mark.parametrize(

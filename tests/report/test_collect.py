@@ -122,6 +122,28 @@ def test_unknown_problems_are_left_out(tmp_path):
     assert collection.faults[0].startswith("2 records do not describe their job, or name an unknown problem")
 
 
+@pytest.mark.parametrize("rho", [None, float("nan"), 0.9, "drop"])
+def test_the_bound_is_the_one_that_was_asked_for(tmp_path, rho):
+    path = stored(tmp_path / "records", record(rho=0.1), record(rho=0.2))
+    stored_rows = pl.read_parquet(path)
+    odd = stored_rows.drop("rho") if rho == "drop" else stored_rows.with_columns(rho=pl.lit(rho, dtype=pl.Float64))
+    odd.write_parquet(path)
+    assert collect([tmp_path], {}).records["rho"].to_list() == [0.1, 0.2]
+
+
+def test_seconds_that_are_no_numbers_are_unknown(tmp_path):
+    path = stored(tmp_path / "records", record(), record(repeat=1))
+    pl.read_parquet(path).with_columns(fit_seconds=pl.Series([float("nan"), 1.0])).write_parquet(path)
+    assert collect([tmp_path], {}).records["seconds"].to_list() == [None, 2.0]
+
+
+def test_an_empty_file_of_records_has_a_message(tmp_path):
+    path = stored(tmp_path / "records", record())
+    pl.read_parquet(path).clear().write_parquet(path)
+    with pytest.raises(RequestError, match="no records"):
+        collect([tmp_path], {})
+
+
 def test_run_descriptions_are_read(tmp_path):
     stored(tmp_path / "records", record(), record(repeat=1, run_id="broken"), record(repeat=2, run_id="lost"))
     (tmp_path / "runs").mkdir()

@@ -87,6 +87,11 @@ def test_a_late_death_is_not_charged_to_the_next_job(data, tmp_path):
     assert run(planned, data, tmp_path / "records", n_jobs=1)[0] == {"ok": 3}
 
 
+def test_a_solver_that_forks_and_returns_twice_answers_once(data, tmp_path):
+    planned = jobs(data, {"act": "fork"}, {"seconds": 0.3})
+    assert run(planned, data, tmp_path / "records", n_jobs=1)[0] == {"ok": 2}
+
+
 def test_temporary_files_may_be_removed_while_jobs_run(data, tmp_path, monkeypatch):
     folder = temporary_folder(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -127,6 +128,16 @@ def test_tasks_are_drawn_as_workers_are_free(pool):
         for ended, _ in enumerate(outcomes, start=1):
             assert len(drawn) <= ended + 2
     assert len(drawn) == 6
+
+
+def test_workers_may_need_more_files_than_the_soft_limit_allows(pool):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 4, hard))
+    try:
+        ended = [kind(act, outcome) for (_, act), outcome in pool(3).outcomes(enumerate([""] * 3))]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert ended == [1, 1, 1]
 
 
 def test_a_time_limit_counts_for_each_task_alone(pool):

@@ -183,7 +183,8 @@ def check_killed_runs(n_kills, n_jobs):
 
     last = Command(*settings)
     code, output, errors = last.ended()
-    assert (code, errors) == (0, "")
+    assert code == 0
+    assert all("jobs done" in line for line in errors.splitlines()), errors  # progress, on a slow machine
     assert f"{n_jobs}/{n_jobs}" in output
     assert not last.descendants()
     rows = rows_on_disk()

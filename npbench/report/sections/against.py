@@ -151,9 +151,17 @@ def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator
     for n, where in ((both.n_ours, "here"), (both.n_other, "there")):
         if n:
             yield f"Not compared, as only {where}: {_counted(n, 'setting')}."
+    if lacking := sorted(_without_pairs(both.jobs)):
+        yield f"Not compared, as no job has a number here and there: {', '.join(lacking)}."
     if both.jobs.group_by(SETTING).len()["len"].min() < MIN_VALUES:  # type: ignore[operator]
         yield f"Fewer than {MIN_VALUES} pairs have no limits, and are never a regression: run with repeats=10."
     yield from RULES
+
+
+def _without_pairs(jobs: pl.DataFrame) -> set[str]:
+    """Return the metrics that no pair of jobs has."""
+    headlines = {metric for problem in jobs["problem"].unique() for metric in PROBLEMS[problem].headline}
+    return {metric for metric in headlines if not len(_pairs(jobs, metric))}
 
 
 def _counted(n: int, noun: str) -> str:

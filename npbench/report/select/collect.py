@@ -68,7 +68,8 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     stored = latest(part for source in found for part in parts(source, faults.append))
     stored = _drawable(_understood(stored, faults.append), faults.append)
     if stored.is_empty():
-        raise RequestError(*faults)
+        raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
+    stored = _numbered(stored)
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
@@ -123,6 +124,17 @@ def _is_defined(problem: str, params: str) -> bool:
     return True
 
 
+def _numbered(stored: pl.DataFrame) -> pl.DataFrame:
+    """Return the records with the numbers of their problem as its parameters say, whatever the columns hold."""
+    params = {text: json.loads(text) for text in stored["problem_params"].unique()}
+    names = {name: None for one in params.values() for name, value in one.items() if isinstance(value, (int, float))}
+    values = {name: {text: float(one[name]) for text, one in params.items() if name in one} for name in names}
+    asked = pl.col("problem_params")
+    return stored.with_columns(
+        asked.replace_strict(known, default=None, return_dtype=pl.Float64).alias(name) for name, known in values.items()
+    )
+
+
 def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return the records without ROC curves and traces that figures cannot show."""
     for column, is_drawable in (("roc", _is_curve), ("trace", _is_course)):
@@ -161,7 +173,8 @@ def _parsed(text: str) -> Any:
 
 def measured(records: pl.DataFrame) -> pl.DataFrame:
     """Return stored records with ``label`` and ``seconds``, and columns beyond the schema as Float64."""
-    return records.with_columns(
+    clocks = pl.col(name for name in SCHEMA if name.endswith("seconds"))
+    return records.with_columns(pl.when(clocks.is_finite()).then(clocks)).with_columns(
         # Labels are recomputed after filtering, as fewer settings have to be distinguished.
         pl.Series("label", labels(records), dtype=pl.String),
         pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),

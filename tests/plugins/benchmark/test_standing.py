@@ -16,7 +16,7 @@ SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268}
 UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
 
 
-def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **columns):
+def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, solver_status="", **columns):
     ok = status == "ok"
     return record(
         **SIZE,
@@ -31,6 +31,7 @@ def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, **colu
         select_seconds=seconds / 2 if ok else None,
         fit_seconds=seconds / 2 if ok else None,
         seconds=seconds,
+        solver_status=solver_status,
         **columns,
     )
 
@@ -61,10 +62,35 @@ def test_by_hand():
     assert (scorer.rank, scorer.win_rate, scorer.is_efficient) == (2.0, 0.0, False)
 
 
+@pytest.mark.parametrize(
+    ("params", "rules", "promised"),
+    [
+        ({"threshold": "umbrella"}, ["umbrella", "umbrella"], 0.05),
+        ({"threshold": "umbrella", "n_splits": 5}, ["umbrella", "umbrella"], None),  # a majority decides
+        ({"threshold": "auto"}, ["umbrella", "umbrella"], 0.05),
+        ({"threshold": "auto"}, ["umbrella", "empirical"], None),  # too few negatives for the umbrella
+        ({"threshold": "empirical"}, ["empirical", "empirical"], None),
+        ({"threshold": "umbrella", "delta": None}, ["umbrella", "umbrella"], None),  # a solver of its own
+    ],
+)
+def test_what_a_threshold_promises(params, rules, promised):
+    params = json.dumps({**UMBRELLA, **params})
+    made = [result("scorer", "pima", n, 0.1, 0.1, params=params, solver_status=rule) for n, rule in enumerate(rules)]
+    assert [one.promised for one in standings(frame(made))] == [promised]
+
+
 def test_a_failure_loses_the_data_set():
     datasets, labels, values = table(by_dataset(frame(RECORDS)))
     assert (datasets, labels) == (["heart", "pima"], ["gen", "sgd + umbrella"])
     assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, None])
+def test_a_job_without_a_score_is_lost(score):
+    odd = {**RECORDS[0], "np_score": score}
+    gen = next(one for one in standings(frame([odd, *RECORDS[1:]])) if one.label == "gen")
+    assert (gen.n_good, gen.score) == (3, pytest.approx((1.0 + 0.7 + 0.4 + 0.2) / 4))
+    assert (gen.rank, gen.win_rate) == (1.5, 0.5)  # it wins heart, which the other has lost
 
 
 def test_another_method_changes_ranks_only():
@@ -152,7 +178,7 @@ def test_a_method_without_seconds_is_ranked_and_not_efficient():
 
 
 def test_partial_auc_is_ranked_upwards():
-    problem = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
+    problem = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}', "solver_status": ""}
     areas = {"gen": (0.5, 0.7), "np_svm": (0.6, 0.8)}
     records = frame(
         record(solver=solver, dataset=dataset, pauc=area, seconds=1.0, p_fa=None, p_nd=None, **problem, **SIZE)

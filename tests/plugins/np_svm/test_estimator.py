@@ -91,14 +91,13 @@ def test_it_works_in_a_grid_search_by_the_validation_loss():
     assert np_score(Y, search.decision_function(X), 0.1) < 1.0
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_a_tiny_cache_solves_the_same_problem(kernel, monkeypatch):
-    """Not always at the same local minimum: the last digit of a Gram matrix may decide which samples are flat."""
+@pytest.mark.parametrize(("kernel", "C"), [("rbf", 1.0), ("linear", 0.1)])
+def test_a_tiny_cache_gives_the_same_classifier(kernel, C, monkeypatch):
+    # Features changed by 1e-4 change these scores by about 1e-3: no sample is nearly flat, so rounding decides nothing.
     monkeypatch.setattr(smo, "BLOCK_SIZE", 40)
-    whole, tiny = (NPSVM(kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
-    assert (whole.status_, tiny.status_) == ("converged", "converged")
-    assert tiny.objective_ == pytest.approx(whole.objective_, rel=0.02)
-    assert np.mean((scores(tiny) > 0) == (scores(whole) > 0)) > 0.95
+    whole, tiny = (NPSVM(rho=0.2, C=C, kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
+    assert np.any(Y * scores(whole) < -1), "no flat sample: the problem is convex"
+    np.testing.assert_allclose(scores(tiny), scores(whole), atol=1e-5)
 
 
 def test_more_features_than_samples():
