@@ -4,16 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from npbench.estimators.kernel import KernelClassifier
+from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
 NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
+MAX_RUNS = 50  # of consecutive rows, beyond which single rows are copied
+
+
+def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
+    """Return all rows of the folds, and the folds as indices into these.
+
+    The rows of each validation part are consecutive, so that the Gram matrices of folds are copied in few pieces.
+    """
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    part = np.full(rows[-1] + 1, len(folds))
+    for number, (_, validate) in enumerate(folds):
+        part[validate] = number
+    rows = rows[np.argsort(part[rows], kind="stable")]
+    place = np.empty(len(part), int)
+    place[rows] = np.arange(len(rows))
+    return rows, [(np.sort(place[fit]), np.sort(place[validate])) for fit, validate in folds]
+
+
+def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return ``gram[rows][:, columns]``; bound by the bytes of the result where the indices are consecutive."""
+    if min(len(_runs(rows)), len(_runs(columns))) > MAX_RUNS:
+        return gram.take(rows, axis=0).take(columns, axis=1)
+    result = np.empty((len(rows), len(columns)), gram.dtype)
+    for a, b in _runs(rows):
+        for c, d in _runs(columns):
+            result[a:b, c:d] = gram[rows[a] : rows[b - 1] + 1, columns[c] : columns[d - 1] + 1]
+    return result
+
+
+def _runs(index: np.ndarray) -> list[tuple[int, int]]:
+    """Return where runs of consecutive numbers begin and end."""
+    ends = [0, *(np.flatnonzero(np.diff(index) != 1) + 1), len(index)]
+    return list(pairwise(ends))
 
 
 def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
@@ -32,14 +67,17 @@ class KernelSample:
         The sample.
     estimators : sequence of KernelClassifier
         Estimators with the kernels that will be used.
+    dtype : type
+        Precision of the Gram matrices. Squared distances are rounded to it from double precision.
     """
 
-    def __init__(self, X: Any, estimators: Sequence[KernelClassifier]) -> None:
-        self._X = X
+    def __init__(self, X: Any, estimators: Sequence[KernelClassifier], dtype: Any = float) -> None:
+        self._X, self._dtype = X, dtype
         gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
         self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
         # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
         self._saturation = NEGLIGIBLE_EXPONENT / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
+        self._squared = self._squared.astype(dtype, copy=False)
 
     def kernel(self, estimator: KernelClassifier) -> Kernel:
         """Return the estimator's kernel; kernels that are the same function on the sample compare equal.
@@ -52,13 +90,13 @@ class KernelSample:
             return replace(kernel, gamma=min(kernel.gamma, self._saturation))
         return kernel if kernel.name == "poly" else Kernel(kernel.name)
 
-    def gram(self, estimator: KernelClassifier, dtype: Any = float) -> np.ndarray:
-        """Return the Gram matrix under the estimator's kernel, in double or single precision."""
+    def gram(self, estimator: KernelClassifier) -> np.ndarray:
+        """Return the Gram matrix under the estimator's kernel."""
         kernel = self.kernel(estimator)
         if kernel.name == "rbf":
-            return kernel.of_squared_distances(self._squared, 1, dtype)
+            return kernel.of_squared_distances(self._squared)
         X = without_offsets(self._X, offsets(self._X)) if kernel.name == "linear" else self._X
-        return np.asarray(kernel.between(X, X), dtype)
+        return np.asarray(kernel.between(X, X), self._dtype)
 
 
 def _least(values: np.ndarray, above: float) -> float:

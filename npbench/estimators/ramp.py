@@ -9,7 +9,7 @@ import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.kernel import KernelClassifier
-from npbench.numerics import losses
+from npbench.numerics import losses, ramp_path
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -94,16 +94,27 @@ class RampClassifier(KernelClassifier):
     def search(self, svm: RampSVM) -> Found:
         """Search the multiplier on a training sample."""
 
+    @property
+    def has_path(self) -> bool:
+        """Whether :meth:`path` may stand for searches one by one: false unless the search is the default one."""
+        return False
+
+    def path(self, K: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> ramp_path.Path:
+        """Search multipliers for ascending C on a Gram matrix in single precision, approximately."""
+        return ramp_path.solve(K, signs, costs, eta=self.eta, tol=self.tol, **self._settings)
+
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
         """Return the arguments common to all searches, with defaults filled in; C weighs the mean loss."""
+        return {"C": self.C * int(svm.positive.sum()), "update": self.update, **self._settings}
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         constraint = self.constraint()
         return {
             "constraint": constraint,
-            "C": self.C * int(svm.positive.sum()),
             "nu": 1.0 / constraint.bound if self.nu is None else self.nu,
             "epsilon": constraint.bound / 20.0 if self.epsilon is None else self.epsilon,
             "max_iter": self.max_iter,
-            "update": self.update,
         }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:

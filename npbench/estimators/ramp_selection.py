@@ -1,10 +1,14 @@
 """Model selection for kernel machines with the ramp loss that shares work over their grid.
 
 Candidates share the expensive parts: one matrix of squared distances serves all bandwidths, one Gram matrix per kernel
-holds all folds, and each fold is cut out of it once for all C. The first convex step for each C starts from the point
-at which the search for the smaller C ended: samples at a bound stay at it, and few others change. Bandwidths so small
-that the kernel only distinguishes equal from different points share one path. Each search is the estimator's own, so
-the losses are those of independent fits, to the tolerance of the convex steps.
+holds all folds, and each fold is cut out of it once for all C. Bandwidths so small that the kernel only distinguishes
+equal from different points share one path.
+
+Annealed searches with the default update and bandwidths (np_svm, q_svm) take the path of
+:mod:`npbench.numerics.ramp_path`: approximate, from C to C. Their nonconvex problem has several local minima, and a
+validation loss may be that of another one than an independent fit finds. All others are the estimator's own searches,
+each from the point at which the search for the smaller C ended, so that their losses are those of independent fits, to
+the tolerance of the convex steps.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
 from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search
@@ -46,22 +50,20 @@ def select(
     is not searched, the Gram matrix of all rows exceeds ``cache_size``, or a kernel is not the same function on every
     fold.
     """
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    rows, local_folds = ordered_by_fold(folds)
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
     if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
-    place = np.full(len(y), -1)
-    place[rows] = np.arange(len(rows))
-    local_folds = [(place[fit], place[validate]) for fit, validate in folds]
     X, y = X[rows], y[rows]
     ascending = sorted(search["C"])
     others = combinations({name: values for name, values in search.items() if name != "C"})
     estimators = [[make(**params, C=C) for C in ascending] for params in others]
-    sample = KernelSample(X, [along[0] for along in estimators])
+    path = _quick_path if all(along[0].kernel == "rbf" and along[0].has_path for along in estimators) else _path
+    sample = KernelSample(X, [along[0] for along in estimators], np.float32 if path is _quick_path else float)
     settings = [_setting(along[0], sample) for along in estimators]
 
     def work(along: Sequence[RampClassifier]) -> list[tuple[float, int]]:
-        scored, unconverged = _path(along, sample.gram(along[0]), y, local_folds)
+        scored, unconverged = path(along, sample.gram(along[0]), y, local_folds)
         return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
 
     distinct = dict(zip(settings, estimators, strict=True))
@@ -96,16 +98,27 @@ def _path(
     scored: list[Scored] = [[] for _ in estimators]
     unconverged = [0] * len(estimators)
     for fit, validate in folds:
-        svm = RampSVM(Gram.of(_block(whole, fit, fit)), y[fit], estimators[0].eta, estimators[0].tol)
+        svm = RampSVM(Gram.of(block(whole, fit, fit)), y[fit], estimators[0].eta, estimators[0].tol)
         found = [estimator.search(svm) for estimator in estimators]
         multipliers = np.column_stack([one.best.x for one in found])
-        scores = _block(whole, validate, fit) @ multipliers + [one.best.b for one in found]
+        scores = block(whole, validate, fit) @ multipliers + [one.best.b for one in found]
         for k, one in enumerate(found):
             scored[k].append((y[validate], scores[:, k]))
             unconverged[k] += one.status not in REACHED
     return scored, unconverged
 
 
-def _block(whole: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    # take is several times faster here than indexing with both at once.
-    return whole.take(rows, axis=0).take(columns, axis=1)
+def _quick_path(
+    estimators: Sequence[RampClassifier], whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
+) -> tuple[list[Scored], list[int]]:
+    """Return what :func:`_path` returns, from approximate searches."""
+    scored: list[Scored] = [[] for _ in estimators]
+    unconverged = [0] * len(estimators)
+    one, costs = estimators[0], np.array([estimator.C for estimator in estimators])
+    for fit, validate in folds:
+        found = one.path(block(whole, fit, fit), y[fit], costs)
+        scores = found.x.astype(whole.dtype) @ block(whole, validate, fit).T + found.b[:, None]
+        for k in range(len(estimators)):
+            scored[k].append((y[validate], scores[k]))
+            unconverged[k] += not found.converged[k]
+    return scored, unconverged

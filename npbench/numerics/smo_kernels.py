@@ -1,4 +1,4 @@
-"""Kernels of :mod:`npbench.numerics.smo`, :mod:`npbench.numerics.ramp_svm` and :mod:`npbench.numerics.cost_grid`.
+"""Kernels of :mod:`npbench.numerics.smo`, ``ramp_svm``, ``ramp_path`` and ``cost_grid``.
 
 They share one file because Numba's cache does not notice changes in a kernel of another file. Arrays are float64 and
 C-contiguous; x and g are changed in place, with g = p - Kx throughout.
@@ -26,6 +26,7 @@ INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # of a pair, relative to the largest diagonal entry
 LEAST_CURVATURE_SINGLE = 1e-6  # above its rounding error
 COPY_SHARE = 6  # of the unsettled among all samples, beyond which a copy costs more than it saves
+SETTLED_SHARE = 0.005  # of the samples that may become flat or stop being it in the last step of a search
 SMALL = 640  # samples up to which a compact copy of the Gram matrix gains nothing
 VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
@@ -515,3 +516,187 @@ def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, 
     fit_into_box(K, lower, upper, x, g)
     steps, violation = optimise(K, diagonal, lower, upper, x, g, tol, max_iter)
     return steps, violation, ramp_measures(y, eta, x, g, z, lower, upper)
+
+
+@register_jitable(error_model="numpy")
+def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, before, scale, share):
+    """Write box, x and g of the next problem to ``now``; a point is (x, lower, upper), g.
+
+    The start is ``scale last + share (last - before)``: between breakpoints solutions are affine in the costs. Samples
+    at a bound stay at it.
+    """
+    (x, lower, upper), g = now
+    (last_x, last_lower, last_upper), last_g = last
+    (before_x, before_lower, before_upper), before_g = before
+    own, other = scale + share, share
+    for i in range(y.shape[0]):
+        c = 0.5 * weight[i] * (cost_positive if y[i] > 0.0 else cost_negative)
+        upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
+        lower[i] = upper[i] - c
+        x[i] = own * last_x[i] - other * before_x[i]
+        g[i] = y[i] - own * (y[i] - last_g[i]) + other * (y[i] - before_g[i])
+    for i in range(y.shape[0]):
+        high, low = own * last_upper[i] - other * before_upper[i], own * last_lower[i] - other * before_lower[i]
+        edge = 1e-12 * (high - low)
+        value = upper[i] if x[i] >= high - edge else (lower[i] if x[i] <= low + edge else x[i])
+        if high > low and value != x[i]:
+            _subtract(g, K[i], value - x[i])
+            x[i] = value
+    fit_into_box(K, lower, upper, x, g)
+
+
+@register_jitable(error_model="numpy")
+def _ramp_rates(y, weight, g, b, flat, following, slack):
+    """Write the flat samples to ``following``; return (P_nd, P_fa, range of f_0, weight of changed flat samples)."""
+    misses, alarms, n_positive, n_negative, changed = 0.0, 0.0, 0.0, 0.0, 0.0
+    most, least = -INFINITE, INFINITE
+    for i in range(y.shape[0]):
+        f_0, z = y[i] - g[i], 1.0 - y[i] * (g[i] - b)
+        most, least = max(most, f_0), min(least, f_0)
+        loss = weight[i] * min(max(0.5 * (1.0 - z), 0.0), 1.0)
+        if y[i] > 0.0:
+            misses += loss
+            n_positive += weight[i]
+        else:
+            alarms += loss
+            n_negative += weight[i]
+        following[i] = z < (-1.0 if flat[i] else -1.0 - slack)
+        if following[i] != flat[i]:
+            changed += weight[i]
+    return misses / n_positive, alarms / n_negative, most - least, changed
+
+
+@register_jitable(error_model="numpy")
+def _log_odds(p):
+    p = min(max(p, 1e-4), 1.0 - 1e-4)
+    return np.log(p / (1.0 - p))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_iter, max_steps):
+    """Search the multiplier of the ramp-loss SVM for every cost; see :func:`npbench.numerics.ramp_path.solve`.
+
+    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. For some hundred
+    samples a convex step is bound by its passes over x and g (ten, of about 0.5 us each) and by the rows of K that
+    samples at a bound move (35 ns each), more than by its SMO steps (:func:`_steps`).
+    """
+    n, m = y.shape[0], costs.shape[0]
+    all_x, all_b, converged = np.zeros((m, n)), np.zeros(m), np.zeros(m, np.bool_)
+    n_iter, n_steps = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    diagonal = np.empty(n, K.dtype)
+    n_positive = n_negative = 0.0
+    for i in range(n):
+        diagonal[i] = K[i, i]
+        if y[i] > 0.0:
+            n_positive += weight[i]
+        else:
+            n_negative += weight[i]
+    ratio = n_negative / n_positive
+
+    # three points: now, last and before; the first has samples at the bounds of a negligible cost
+    points, gradients = np.zeros((3, 3, n)), np.empty((3, n), K.dtype)
+    flat, following = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for i in range(n):
+        points[0, 0, i] = points[0, 2 if y[i] > 0.0 else 1, i] = 1e-9 * costs[0] * y[i] * weight[i]
+        gradients[0, i] = y[i]
+        gradients[2, i] = y[i]
+    now, last, before = 1, 0, 2
+
+    # cost of negatives relative to that of positives, just above the one at which b jumps if the range of f_0 is small
+    jump = (1.0 + 0.4e-3) / (ratio * (1.0 - miss_weight))
+    value, value_last, found_before, may_jump = jump, jump, 0.0, True
+    for k in range(m):
+        # the multiple of the last point with the largest dual value
+        linear = square = 0.0
+        for i in range(n):
+            linear += y[i] * points[last, 0, i]
+            square += points[last, 0, i] * (y[i] - gradients[last, i])
+        scale = max(min(linear / max(square, 1e-300), costs[k] / costs[max(k - 1, 0)]), 1.0)
+        value_before = rate_before = found = 0.0
+        low, high, rate_low, rate_high, odds_low, odds_high = 0.0, INFINITE, 1.0, 0.0, 1.0, 1.0
+        least_objective, least_rate, resets, reopenings, side = INFINITE, INFINITE, 0, 0, 0
+        for iteration in range(max_iter):
+            # convex step
+            share = (value - value_last) / (value_last - value_before) if value_before not in (0.0, value_last) else 0.0
+            _ramp_start(
+                K,
+                y,
+                weight,
+                costs[k] * (1.0 + value * miss_weight * ratio),
+                costs[k] * value,
+                flat,
+                (points[now], gradients[now]),
+                (points[last], gradients[last]),
+                (points[before], gradients[before]),
+                scale if iteration == 0 else 1.0,
+                share if abs(share) <= 2.0 else 0.0,
+            )
+            x, lower, upper, g = points[now, 0], points[now, 1], points[now, 2], gradients[now]
+            n_steps[k] += _steps(K, diagonal, lower, upper, x, g, tol, max_steps)
+            b = bias(x, g, lower, upper)
+            misses, rate, width, changed = _ramp_rates(y, weight, g, b, flat, following, 2.0 * tol)
+            if miss_weight > 0.0:
+                rate = rate / (1.0 - misses) if misses < 1.0 - 1e-9 else 0.0
+            n_iter[k] = iteration + 1
+
+            # keep the last point if it meets the bound exactly, else the best
+            objective = costs[k] * n_positive * misses
+            for i in range(n):
+                objective += 0.5 * x[i] * (y[i] - g[i])
+            met, feasible_now = abs(rate - bound) <= epsilon, rate <= bound + epsilon
+            if met or (objective < least_objective if feasible_now and least_rate <= bound + epsilon else rate < least_rate):
+                all_b[k], found, least_objective, least_rate = b, value, objective, rate
+                for i in range(n):
+                    all_x[k, i] = x[i]
+            now, last, before = before, now, last
+            value_before, value_last = (value_last if iteration > 0 else 0.0), value
+            if may_jump and iteration == 0 and width < 2.0 and rate < bound - epsilon:
+                break  # b jumps between the ends of an interval, one on each side of the bound
+            for i in range(n):
+                flat[i] = following[i]
+            converged[k] = met and changed <= SETTLED_SHARE * (n_positive + n_negative)
+            if converged[k] or (rate < bound and value <= 1e-6) or (rate > bound and value >= 1e6):
+                converged[k] |= rate <= bound
+                break
+            if met:
+                continue
+
+            # narrow the interval of the multiplier; rates out of order open it
+            if not (low <= value <= high and rate_high <= rate <= rate_low):
+                low, high, rate_low, rate_high, resets = 0.0, INFINITE, 1.0, 0.0, resets + 1
+            if rate > bound:
+                low, rate_low, odds_low, odds_high = value, rate, 1.0, odds_high * (0.5 if side == 1 else 1.0)
+                side = 1
+            else:
+                high, rate_high, odds_high, odds_low = value, rate, 1.0, odds_low * (0.5 if side == -1 else 1.0)
+                side = -1
+            if high <= low * 1.001:
+                if rate_low - rate_high > 0.25 or reopenings == 2:
+                    break
+                low, high, rate_low, rate_high, reopenings = 0.0, INFINITE, 1.0, 0.0, reopenings + 1
+            if resets > 10:
+                break
+
+            # secant in log(value), else the Illinois rule in the log-odds of the rate, else a step outwards
+            proposed = 0.0
+            if min(rate, rate_before) >= 0.1 * bound and (rate_before - rate) * (value_before - value) < 0.0:
+                change = (bound - rate) * np.log(value / value_before) / (rate - rate_before)
+                proposed = value * np.exp(min(max(change, -2.0), 2.0))
+            if not low * 1.0002 < proposed < high / 1.0002:
+                if low > 0.0 and high < INFINITE:
+                    above = odds_low * (_log_odds(rate_low) - _log_odds(bound))
+                    below = odds_high * (_log_odds(bound) - _log_odds(rate_high))
+                    proposed = low * (high / low) ** min(max(above / (above + below), 0.1), 0.9)
+                else:
+                    proposed = value * min(max(1.0 + nu * (rate - bound), 0.5), 2.0)
+            rate_before, value = rate, min(max(proposed, 1e-6), 1e6)
+
+        # the next cost starts from an extrapolated multiplier, or anew
+        if converged[k]:
+            value = min(max(found * found / found_before, found / 3.0), found * 3.0) if found_before > 0.0 else found
+            found_before, may_jump = found, False
+        else:
+            value, found_before, may_jump = jump, 0.0, True
+            for i in range(n):
+                flat[i] = False
+    return all_x, all_b, converged, n_iter, n_steps

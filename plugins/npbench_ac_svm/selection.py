@@ -16,12 +16,11 @@ import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search
 from npbench.evaluation.splits import Fold
 from npbench.numerics import cost_grid
-from npbench.numerics.smo_kernels import submatrix
 from npbench.numerics.threads import one_blas_thread
 from npbench.problem import Problem
 from npbench_ac_svm.estimator import ACSVM
@@ -46,15 +45,14 @@ def select(
     no Gram matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel
     is not the same function on every fold.
     """
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    rows, local_folds = ordered_by_fold(folds)
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
     linear = "linear" in search.get("kernel", [make().kernel])
     if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
-    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
     candidates = combinations(search)
     estimators = [make(**params) for params in candidates]
-    sample = KernelSample(X[rows], estimators)
+    sample = KernelSample(X[rows], estimators, np.float32)
     # Candidates of a group differ only in their costs, as far as the sample shows.
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, estimator in enumerate(estimators):
@@ -62,7 +60,7 @@ def select(
 
     def work(places: list[int]) -> dict[tuple[float, float], tuple[float, int]]:
         scored = _score([estimators[place] for place in places], sample, y[rows], local_folds)
-        labels = [y[validate] for _, validate in folds]
+        labels = [y[rows][validate] for _, validate in local_folds]
         return {
             costs: (problem.loss(list(zip(labels, one.scores, strict=True))), one.unconverged) for costs, one in scored
         }
@@ -97,10 +95,10 @@ def _score(
     one = estimators[0]
     positive, negative = (sorted(set(values)) for values in zip(*map(_costs, estimators), strict=True))
     pairs = list(itertools.product(positive, negative))
-    gram = sample.gram(one, np.float32)
+    gram = sample.gram(one)
     scores, converged = [], []
     for fit, validate in folds:
-        K, between = submatrix(gram, fit, fit), submatrix(gram, validate, fit)
+        K, between = block(gram, fit, fit), block(gram, validate, fit)
         found = cost_grid.solve(K, y[fit], np.array(positive), np.array(negative), one.tol, one.step_limit)
         scores.append(found.x.reshape(len(pairs), -1) @ between.T.astype(float) + found.b.reshape(-1, 1))
         converged.append(found.converged.ravel())

@@ -11,6 +11,7 @@ from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.annealing import FalseAlarmBound, Found, Update, anneal
+from npbench.numerics.ramp_path import LEAST_TOLERANCE
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -92,6 +93,11 @@ class NPSVM(RampClassifier):
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
         return FalseAlarmBound(self.rho)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the search is the default one, to a tolerance that single precision reaches."""
+        return self.init_seed is None and self.update == "secant" and self.tol >= LEAST_TOLERANCE * self.eta
 
     def search(self, svm: RampSVM) -> Found:
         """Alternate one convex step with one update of the multiplier."""

@@ -9,6 +9,7 @@ from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelName
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.annealing import Found, QValueBound, Update, anneal
+from npbench.numerics.ramp_path import LEAST_TOLERANCE
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -86,6 +87,11 @@ class QSVM(RampClassifier):
     def constraint(self) -> QValueBound:
         """Return ``P_fa / (1 - P_nd) <= q``."""
         return QValueBound(self.q)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the search is the default one, to a tolerance that single precision reaches."""
+        return self.update == "secant" and self.tol >= LEAST_TOLERANCE * self.eta
 
     def search(self, svm: RampSVM) -> Found:
         """Alternate one convex step with one update of the multiplier."""
