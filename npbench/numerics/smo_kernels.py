@@ -322,7 +322,7 @@ def fit_into_box(K, lower, upper, x, g):
     target = feasible(lower, upper, x, g)
     for i in range(x.shape[0]):
         if x[i] != target[i]:
-            _subtract(g, K[i], target[i] - x[i])
+            _subtract(g, K[i], g.dtype.type(target[i] - x[i]))
             x[i] = target[i]
 
 
@@ -522,13 +522,13 @@ def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, 
 def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, before, scale, share):
     """Write box, x and g of the next problem to ``now``; a point is (x, lower, upper), g.
 
-    The start is ``scale last + share (last - before)``: between breakpoints solutions are affine in the costs. Samples
-    at a bound stay at it.
+    The start is ``scale (last + share (last - before))``: between breakpoints solutions are affine in the costs.
+    Samples at a bound stay at it.
     """
     (x, lower, upper), g = now
     (last_x, last_lower, last_upper), last_g = last
     (before_x, before_lower, before_upper), before_g = before
-    own, other = scale + share, share
+    own, other = scale * (1.0 + share), scale * share
     for i in range(y.shape[0]):
         c = 0.5 * weight[i] * (cost_positive if y[i] > 0.0 else cost_negative)
         upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
@@ -540,7 +540,7 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
         edge = 1e-12 * (high - low)
         value = upper[i] if x[i] >= high - edge else (lower[i] if x[i] <= low + edge else x[i])
         if high > low and value != x[i]:
-            _subtract(g, K[i], value - x[i])
+            _subtract(g, K[i], g.dtype.type(value - x[i]))
             x[i] = value
     fit_into_box(K, lower, upper, x, g)
 
@@ -604,7 +604,7 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
 
     # cost of negatives relative to that of positives, just above the one at which b jumps if the range of f_0 is small
     jump = (1.0 + 0.4e-3) / (ratio * (1.0 - miss_weight))
-    value, value_last, found_before, may_jump = jump, jump, 0.0, True
+    value, value_last, value_before, found_before, may_jump = jump, jump, 0.0, 0.0, True
     for k in range(m):
         # the multiple of the last point with the largest dual value
         linear = square = 0.0
@@ -612,12 +612,13 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
             linear += y[i] * points[last, 0, i]
             square += points[last, 0, i] * (y[i] - gradients[last, i])
         scale = max(min(linear / max(square, 1e-300), costs[k] / costs[max(k - 1, 0)]), 1.0)
-        value_before = rate_before = found = 0.0
+        rate_before = found = 0.0
         low, high, rate_low, rate_high, odds_low, odds_high = 0.0, INFINITE, 1.0, 0.0, 1.0, 1.0
         least_objective, least_rate, resets, reopenings, side = INFINITE, INFINITE, 0, 0, 0
         for iteration in range(max_iter):
             # convex step
-            share = (value - value_last) / (value_last - value_before) if value_before not in (0.0, value_last) else 0.0
+            known = value_before > 0.0 and value_before != value_last  # two points of one cost
+            share = (value - value_last) / (value_last - value_before) if known else 0.0
             _ramp_start(
                 K,
                 y,
@@ -644,7 +645,9 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
             for i in range(n):
                 objective += 0.5 * x[i] * (y[i] - g[i])
             met, feasible_now = abs(rate - bound) <= epsilon, rate <= bound + epsilon
-            if met or (objective < least_objective if feasible_now and least_rate <= bound + epsilon else rate < least_rate):
+            if met or (
+                objective < least_objective if feasible_now and least_rate <= bound + epsilon else rate < least_rate
+            ):
                 all_b[k], found, least_objective, least_rate = b, value, objective, rate
                 for i in range(n):
                     all_x[k, i] = x[i]
