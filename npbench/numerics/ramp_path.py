@@ -1,10 +1,13 @@
 """Approximate ramp-loss SVMs for ascending costs, for model selection.
 
-The search for the multiplier is that of :mod:`npbench.numerics.annealing`, made cheap in five ways. Convex steps end at
-a looser tolerance. Each search starts from the point, the flat samples and the multiplier of the smaller cost: the
-point is multiplied by the factor with the largest dual value, and solutions are extrapolated along the multiplier. Where
-a slope of the ramp holds all margins, one step shows that b jumps. Pair updates and g are in single precision. Samples
-without neighbours within the bandwidth share one multiplier, because exchanging two of them changes nothing.
+The search for the multiplier follows :mod:`npbench.numerics.annealing` and is cheaper in five ways:
+
+- Convex steps end at a looser tolerance.
+- Each search starts from the point, the flat samples and the multiplier of the smaller cost. The point is multiplied by
+  the factor with the largest dual value, and solutions are extrapolated along the multiplier.
+- Where some b puts all margins on the slope of the ramp, one step shows that b jumps.
+- Pair updates and gradients are in single precision.
+- Samples without neighbours within the bandwidth share one multiplier, because exchanging two of them changes nothing.
 """
 
 from __future__ import annotations

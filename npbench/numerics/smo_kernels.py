@@ -546,13 +546,64 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
 
 
 @register_jitable(error_model="numpy")
-def _ramp_rates(y, weight, g, b, flat, following, slack):
-    """Write the flat samples to ``following``; return (P_nd, P_fa, range of f_0, weight of changed flat samples)."""
-    misses, alarms, n_positive, n_negative, changed = 0.0, 0.0, 0.0, 0.0, 0.0
+def _log_odds(p):
+    p = min(max(p, 1e-4), 1.0 - 1e-4)
+    return np.log(p / (1.0 - p))
+
+
+@register_jitable(error_model="numpy")
+def _ramp_interval(known):
+    """Open the interval of the multiplier: its ends, their rates, and the weights of their log-odds."""
+    known[0], known[1], known[2], known[3], known[4], known[5] = 0.0, INFINITE, 1.0, 0.0, 1.0, 1.0
+
+
+@register_jitable(error_model="numpy")
+def _ramp_multiplier(known, value, rate, bound, nu):
+    """Return the next multiplier, or 0 if none seems to meet the bound.
+
+    ``known`` holds the interval (see :func:`_ramp_interval`), the multiplier and the rate before, and the numbers of rates
+    out of order and of intervals opened again.
+    """
+    # narrow the interval, by the Illinois rule: an end that stays counts half; rates out of order open it
+    if not (known[0] <= value <= known[1] and known[3] <= rate <= known[2]):
+        _ramp_interval(known)
+        known[8] += 1.0
+    moved = 0 if rate > bound else 1
+    stays = known[moved] == known[6]  # the end that moves did so the last time
+    known[moved], known[2 + moved], known[4 + moved] = value, rate, 1.0
+    known[5 - moved] *= 0.5 if stays else 1.0
+    if known[1] <= known[0] * 1.001:
+        if known[2] - known[3] > 0.25 or known[9] == 2.0:
+            return 0.0
+        _ramp_interval(known)
+        known[9] += 1.0
+    if known[8] > 10.0:
+        return 0.0
+
+    # secant in the logarithm, else interpolated log-odds, else a step outwards
+    before, rate_before = known[6], known[7]
+    known[6], known[7] = value, rate
+    if min(rate, rate_before) >= 0.1 * bound and (rate_before - rate) * (before - value) < 0.0:
+        change = (bound - rate) * np.log(value / before) / (rate - rate_before)
+        proposed = value * np.exp(min(max(change, -2.0), 2.0))
+        if known[0] * 1.0002 < proposed < known[1] / 1.0002:
+            return proposed
+    if known[0] > 0.0 and known[1] < INFINITE:
+        above = known[4] * (_log_odds(known[2]) - _log_odds(bound))
+        below = known[5] * (_log_odds(bound) - _log_odds(known[3]))
+        return known[0] * (known[1] / known[0]) ** min(max(above / (above + below), 0.1), 0.9)
+    return min(max(value * min(max(1.0 + nu * (rate - bound), 0.5), 2.0), 1e-6), 1e6)
+
+
+@register_jitable(error_model="numpy")
+def _ramp_measures(y, weight, x, g, b, flat, following, slack):
+    """Write the flat samples to ``following``; return (P_nd, P_fa, ||f_0||^2, range of f_0, share of changed flats)."""
+    misses, alarms, n_positive, n_negative, changed, square = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     most, least = -INFINITE, INFINITE
     for i in range(y.shape[0]):
         f_0, z = y[i] - g[i], 1.0 - y[i] * (g[i] - b)
         most, least = max(most, f_0), min(least, f_0)
+        square += x[i] * f_0
         loss = weight[i] * min(max(0.5 * (1.0 - z), 0.0), 1.0)
         if y[i] > 0.0:
             misses += loss
@@ -563,62 +614,54 @@ def _ramp_rates(y, weight, g, b, flat, following, slack):
         following[i] = z < (-1.0 if flat[i] else -1.0 - slack)
         if following[i] != flat[i]:
             changed += weight[i]
-    return misses / n_positive, alarms / n_negative, most - least, changed
+    return misses / n_positive, alarms / n_negative, square, most - least, changed / (n_positive + n_negative)
 
 
 @register_jitable(error_model="numpy")
-def _log_odds(p):
-    p = min(max(p, 1e-4), 1.0 - 1e-4)
-    return np.log(p / (1.0 - p))
+def _best_multiple(y, x, g, most):
+    """Return the factor between 1 and ``most`` with the largest dual value."""
+    linear = square = 0.0
+    for i in range(y.shape[0]):
+        linear += y[i] * x[i]
+        square += x[i] * (y[i] - g[i])
+    return max(min(linear / max(square, 1e-300), most), 1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_iter, max_steps):
     """Search the multiplier of the ramp-loss SVM for every cost; see :func:`npbench.numerics.ramp_path.solve`.
 
-    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. For some hundred
-    samples a convex step is bound by its passes over x and g (ten, of about 0.5 us each) and by the rows of K that
-    samples at a bound move (35 ns each), more than by its SMO steps (:func:`_steps`).
+    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. For some hundred samples
+    a convex step is bound by its passes over x and g (ten, of about 0.5 us each) and by the rows of K of samples that move
+    with their bound (35 ns each), as much as by its pair updates (:func:`_steps`).
     """
     n, m = y.shape[0], costs.shape[0]
     all_x, all_b, converged = np.zeros((m, n)), np.zeros(m), np.zeros(m, np.bool_)
     n_iter, n_steps = np.zeros(m, np.int64), np.zeros(m, np.int64)
-    diagonal = np.empty(n, K.dtype)
+    # three points: now, last and before; the first has samples at the bounds of a negligible cost
+    points, gradients = np.zeros((3, 3, n)), np.empty((3, n), K.dtype)
+    flat, following, diagonal, known = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, K.dtype), np.zeros(10)
     n_positive = n_negative = 0.0
     for i in range(n):
         diagonal[i] = K[i, i]
-        if y[i] > 0.0:
-            n_positive += weight[i]
-        else:
-            n_negative += weight[i]
-    ratio = n_negative / n_positive
-
-    # three points: now, last and before; the first has samples at the bounds of a negligible cost
-    points, gradients = np.zeros((3, 3, n)), np.empty((3, n), K.dtype)
-    flat, following = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    for i in range(n):
         points[0, 0, i] = points[0, 2 if y[i] > 0.0 else 1, i] = 1e-9 * costs[0] * y[i] * weight[i]
-        gradients[0, i] = y[i]
-        gradients[2, i] = y[i]
-    now, last, before = 1, 0, 2
+        gradients[0, i] = gradients[2, i] = y[i]
+        n_positive += weight[i] if y[i] > 0.0 else 0.0
+        n_negative += weight[i] if y[i] < 0.0 else 0.0
+    now, last, before, ratio = 1, 0, 2, n_negative / n_positive
 
     # cost of negatives relative to that of positives, just above the one at which b jumps if the range of f_0 is small
     jump = (1.0 + 0.4e-3) / (ratio * (1.0 - miss_weight))
-    value, value_last, value_before, found_before, may_jump = jump, jump, 0.0, 0.0, True
+    value, value_last, value_before, found, found_before, may_jump = jump, jump, 0.0, 0.0, 0.0, True
     for k in range(m):
-        # the multiple of the last point with the largest dual value
-        linear = square = 0.0
-        for i in range(n):
-            linear += y[i] * points[last, 0, i]
-            square += points[last, 0, i] * (y[i] - gradients[last, i])
-        scale = max(min(linear / max(square, 1e-300), costs[k] / costs[max(k - 1, 0)]), 1.0)
-        rate_before = found = 0.0
-        low, high, rate_low, rate_high, odds_low, odds_high = 0.0, INFINITE, 1.0, 0.0, 1.0, 1.0
-        least_objective, least_rate, resets, reopenings, side = INFINITE, INFINITE, 0, 0, 0
-        for iteration in range(max_iter):
-            # convex step
-            known = value_before > 0.0 and value_before != value_last  # two points of one cost
-            share = (value - value_last) / (value_last - value_before) if known else 0.0
+        scale = _best_multiple(y, points[last, 0], gradients[last], costs[k] / costs[max(k - 1, 0)])
+        least_objective, least_rate = INFINITE, INFINITE
+        known[6] = known[7] = known[8] = known[9] = 0.0
+        _ramp_interval(known)
+        while n_iter[k] < max_iter and value > 0.0:
+            # convex step, extrapolated if two points of one cost are known
+            extrapolated = value_before > 0.0 and value_before != value_last
+            share = (value - value_last) / (value_last - value_before) if extrapolated else 0.0
             _ramp_start(
                 K,
                 y,
@@ -629,70 +672,35 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
                 (points[now], gradients[now]),
                 (points[last], gradients[last]),
                 (points[before], gradients[before]),
-                scale if iteration == 0 else 1.0,
+                scale,
                 share if abs(share) <= 2.0 else 0.0,
             )
-            x, lower, upper, g = points[now, 0], points[now, 1], points[now, 2], gradients[now]
-            n_steps[k] += _steps(K, diagonal, lower, upper, x, g, tol, max_steps)
-            b = bias(x, g, lower, upper)
-            misses, rate, width, changed = _ramp_rates(y, weight, g, b, flat, following, 2.0 * tol)
+            x, g = points[now, 0], gradients[now]
+            n_steps[k] += _steps(K, diagonal, points[now, 1], points[now, 2], x, g, tol, max_steps)
+            b = bias(x, g, points[now, 1], points[now, 2])
+            misses, rate, square, width, changed = _ramp_measures(y, weight, x, g, b, flat, following, 2.0 * tol)
             if miss_weight > 0.0:
                 rate = rate / (1.0 - misses) if misses < 1.0 - 1e-9 else 0.0
-            n_iter[k] = iteration + 1
 
-            # keep the last point if it meets the bound exactly, else the best
-            objective = costs[k] * n_positive * misses
-            for i in range(n):
-                objective += 0.5 * x[i] * (y[i] - g[i])
-            met, feasible_now = abs(rate - bound) <= epsilon, rate <= bound + epsilon
-            if met or (
-                objective < least_objective if feasible_now and least_rate <= bound + epsilon else rate < least_rate
-            ):
+            # keep the last point that meets the bound exactly, else the best
+            objective, met = 0.5 * square + costs[k] * n_positive * misses, abs(rate - bound) <= epsilon
+            both = max(rate, least_rate) <= bound + epsilon
+            if met or (objective < least_objective if both else rate < least_rate):
                 all_b[k], found, least_objective, least_rate = b, value, objective, rate
                 for i in range(n):
                     all_x[k, i] = x[i]
+
             now, last, before = before, now, last
-            value_before, value_last = (value_last if iteration > 0 else 0.0), value
-            if may_jump and iteration == 0 and width < 2.0 and rate < bound - epsilon:
+            value_before, value_last, scale = value_last if n_iter[k] > 0 else 0.0, value, 1.0
+            n_iter[k] += 1
+            if may_jump and n_iter[k] == 1 and width < 2.0 and rate < bound - epsilon:
                 break  # b jumps between the ends of an interval, one on each side of the bound
             for i in range(n):
                 flat[i] = following[i]
-            converged[k] = met and changed <= SETTLED_SHARE * (n_positive + n_negative)
-            if converged[k] or (rate < bound and value <= 1e-6) or (rate > bound and value >= 1e6):
-                converged[k] |= rate <= bound
+            converged[k] = (met and changed <= SETTLED_SHARE) or (rate < bound and value <= 1e-6)
+            if converged[k] or value >= 1e6:
                 break
-            if met:
-                continue
-
-            # narrow the interval of the multiplier; rates out of order open it
-            if not (low <= value <= high and rate_high <= rate <= rate_low):
-                low, high, rate_low, rate_high, resets = 0.0, INFINITE, 1.0, 0.0, resets + 1
-            if rate > bound:
-                low, rate_low, odds_low, odds_high = value, rate, 1.0, odds_high * (0.5 if side == 1 else 1.0)
-                side = 1
-            else:
-                high, rate_high, odds_high, odds_low = value, rate, 1.0, odds_low * (0.5 if side == -1 else 1.0)
-                side = -1
-            if high <= low * 1.001:
-                if rate_low - rate_high > 0.25 or reopenings == 2:
-                    break
-                low, high, rate_low, rate_high, reopenings = 0.0, INFINITE, 1.0, 0.0, reopenings + 1
-            if resets > 10:
-                break
-
-            # secant in log(value), else the Illinois rule in the log-odds of the rate, else a step outwards
-            proposed = 0.0
-            if min(rate, rate_before) >= 0.1 * bound and (rate_before - rate) * (value_before - value) < 0.0:
-                change = (bound - rate) * np.log(value / value_before) / (rate - rate_before)
-                proposed = value * np.exp(min(max(change, -2.0), 2.0))
-            if not low * 1.0002 < proposed < high / 1.0002:
-                if low > 0.0 and high < INFINITE:
-                    above = odds_low * (_log_odds(rate_low) - _log_odds(bound))
-                    below = odds_high * (_log_odds(bound) - _log_odds(rate_high))
-                    proposed = low * (high / low) ** min(max(above / (above + below), 0.1), 0.9)
-                else:
-                    proposed = value * min(max(1.0 + nu * (rate - bound), 0.5), 2.0)
-            rate_before, value = rate, min(max(proposed, 1e-6), 1e6)
+            value = value if met else _ramp_multiplier(known, value, rate, bound, nu)
 
         # the next cost starts from an extrapolated multiplier, or anew
         if converged[k]:

@@ -1,4 +1,4 @@
-"""Selection of the NP-SVM against GridSearchCV of SVC on its grid: 100 candidates, four folds; ratios are theirs / ours.
+"""Selection of the NP-SVM against GridSearchCV of SVC on its grid of 100 candidates; ratios are theirs / ours.
 
 The bar is a ratio of 60. The certificate of a refit at the chosen candidate stands beside an accurate one: its last
 convex step against the conditions of an optimum at a tolerance of 1e-6.

@@ -18,7 +18,8 @@ def gram(X, gamma):
     return Kernel("rbf", gamma).between(X, X).astype(np.float32)
 
 
-def solve(K, y, constraint=FalseAlarmBound(BOUND), **settings):
+def solve(K, y, constraint=None, **settings):
+    constraint = constraint or FalseAlarmBound(BOUND)
     return ramp_path.solve(K, y, COSTS, constraint=constraint, **{"nu": 10.0, "epsilon": 0.005, **settings})
 
 
