@@ -10,7 +10,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from npbench.estimators import ramp_selection as selection
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.selection import grid_search
+from npbench.problem import QValue
 from npbench_np_svm.estimator import NPSVM
+from npbench_q_svm.estimator import QSVM
 from selection_checks import (
     CV,
     HOLDOUT,
@@ -97,3 +99,38 @@ def test_searches_start_where_those_of_the_smaller_costs_ended(monkeypatch):
 @pytest.fixture
 def shared(monkeypatch):
     forbid_fallback(monkeypatch, selection)
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(
+    ("make", "problem", "typical"),
+    [(partial(NPSVM, rho=0.1), PROBLEM, 0.02), (partial(QSVM, q=0.1), QValue(0.1), 0.05)],
+    ids=["np_svm", "q_svm"],
+)
+def test_quick_searches_give_nearly_the_losses_of_independent_fits(make, problem, typical):
+    """Losses of another local minimum differ by a few of the 64 positives."""
+    search = {"C": COSTS, "gamma": GAMMAS}
+    quick, slow = (method(make, X, Y, CV, problem, search) for method in (select, grid_search))
+    assert np.median(np.abs(np.subtract(quick.losses, slow.losses))) <= typical
+    assert quick.loss <= slow.loss + typical
+    assert slow.losses[int(np.argmin(quick.losses))] <= slow.loss + 2 * typical
+    assert abs(quick.n_unconverged - slow.n_unconverged) <= 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_quick"),
+    [
+        ({}, True),
+        ({"tol": 1e-5}, False),
+        ({"update": "gradient"}, False),
+        ({"init_seed": 0}, False),
+        ({"eta": 20.0}, False),
+    ],
+    ids=str,
+)
+def test_only_the_default_search_is_quick(settings, is_quick, monkeypatch):
+    called = []
+    inner = selection._quick_path
+    monkeypatch.setattr(selection, "_quick_path", lambda *of: called.append(0) or inner(*of))
+    select(partial(NPSVM, rho=0.1, max_iter=5, **settings), X, Y, HOLDOUT, PROBLEM, {"C": [0.1, 1.0], "gamma": [0.3]})
+    assert bool(called) == is_quick
