@@ -26,6 +26,7 @@ from npbench_ac_svm.selection import select
 THINNED = slice(None, None, None if os.environ.get("NPBENCH_WHOLE_GRID") else 3)
 COSTS = np.geomspace(0.01, 100, 10)[THINNED].tolist()
 GAMMAS = np.geomspace(5e-5, 5e3, 10)[THINNED].tolist()
+BARS = {"breast": 200, "pima": 200, "spambase": 100}
 
 
 @pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
@@ -48,7 +49,7 @@ def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: C
         ours,
         partial(theirs.fit, X, y),
         what="AC-SVM, selection",
-        size=f"{name}, {len(weights) * len(GAMMAS)} candidates",
+        size=f"{name}, {len(weights) * len(GAMMAS)} candidates (bar {BARS[name]} for 1000)",
         peer="GridSearchCV of SVC",
         quality=("dual value of the choice", model.objective_ - model.duality_gap_, dual),
         rounds=1,

@@ -42,8 +42,8 @@ def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: C
         ours,
         partial(theirs.fit, X, y),
         what="NP-SVM, selection",
-        size=f"{name}, 100 candidates",
-        peer=f"GridSearchCV of SVC (bar {BAR})",
+        size=f"{name}, 100 candidates (bar {BAR})",
+        peer="GridSearchCV of SVC",
         quality=("objective of the choice", model.objective_, accurate.objective_),
         rounds=1 if name == "spambase" else 3,
     )
