@@ -13,7 +13,7 @@ step to the second half-space, ``c = -g(p_k) u / ||u||^2``,
 where the paper's rho is ``||a||^2 ||e||^2``. If e = 0 and chi < 0, the half-spaces are disjoint, and the set is empty.
 
 Two half-spaces approximate one smooth constraint well, but not an edge where several meet: thousands of steps may be
-needed there. With all half-spaces so far kept, about ten suffice.
+needed there. With all half-spaces so far kept, about ten usually suffice.
 """
 
 from __future__ import annotations
