@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import history
 import numpy as np
 import paper_pictures
 import polars as pl
@@ -84,6 +85,7 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
     "bach_figures2_3": (paper_pictures.draw_asymmetry, paper_pictures.asymmetry),
     "barlaud_figure2": (paper_pictures.draw_projection, paper_pictures.projection),
     "narasimhan_figures1_3": (paper_pictures.draw_areas, paper_pictures.areas),
+    "speed_history": (history.draw, history.past),
     "np_roc": (
         lambda: print_figures.draw(chart(bands(), most=0.3), Palette(bands())),
         lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
