@@ -83,6 +83,10 @@ def test_the_small_benchmark_is_part_of_the_large_one():
     }
 
 
+def test_few_negatives_are_a_sweep_of_the_large_one():
+    assert sweeps("np_benchmark_few") == [sweeps("np_benchmark")[0]]
+
+
 @pytest.mark.slow
 def test_rows_are_not_shared():
     rows, sources = {}, Counter()
