@@ -10,8 +10,21 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
+
+class TerminalConsole(Console):
+    """A console that counts as a terminal only where the cursor can move.
+
+    Rich takes FORCE_COLOR for a terminal, which notebooks and CI set: each frame of a spinner would be a line there.
+    """
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the stream is a terminal."""
+        return super().is_terminal and self.file.isatty()
+
+
 # One console for all that moves, so that a download's bar and the spinner above it share the screen.
-STDERR = Console(stderr=True, force_jupyter=False)
+STDERR = TerminalConsole(stderr=True, force_jupyter=False)
 
 
 def printable(text: str) -> str:

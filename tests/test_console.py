@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
-from npbench.console import print_warnings_as_lines, printable
+from npbench.console import print_warnings_as_lines, printable, status
 
 
 def test_only_control_characters_are_escaped():
@@ -19,3 +20,11 @@ def test_a_warning_is_one_line_and_comes_once(capsys):
         for _ in range(2):
             warnings.warn("odd \x1b[2J record", stacklevel=1)
     assert capsys.readouterr().err.splitlines() == [r"npbench: odd \x1b[2J record"]
+
+
+def test_spinner_needs_a_cursor_that_moves(capsys, monkeypatch):
+    """Notebooks and CI ask for colours, and would show each frame as a line."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with status("Waiting"):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""

@@ -19,7 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from npbench.console import duration
+from npbench.console import TerminalConsole, duration
 
 if TYPE_CHECKING:
     from npbench.evaluation.job import Job
@@ -41,7 +41,7 @@ class JobProgress:
     def __init__(
         self, total: int, first: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or TerminalConsole(stderr=True)
         self._clock = clock
         self._total = total
         self._done = self._failed = 0
