@@ -12,9 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from rich.console import Console
 from rich.table import Table
+
+import npbench
+from npbench.evaluation.protocols import CrossValidation
+from npbench.evaluation.splits import Split
 
 
 class Comparison(NamedTuple):
@@ -121,3 +126,16 @@ def against_noted(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..
         request.config.stash[COMPARISONS].append(found)
 
     return note
+
+
+@pytest.fixture
+def standardised(raw_dataset: Callable[[str], Any]) -> Callable[[str], tuple[np.ndarray, np.ndarray, Split]]:
+    """Return a function from the name of a data set to features, scaled by the training part, labels and split 0."""
+
+    def prepared(name: str) -> tuple[np.ndarray, np.ndarray, Split]:
+        data = npbench.load_dataset(raw_dataset(name).name)
+        split = CrossValidation().split(data, 0, 0)
+        train = data.X[split.train]
+        return (data.X - train.mean(axis=0)) / train.std(axis=0), data.y.astype(int), split
+
+    return prepared

@@ -17,8 +17,6 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-import npbench
-from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
 from npbench_ac_svm.estimator import ACSVM
 from npbench_ac_svm.selection import select
@@ -30,11 +28,8 @@ BARS = {"breast": 200, "pima": 200, "spambase": 100}
 
 
 @pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
-def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: Callable[[str], Any]) -> None:
-    data = npbench.load_dataset(raw_dataset(name).name)
-    split = CrossValidation().split(data, 0, 0)
-    X = (data.X - data.X[split.train].mean(axis=0)) / data.X[split.train].std(axis=0)
-    y = data.y.astype(int)
+def test_selection(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
+    X, y, split = standardised(name)
     weights = [{-1: C_neg, 1: C_pos} for C_neg in COSTS for C_pos in COSTS]
     theirs = GridSearchCV(SVC(C=1.0), {"class_weight": weights, "gamma": GAMMAS}, cv=split.folds, refit=False)
     search = {"C_neg": COSTS, "C_pos": COSTS, "gamma": GAMMAS}

@@ -15,9 +15,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-import npbench
 from npbench.estimators.ramp_selection import select
-from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
 from npbench_np_svm.estimator import NPSVM
 
@@ -26,11 +24,8 @@ BAR = 60
 
 
 @pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
-def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: Callable[[str], Any]) -> None:
-    data = npbench.load_dataset(raw_dataset(name).name)
-    split = CrossValidation().split(data, 0, 0)
-    X = (data.X - data.X[split.train].mean(axis=0)) / data.X[split.train].std(axis=0)
-    y = data.y.astype(int)
+def test_selection(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
+    X, y, split = standardised(name)
     ours = partial(select, NPSVM, X, y, split.folds, NeymanPearson(0.05), SEARCH)
     theirs = GridSearchCV(SVC(), SEARCH, cv=split.folds, refit=False)
     chosen = ours().params
