@@ -14,7 +14,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
 from npbench.records import provenance
-from npbench.runner import processes
+from npbench.runner import processes, repeats
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.kernel_cache import not_compiled
 from npbench.runner.observers import Observers
@@ -31,8 +31,15 @@ if TYPE_CHECKING:
 
 def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
     """Load the data, list the jobs, and find those without a record of success."""
-    kept = {"trace": settings.trace, "scores": settings.keep_scores}
-    return prepare(requests, settings.results, force=settings.force, skip_absent=skip_absent, **kept)
+    return prepare(
+        requests,
+        settings.results,
+        force=settings.force,
+        trace=settings.trace,
+        scores=settings.keep_scores,
+        skip_absent=skip_absent,
+        time_limit=None if settings.retry_timeouts else settings.time_limit,
+    )
 
 
 def run(requested: Requested) -> Exit:
@@ -104,7 +111,10 @@ def carry_out(
 
         limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
         context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
-        run_jobs(plan.todo, plan.store, executor(settings), limits, context, on_record)
+        run_in = executor(settings)
+        if not settings.retry_timeouts:
+            run_in = partial(repeats.records, executor=run_in, timed_out=plan.timed_out)
+        run_jobs(plan.todo, plan.store, run_in, limits, context, on_record)
 
 
 def executor(settings: RunSettings) -> Executor:

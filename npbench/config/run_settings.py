@@ -12,7 +12,17 @@ from typing import Any
 from npbench.errors import RequestError, unknown_name
 from npbench.values import is_positive, is_whole
 
-KEYS = ("name", "n_jobs", "time_limit", "memory_limit", "force", "trace", "keep_scores", "objective")
+KEYS = (
+    "name",
+    "n_jobs",
+    "time_limit",
+    "retry_timeouts",
+    "memory_limit",
+    "force",
+    "trace",
+    "keep_scores",
+    "objective",
+)
 EXECUTIONS = {"local": KEYS, "dask": (*KEYS, "address")}
 ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
 
@@ -29,6 +39,8 @@ class RunSettings:
         Worker processes; -1 for one per core.
     time_limit : float or None
         Seconds a job may take.
+    retry_timeouts : bool
+        Whether jobs that reached the time limit before, or on another split, are run.
     memory_limit : float or None
         MB (10^6 bytes) a job may allocate.
     force : bool
@@ -48,6 +60,7 @@ class RunSettings:
     results: Path
     n_jobs: int = -1
     time_limit: float | None = None
+    retry_timeouts: bool = True
     memory_limit: float | None = None
     force: bool = False
     trace: bool = False
@@ -102,6 +115,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "address": (lambda v: v is None or _is_address(v), "a Dask scheduler, as in tcp://localhost:8786, or null"),
     "n_jobs": (lambda v: v == -1 or is_whole(v, at_least=1), "a number of workers, 1 or more, or -1 for one per core"),
     "time_limit": (lambda v: v is None or is_positive(v), "a positive number of seconds, or null for no limit"),
+    "retry_timeouts": (lambda v: isinstance(v, bool), "true or false"),
     "memory_limit": (lambda v: v is None or is_positive(v), "a positive number of MB, or null for the worker's share"),
     "force": (lambda v: isinstance(v, bool), "true or false"),
     "trace": (lambda v: isinstance(v, bool), "true or false"),

@@ -109,6 +109,10 @@ class RecordStore:
         keys = set((good.drop_nulls("trace") if trace else good)["key"])
         return keys & self.scores.keys() if scores else keys
 
+    def timed_out(self, seconds: float) -> set[str]:
+        """Return the keys whose latest record is of a job stopped after this many seconds or more."""
+        return set(self.frame(["seconds"]).filter(pl.col("seconds") >= seconds, status="timeout")["key"])
+
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
 

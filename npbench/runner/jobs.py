@@ -63,3 +63,7 @@ class Jobs(Sequence["Job"]):
             (job, array("q", (repeat for repeat in repeats if job.key_of(repeat) not in done)))
             for job, repeats in self.parts
         )
+
+    def settings_of(self, keys: Set[str]) -> set[str]:
+        """Return ``key_of(0)`` of the jobs of which some repeat has one of these keys."""
+        return {job.key_of(0) for job, repeats in self.parts if not keys.isdisjoint(map(job.key_of, repeats))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,9 @@ class Plan:
     data : mapping of str to BinaryData
         Data by content hash.
     jobs, todo : Jobs
-        All jobs, and those without a record of success (all of them when forced).
+        All jobs, and those without a record of success (all of them when forced), or of a timeout that counts.
+    timed_out : set of str
+        ``job.key_of(0)`` of the jobs with a timeout that counts, on some split.
     store : RecordStore
         The records.
     absent : mapping of str to str
@@ -47,6 +49,7 @@ class Plan:
     jobs: Jobs
     todo: Jobs
     store: RecordStore
+    timed_out: Set[str] = frozenset()
     absent: Mapping[str, str] = field(default_factory=dict)
 
     def skips(self, request: Request) -> bool:
@@ -62,6 +65,7 @@ def prepare(
     trace: bool = False,
     scores: bool = False,
     skip_absent: bool = False,
+    time_limit: float | None = None,
 ) -> Plan:
     """Load each data set once, list the jobs, and look for their records.
 
@@ -75,6 +79,8 @@ def prepare(
         Whether to rerun jobs with a record of success; whether such a record must have a trace, or test scores.
     skip_absent : bool
         Whether to leave out requests on data sets with absent files, unless all are absent.
+    time_limit : float, optional
+        Seconds after which timeouts count: jobs that took so long before are not run again.
 
     Raises
     ------
@@ -89,7 +95,8 @@ def prepare(
         jobs = Jobs.each_once(listed)
         store = RecordStore(results / RECORDS)
     with status("Looking for records"):
-        todo = jobs if force else jobs.without(store.done(trace, scores))
+        timed_out = set() if force or time_limit is None else store.timed_out(time_limit)
+        todo = jobs if force else jobs.without(store.done(trace, scores) | timed_out)
     with status("Checking the splits"):  # a record of success shows that there is a split
         _check_splits([job.request for job, _ in todo.parts], data)
     return Plan(
@@ -97,6 +104,7 @@ def prepare(
         jobs,
         todo,
         store,
+        jobs.settings_of(timed_out) if timed_out else frozenset(),
         {source: str(error) for source, error in absent.items()},
     )
 

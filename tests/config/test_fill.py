@@ -17,6 +17,7 @@ CONFIG = {
         "name": "local",
         "n_jobs": 1,
         "time_limit": None,
+        "retry_timeouts": True,
         "memory_limit": None,
         "force": False,
         "trace": False,

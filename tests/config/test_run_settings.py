@@ -6,7 +6,15 @@ import pytest
 from npbench.config.run_settings import RunSettings, check_settings
 from npbench.errors import RequestError
 
-EXECUTION = {"name": "local", "n_jobs": 2, "time_limit": 1.5, "memory_limit": 500, "force": True, "trace": False}
+EXECUTION = {
+    "name": "local",
+    "n_jobs": 2,
+    "time_limit": 1.5,
+    "retry_timeouts": False,
+    "memory_limit": 500,
+    "force": True,
+    "trace": False,
+}
 EXECUTION |= {"keep_scores": False}
 
 
@@ -18,7 +26,7 @@ def faults_of(results="results", **execution):
 
 def test_good_settings():
     found = check_settings([{"execution": EXECUTION, "results": "some/where"}])
-    assert found == RunSettings(Path("some/where"), n_jobs=2, time_limit=1.5, memory_limit=500, force=True)
+    assert found == RunSettings(Path("some/where"), n_jobs=2, time_limit=1.5, retry_timeouts=False, memory_limit=500, force=True)
     assert not Path("some").exists()
 
 
@@ -27,6 +35,7 @@ def test_good_settings():
     [
         *(("n_jobs", value) for value in (0, -2, 1.5, None)),
         *(("time_limit", value) for value in (0, "1 h", float("inf"))),
+        *(("retry_timeouts", value) for value in ("no", 0, None)),
         *(("memory_limit", value) for value in ("4 GB", 0)),
         *(("force", "yes"), ("trace", 1), ("keep_scores", 1), ("objective", 3), ("name", "cluster"), ("n_job", 1)),
     ],
