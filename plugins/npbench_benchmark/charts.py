@@ -59,7 +59,7 @@ def _efficiency(metric: str, found: dict[str, list[Standing]]) -> Chart:
 def _panel(text: str, title: str, found: Sequence[Standing]) -> Panel:
     return Panel(
         text,
-        "seconds of selection and fit",
+        "processor seconds of selection and fit",
         title,
         [Series(one.label, [one.seconds], [one.score], joined=False) for one in found],
         x_log=True,

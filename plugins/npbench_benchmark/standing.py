@@ -43,8 +43,8 @@ class Standing:
     p_nd : float or None
         Miss rate: mean over data sets of the means over good jobs.
     score, seconds : float
-        Mean of :func:`score_of`, and geometric mean of seconds of selection and fit, over data sets. A job that failed
-        has the score 1, and the seconds that it took. NaN seconds if none were measured.
+        Mean of :func:`score_of`, and geometric mean of processor seconds of selection and fit, over data sets. A
+        job that failed has the score 1, and the seconds that it took. NaN seconds if none were measured.
     rank, win_rate, elo : float
         Compared with all other methods; a data set on which a job failed is lost to every method without failures.
     place : int
@@ -129,7 +129,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, the number of jobs and of good ones."""
     score = score_of(records)
     good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
-    spent = pl.coalesce(pl.col("select_seconds") + pl.col("fit_seconds"), "seconds")
+    spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
     return (
         records.with_columns(label=pl.Series(method_names(records), dtype=pl.String))
         .group_by(*METHOD, "label", "dataset")

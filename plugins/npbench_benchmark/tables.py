@@ -31,8 +31,8 @@ RANK_NOTES = [
     "A data set on which a job failed or took too long is lost. Place: by mean rank; less a source: the places if "
     "the data sets of one source are left out. Wins: share of comparisons won over all data sets and other methods. "
     "Elo: Bradley and Terry's model, centred near 1000, limits by the bootstrap over six data sets or more.",
-    "Score and seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, as if "
-    "it accepted nothing. Efficient: no other method scores better in less time.",
+    "Score and processor seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, "
+    "as if it accepted nothing. Efficient: no other method scores better in less time.",
 ]
 
 

@@ -28,8 +28,8 @@ def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, solver
         p_fa=p_fa if ok else None,
         p_nd=p_nd if ok else None,
         np_score=p_nd + max(0.0, p_fa - 0.1) / 0.1 if ok else None,
-        select_seconds=seconds / 2 if ok else None,
-        fit_seconds=seconds / 2 if ok else None,
+        select_cpu_seconds=seconds / 2 if ok else None,
+        fit_cpu_seconds=seconds / 2 if ok else None,
         seconds=seconds,
         solver_status=solver_status,
         **columns,
@@ -170,7 +170,7 @@ def test_places_of_some_records():
 
 
 def test_a_method_without_seconds_is_ranked_and_not_efficient():
-    unknown = [{**one, "select_seconds": None, "fit_seconds": None, "seconds": None} for one in NEWCOMER]
+    unknown = [{**one, "select_cpu_seconds": None, "fit_cpu_seconds": None, "seconds": None} for one in NEWCOMER]
     best = standings(frame(RECORDS + unknown))[0]
     assert (best.label, best.place, best.is_efficient) == ("np_svm", 1, False)
     assert math.isnan(best.seconds)
