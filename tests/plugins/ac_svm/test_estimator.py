@@ -106,3 +106,14 @@ def test_extreme_cost_ratios_give_finite_scores(kernel, ratio):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = ACSVM(C_pos=1e-2, C_neg=1e-2 * ratio, kernel=kernel, max_iter=10_000, random_state=0).fit(few, y)
     assert np.isfinite(scores(model)).all()
+
+
+@pytest.mark.parametrize(("C_pos", "C_neg"), [(10.0, 1.0), (10.0, 0.1), (1.0, 10.0)])
+def test_scores_within_the_tolerance_are_told_apart(C_pos, C_neg):
+    """At low costs the scores differ by little more than tol; their order is still that of the exact solution."""
+    X, y = gaussians(200, seed=3)
+    model = ACSVM(C_pos=C_pos, C_neg=C_neg, gamma=0.01).fit(X, y)
+    exact = SVC(class_weight={-1: C_neg, 1: C_pos}, gamma=0.01, tol=1e-9).fit(X, y)
+    scores, exact_scores = model.decision_function(X), exact.decision_function(X)
+    assert np.ptp(exact_scores) < 0.04
+    assert np.ptp(scores - exact_scores) < 0.1 * np.ptp(exact_scores)
