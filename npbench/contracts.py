@@ -43,9 +43,13 @@ class Solver:
         Default grid of each parameter to select: a list, or ``["geomspace", low, high, count]`` as in
         :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
         ``conf/solver/<name>.yaml``.
+    grid_search : str, optional
+        ``"module:function"`` that replaces :func:`npbench.evaluation.selection.grid_search` and shares work across a
+        grid. Each candidate has the problem's loss of its scores, folds and their validation rows in the order given,
+        so that a solver which thresholds these scores can use it. By default every candidate is fitted on every fold.
     select : str, optional
-        ``"module:function"`` with the signature of :func:`npbench.evaluation.selection.grid_search`, for methods that
-        are searches themselves or that share work across a grid. By default every candidate is fitted on every fold.
+        ``"module:function"`` with the same signature, for methods that are searches themselves and choose by a rule of
+        their own.
     imports : tuple of str
         Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers. Answers depend on that
         code too, so a job is rerun when it changes.
@@ -62,12 +66,18 @@ class Solver:
     estimator: str
     solves: tuple[str, ...]
     search: Mapping[str, Any] = field(default_factory=dict)
+    grid_search: str | None = None
     select: str | None = None
     imports: tuple[str, ...] = ()
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()
     expected_failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def selection(self) -> str:
+        """The ``"module:function"`` that selects parameters: ``select``, ``grid_search``, or the default."""
+        return self.select or self.grid_search or "npbench.evaluation.selection:grid_search"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,10 @@ class Problem(Protocol):
     def measurable(self, n_pos: int, n_neg: int) -> bool:
         """Return whether the loss is defined for a part with these numbers of samples."""
 
+    @property
+    def ranks(self) -> bool:
+        """Whether the loss depends on the order of the scores, not only on their signs."""
+
     def loss(self, folds: Scored) -> float:
         """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""
 
@@ -85,6 +89,7 @@ class Problem(Protocol):
 
 
 class _Parametrised:
+    ranks: ClassVar[bool] = False
     bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
     number: ClassVar[Number | None] = None
 
@@ -187,6 +192,7 @@ class QValue(_OneFraction):
     """
 
     name: ClassVar[str] = "qvalue"
+    ranks: ClassVar[bool] = True
     title: ClassVar[str] = "accept as many positives as possible at q-value <= q"
     headline: ClassVar[tuple[str, ...]] = ("accepted", "p_fa", "p_nd", "auc")
     judged_by: ClassVar[str] = "accepted"
@@ -215,6 +221,7 @@ class PartialAUC(_Parametrised):
     """
 
     name: ClassVar[str] = "pauc"
+    ranks: ClassVar[bool] = True
     title: ClassVar[str] = "maximise the area under the ROC curve for false-positive rates in fpr_range"
     headline: ClassVar[tuple[str, ...]] = ("pauc", "tpr", "auc")
     judged_by: ClassVar[str] = "pauc"

@@ -22,7 +22,8 @@ MAX_RUNS = 50  # of consecutive rows, beyond which single rows are copied
 def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
     """Return all rows of the folds, and the folds as indices into these.
 
-    The rows of each validation part are consecutive, so that the Gram matrices of folds are copied in few pieces.
+    The rows of each validation part are consecutive, so that the Gram matrices of folds are copied in few pieces. Rows
+    to fit are sorted; those to validate stay in their order.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     part = np.full(rows[-1] + 1, len(folds))
@@ -31,7 +32,7 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
     rows = rows[np.argsort(part[rows], kind="stable")]
     place = np.empty(len(part), int)
     place[rows] = np.arange(len(rows))
-    return rows, [(np.sort(place[fit]), np.sort(place[validate])) for fit, validate in folds]
+    return rows, [(np.sort(place[fit]), place[validate]) for fit, validate in folds]
 
 
 def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from npbench.evaluation import protocols
 from npbench.evaluation.job import Job
 from npbench.evaluation.preprocess import fitted
 from npbench.evaluation.request import Request
-from npbench.evaluation.selection import grid_search, validation_loss
+from npbench.evaluation.selection import validation_loss
 from npbench.evaluation.splits import Fold, Split
 from npbench.numerics.roc_grid import true_positive_rates
 from npbench.records.schema import TEST_SCORES, Record
@@ -98,8 +98,16 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
     tiny = {name: values[:1] for name, values in search.items()}
     for name, values in search.items():
         if len(values) > 1:
-            return {**tiny, name: values[:2]}
+            return {**tiny, name: _first_two(values)}
     return tiny
+
+
+def _first_two(values: Sequence[Any]) -> list[Any]:
+    """Return the first value and the second; of mappings, one that differs in the first name alone, if there is one."""
+    first, *others = values
+    if not isinstance(first, Mapping):
+        return [first, others[0]]
+    return [first, min(others, key=lambda one: [name for name in first if one.get(name) != first[name]])]
 
 
 def _measure(
@@ -188,7 +196,7 @@ def select(
     request: Request, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int
 ) -> Selection:
     """Return the parameters that the solver's selection chooses on the folds."""
-    search = resolve(request.solver.select) if request.solver.select else grid_search
+    search = resolve(request.solver.selection)
     selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
     if not request.validate or not np.isnan(selection.loss):
         return selection

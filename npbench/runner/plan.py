@@ -177,10 +177,11 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
 
 def targets(request: Request) -> list[str]:
     """Return the ``"module:attribute"`` names of the code that answers a request, the named solvers' included."""
-    solvers = installed().solvers
-    named = [solvers[name].estimator if name in solvers else name for name in _named(request)]
-    found = [request.solver.estimator, request.solver.select, *(metric.compute for metric in request.metrics), *named]
-    return [target for target in found if target]
+    solvers, names = installed().solvers, _named(request)
+    used = [request.solver, *(solvers[name] for name in names if name in solvers)]
+    of_solvers = [target for solver in used for target in (solver.estimator, solver.selection)]
+    imported = [name for name in names if name not in solvers]
+    return [*of_solvers, *(metric.compute for metric in request.metrics), *imported]
 
 
 def _depends_on(request: Request) -> Iterator[tuple[str, str]]:

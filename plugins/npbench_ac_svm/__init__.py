@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="ac_svm",
             estimator="npbench_ac_svm.estimator:ACSVM",
             solves=("np",),
-            select="npbench_ac_svm.selection:select",
+            grid_search="npbench_ac_svm.selection:select",
             title="SVM with asymmetric costs (SMO, LIBLINEAR)",
             reference="Davenport, Baraniuk, Scott (2010), IEEE TPAMI 32(10); Gasso et al. (2011), sections 5.4 and 5.5",
             tags=frozenset({"kernel", "linear", "sparse", "convex"}),

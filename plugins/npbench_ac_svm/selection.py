@@ -41,9 +41,10 @@ def select(
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
     are searched at the same time. A fit of the search ends at a duality gap of ``tol``, relative to the objective of
-    the best constant. Falls back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes
-    no Gram matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel
-    is not the same function on every fold.
+    the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
+    back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes no Gram matrix), if
+    neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not the same
+    function on every fold.
     """
     rows, local_folds = ordered_by_fold(folds)
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
@@ -59,7 +60,8 @@ def select(
         groups.setdefault((sample.kernel(estimator), estimator.tol, estimator.max_iter), []).append(place)
 
     def work(places: list[int]) -> dict[tuple[float, float], tuple[float, int]]:
-        scored = _score([estimators[place] for place in places], sample, y[rows], local_folds)
+        tol = cost_grid.LEAST_GAP if problem.ranks else estimators[places[0]].tol
+        scored = _score([estimators[place] for place in places], sample, y[rows], local_folds, tol)
         labels = [y[rows][validate] for _, validate in local_folds]
         return {
             costs: (problem.loss(list(zip(labels, one.scores, strict=True))), one.unconverged) for costs, one in scored
@@ -89,7 +91,7 @@ class _Scored(NamedTuple):
 
 @one_blas_thread()  # the last digit of a score must not depend on the number of threads
 def _score(
-    estimators: Sequence[ACSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold]
+    estimators: Sequence[ACSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], tol: float
 ) -> list[tuple[tuple[float, float], _Scored]]:
     """Fit estimators that differ only in their costs on every fold, and score the validation parts, by costs."""
     one = estimators[0]
@@ -99,7 +101,7 @@ def _score(
     scores, converged = [], []
     for fit, validate in folds:
         K, between = block(gram, fit, fit), block(gram, validate, fit)
-        found = cost_grid.solve(K, y[fit], np.array(positive), np.array(negative), one.tol, one.step_limit)
+        found = cost_grid.solve(K, y[fit], np.array(positive), np.array(negative), tol, one.step_limit)
         scores.append(found.x.reshape(len(pairs), -1) @ between.T.astype(float) + found.b.reshape(-1, 1))
         converged.append(found.converged.ravel())
     unconverged = np.sum(~np.array(converged), axis=0)

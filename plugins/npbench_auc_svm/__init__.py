@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="auc_svm",
             estimator="npbench_auc_svm.estimator:AUCSVM",
             solves=("pauc",),
-            select="npbench.estimators.warm_start_selection:select",
+            grid_search="npbench.estimators.warm_start_selection:select",
             title="SVM for the full AUC",
             reference="Joachims (2005), ICML",
             tags=frozenset({"linear", "kernel", "sparse", "convex"}),

@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="np_svm",
             estimator="npbench_np_svm.estimator:NPSVM",
             solves=("np",),
-            select="npbench.estimators.ramp_selection:select",
+            grid_search="npbench.estimators.ramp_selection:select",
             title="Annealed nonconvex NP-SVM",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithm 3",
             tags=frozenset({"kernel", "sparse"}),

@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="pauc_dc",
             estimator="npbench_pauc_dc.estimator:PAUCDC",
             solves=("pauc",),
-            select="npbench.estimators.warm_start_selection:select",
+            grid_search="npbench.estimators.warm_start_selection:select",
             title="DC programming for the partial AUC",
             reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
             tags=frozenset({"linear", "kernel", "sparse"}),

@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="pauc_struct",
             estimator="npbench_pauc_struct.estimator:PAUCStruct",
             solves=("pauc",),
-            select="npbench.estimators.warm_start_selection:select",
+            grid_search="npbench.estimators.warm_start_selection:select",
             title="structural SVM for the partial AUC",
             reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, sections 4 and 5",
             tags=frozenset({"linear", "kernel", "sparse", "convex"}),

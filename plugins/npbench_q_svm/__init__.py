@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="q_svm",
             estimator="npbench_q_svm.estimator:QSVM",
             solves=("qvalue",),
-            select="npbench.estimators.ramp_selection:select",
+            grid_search="npbench.estimators.ramp_selection:select",
             title="Annealed q-value SVM",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), section 4",
             tags=frozenset({"kernel", "sparse"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +20,8 @@ from npbench.numerics import thresholds
 from npbench.thresholding.classifier import NPThresholdClassifier
 from npbench.thresholding.rules import warn_if_saturated
 from npbench_scorer import inner
+
+Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
 
 
 @inherit_docs
@@ -86,6 +88,9 @@ class Scorer(BinaryClassifier):
     A bound on false alarms takes negatives only, so all positives are used for fitting. A classifier ranks the samples
     that it was fitted to better than new ones; a threshold set on those would be exceeded several times over.
 
+    Parameters chosen by a search on the same training sample are chosen with the held-out negatives, too, in other
+    folds; the guarantee is then that of a fixed choice.
+
     With M splits, a false alarm of the majority is one of more than M/2 classifiers, so that its P_fa is at most
     ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice. The guarantee of the umbrella holds for each of
     them; for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` follows from it. In practice the P_fa of
@@ -145,6 +150,23 @@ class Scorer(BinaryClassifier):
     def without_threshold(self) -> Scorer:
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
         return clone(self).set_params(threshold="zero", n_splits=1)
+
+    @property
+    def shares_grid(self) -> bool:
+        """Whether a search may use that of the solver inside: it has one, and a single classifier decides."""
+        return self.n_splits == 1 and inner.has_grid_search(self.estimator)
+
+    def classifier(self) -> Any:
+        """Return the classifier, not fitted, with the parameters of the problem and a seed if it takes one."""
+        classifier = self._build()
+        inner.seed(classifier, check_random_state(self.random_state))
+        return classifier
+
+    def first_split(self, signs: np.ndarray) -> tuple[np.ndarray, Rule]:
+        """Return the samples that ``fit`` holds out from labels in {-1, +1}, and the rule for their threshold."""
+        self._validate_params()
+        held_out = self._held_out(signs, check_random_state(self.random_state))
+        return held_out, partial(_threshold, self._rule(int(np.sum(signs[held_out] < 0))), **self._bounds)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
@@ -213,9 +235,13 @@ class Scorer(BinaryClassifier):
         classifier = self._build()
         inner.seed(classifier, random)
         rest = np.setdiff1d(np.arange(len(signs)), held_out)
-        rule = partial(_threshold, self.status_, rho=self.rho, delta=self.delta, q=self.q)
+        rule = partial(_threshold_or_warning, self.status_, **self._bounds)
         part = NPThresholdClassifier(classifier, rho=self.rho, cv=[(rest, held_out)], threshold=rule)
         return part, inner.fit(part, X, (signs > 0).astype(int))
+
+    @property
+    def _bounds(self) -> dict[str, Any]:
+        return {"rho": self.rho, "delta": self.delta, "q": self.q}
 
     def _rule(self, n_negatives: int) -> str:
         """Return the rule that sets the threshold, given the number of held-out negatives."""
@@ -262,6 +288,12 @@ def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, 
     if rule == "q_value":
         return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
     negatives = scores[signs < 0]
-    value = thresholds.umbrella(negatives, rho, delta) if rule == "umbrella" else thresholds.empirical(negatives, rho)
-    warn_if_saturated(negatives, scores, value)
+    return thresholds.umbrella(negatives, rho, delta) if rule == "umbrella" else thresholds.empirical(negatives, rho)
+
+
+def _threshold_or_warning(rule: str, signs: np.ndarray, scores: np.ndarray, **bounds: Any) -> float:
+    """Return the threshold, and warn if it accepts nothing because of ties at the largest score."""
+    value = _threshold(rule, signs, scores, **bounds)
+    if rule not in ("zero", "q_value"):
+        warn_if_saturated(scores[signs < 0], scores, value)
     return value

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
-from npbench.contracts import resolve
+from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.registry import installed
 
@@ -58,12 +58,21 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     return model
 
 
+def has_grid_search(estimator: Any) -> bool:
+    """Return whether this is the name of a solver with a grid search of its own."""
+    return isinstance(estimator, str) and "." not in estimator and _description(estimator).grid_search is not None
+
+
 def _solver(name: str) -> type:
+    found: type = resolve(_description(name).estimator)
+    return found
+
+
+def _description(name: str) -> Solver:
     try:
-        found: type = resolve(installed().solver(name).estimator)
+        return installed().solver(name)
     except RequestError as error:
         raise ValueError(f"estimator={name!r} is neither an import path nor a solver. {ADVICE} {error}") from None
-    return found
 
 
 def _imported(path: str) -> type:

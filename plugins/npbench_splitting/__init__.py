@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="splitting",
             estimator="npbench_splitting.estimator:SplittingNP",
             solves=("np",),
-            select="npbench_splitting.selection:select",
+            grid_search="npbench_splitting.selection:select",
             title="Outer-approximation splitting",
             reference="Barlaud, Combettes, Fillatre (2015), hal-01160831, algorithm 37",
             tags=frozenset({"linear", "convex", "sparse"}),

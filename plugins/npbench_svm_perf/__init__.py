@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="svm_perf",
             estimator="npbench_svm_perf.estimator:SVMPerf",
             solves=("np",),
-            select="npbench.estimators.warm_start_selection:select",
+            grid_search="npbench.estimators.warm_start_selection:select",
             title="SVMperf, precision at k",
             reference="Joachims (2005), A support vector method for multivariate performance measures, ICML",
             tags=frozenset({"linear", "sparse", "convex"}),

@@ -12,7 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="uzawa",
             estimator="npbench_uzawa.estimator:UzawaSVM",
             solves=("np",),
-            select="npbench.estimators.ramp_selection:select",
+            grid_search="npbench.estimators.ramp_selection:select",
             title="Nonconvex NP-SVM by Uzawa's algorithm",
             reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithms 1 and 2",
             tags=frozenset({"kernel", "sparse"}),

@@ -381,6 +381,15 @@ def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
     assert seconds >= 5 * 0.02
 
 
+def test_warm_up_varies_the_first_name_of_mappings():
+    """A search along one parameter starts only where that parameter has two values."""
+    grid = [{"C": C, "gamma": gamma} for C in (1, 2) for gamma in (3, 4)]
+    assert measure._at_most_two({"params": grid, "rho": [1, 2]}) == {
+        "params": [{"C": 1, "gamma": 3}, {"C": 2, "gamma": 3}],
+        "rho": [1],
+    }
+
+
 FIT_TRACE = '{"iteration":[0,1],"objective":[2.5,null]}'
 SEARCH_TRACE = '{"p_fa":[0,null],"threshold":[0.5,0.25]}'
 

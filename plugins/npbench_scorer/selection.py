@@ -1,0 +1,116 @@
+"""Grid search around a solver that has a fast one of its own, with a threshold set on held-out samples in each fold.
+
+The solver searches the grid on the samples that are not held out, and scores those held out together with the
+validation part. The loss it is given sets the threshold on the former and judges the latter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from npbench.contracts import Selection, resolve
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
+from npbench.problem import Problem
+from npbench.registry import installed
+from npbench.values import canonical
+from npbench_scorer.estimator import Rule, Scorer
+
+
+def select(
+    make: Callable[..., Scorer],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by grid search, that of the solver inside where it has one.
+
+    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
+    to the tolerance of the solver's own search. Falls back on it if ``params`` is no full grid of two candidates or
+    more, for several splits, and for classifiers without a ``grid_search``.
+    """
+    kinds = combinations({name: values for name, values in search.items() if name != "params"})
+    grid = _grid(search.get("params", ()))
+    scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
+    if not scorers or not all(scorer.shares_grid for scorer in scorers):
+        return grid_search(make, X, y, folds, problem, search, n_threads)
+    found = [_search(scorer, X, y, folds, problem, grid, n_threads) for scorer in scorers]
+    table = {
+        canonical({**kind, "params": params}): loss
+        for kind, one in zip(kinds, found, strict=True)
+        for params, loss in zip(combinations(grid), one.losses, strict=True)
+    }
+    candidates = combinations(search)
+    losses = [table[canonical(candidate)] for candidate in candidates]
+    best = int(np.argmin(losses))
+    unconverged = sum(one.n_unconverged for one in found)
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+
+
+def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values by name of which the mappings are all combinations; empty if not, or for fewer than two."""
+    names = list(mappings[0]) if mappings else []
+    if len(mappings) < 2 or any(set(one) != set(names) for one in mappings):
+        return {}
+    distinct = {name: {canonical(one[name]): one[name] for one in mappings} for name in names}
+    grid = {name: list(values.values()) for name, values in distinct.items()}
+    is_full = len({canonical(one) for one in mappings}) == math.prod(map(len, grid.values())) == len(mappings)
+    return grid if is_full else {}
+
+
+def _search(
+    scorer: Scorer,
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    grid: Mapping[str, Sequence[Any]],
+    n_threads: int,
+) -> Selection:
+    """Search the grid of the solver inside, each of its scores judged against the threshold of its fold."""
+    parts, rules = [], []
+    for fit, validate in folds:
+        held_out, rule = scorer.first_split(y[fit])
+        parts.append((np.delete(fit, held_out), np.concatenate([fit[held_out], validate])))
+        rules.append((len(held_out), rule))
+    classifier = scorer.classifier()
+    kind: Callable[..., Any] = type(classifier)
+    inside = partial(kind, **classifier.get_params(deep=False))
+    search = resolve(installed().solver(scorer.estimator).selection)
+    judged: Any = _Thresholded(problem, rules)
+    found: Selection = search(inside, X, y, parts, judged, grid, n_threads)
+    return found
+
+
+@dataclass(frozen=True)
+class _Thresholded:
+    """A problem with a threshold for the scores of each fold.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gives the loss of the scores above the threshold.
+    rules : sequence of (int, callable)
+        For each fold, the number of samples that set the threshold, which come first, and the rule.
+    """
+
+    problem: Problem
+    rules: Sequence[tuple[int, Rule]]
+    ranks: ClassVar[bool] = True
+
+    def loss(self, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+        judged = []
+        for (y, scores), (n_held_out, rule) in zip(folds, self.rules, strict=True):
+            threshold = rule(y[:n_held_out], scores[:n_held_out].astype(float))
+            judged.append((y[n_held_out:], scores[n_held_out:] - threshold))
+        return self.problem.loss(judged)
