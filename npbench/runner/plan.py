@@ -179,9 +179,10 @@ def targets(request: Request) -> list[str]:
     """Return the ``"module:attribute"`` names of the code that answers a request, the named solvers' included."""
     solvers, names = installed().solvers, _named(request)
     used = [request.solver, *(solvers[name] for name in names if name in solvers)]
-    of_solvers = [target for solver in used for target in (solver.estimator, solver.selection)]
+    of_solvers = [target for solver in used for target in (solver.estimator, solver.selection, solver.grid_search)]
     imported = [name for name in names if name not in solvers]
-    return [*of_solvers, *(metric.compute for metric in request.metrics), *imported]
+    found = [*of_solvers, *(metric.compute for metric in request.metrics), *imported]
+    return [target for target in found if target]
 
 
 def _depends_on(request: Request) -> Iterator[tuple[str, str]]:

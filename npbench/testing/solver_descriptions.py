@@ -28,7 +28,8 @@ def description(solver: Solver) -> None:
     known = signature(solver.estimator).defaults
     _known("parameter in search", solver.search, known)
     _known("parameter in imports", solver.imports, known)
-    require(callable(resolve(solver.selection)), f"Its selection is {solver.selection!r}, which is not callable.")
+    for target in (solver.select, solver.grid_search):
+        require(target is None or callable(resolve(target)), f"{target!r} is not callable.")
     require(
         "stochastic" not in solver.tags or "random_state" in known,
         "It has the tag stochastic but no parameter random_state, so runs cannot be repeated: add the parameter.",

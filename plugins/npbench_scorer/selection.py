@@ -86,7 +86,7 @@ def _search(
     classifier = scorer.classifier()
     kind: Callable[..., Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
-    search = resolve(installed().solver(scorer.estimator).selection)
+    search = resolve(installed().solver(scorer.estimator).grid_search or "")
     judged: Any = _Thresholded(problem, rules)
     found: Selection = search(inside, X, y, parts, judged, grid, n_threads)
     return found

@@ -12,6 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="two_nu_svm",
             estimator="npbench_two_nu_svm.estimator:TwoNuSVM",
             solves=("np",),
+            grid_search="npbench_two_nu_svm.grid:grid_search",
             select="npbench_two_nu_svm.selection:select",
             title="2nu-SVM, searched along lines, over the grid, or by bias shifting",
             reference="Davenport, Baraniuk, Scott (2006), ICASSP",

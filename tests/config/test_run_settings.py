@@ -26,7 +26,9 @@ def faults_of(results="results", **execution):
 
 def test_good_settings():
     found = check_settings([{"execution": EXECUTION, "results": "some/where"}])
-    assert found == RunSettings(Path("some/where"), n_jobs=2, time_limit=1.5, retry_timeouts=False, memory_limit=500, force=True)
+    assert found == RunSettings(
+        Path("some/where"), n_jobs=2, time_limit=1.5, retry_timeouts=False, memory_limit=500, force=True
+    )
     assert not Path("some").exists()
 
 

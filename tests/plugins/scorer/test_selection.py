@@ -23,6 +23,7 @@ COSTS, GAMMAS = (
 )  # the scores are not constant up to the tolerance, so that ranks are certain
 AC = {"estimator": "ac_svm"}
 AC_GRID = [{"C_neg": a, "C_pos": b, "gamma": g, "tol": 1e-6} for a in COSTS for b in COSTS for g in GAMMAS]
+NU_GRID = [{"nu_pos": a, "nu_neg": b, "gamma": g} for a in (0.3, 0.6, 0.9) for b in (0.3, 0.6, 0.9) for g in GAMMAS]
 RAMP_GRID = [{"C": C, "gamma": g, "update": "gradient", "tol": 1e-6} for C in COSTS for g in GAMMAS]
 scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
 
@@ -37,9 +38,10 @@ scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
         (AC | {"threshold": "umbrella", "delta": 0.5}, {"params": AC_GRID}),
         (AC | {"threshold": "zero"}, {"params": AC_GRID}),
         ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
+        ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
         ({}, {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]}),
     ],
-    ids=["ac_svm", "two parameters", "umbrella", "zero", "np_svm", "two solvers"],
+    ids=["ac_svm", "two parameters", "umbrella", "zero", "np_svm", "two_nu_svm", "two solvers"],
 )
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make = partial(scorer, **fixed)
@@ -169,6 +171,7 @@ GRIDS = {
     "q_svm": {"C": TWO, "gamma": TWO},
     "splitting": {"tau": TWO},
     "svm_perf": {"C": TWO},
+    "two_nu_svm": {"nu_pos": TWO, "nu_neg": TWO, "gamma": TWO},
     "uzawa": {"C": TWO, "gamma": TWO},
 }
 
