@@ -19,6 +19,16 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from npbench.numerics.ramp_svm import RampSVM
+from npbench.numerics.rate_interval import (
+    CLOSED_WIDTH,
+    RateInterval,
+    between,
+    in_order,
+    is_closed,
+    is_inside,
+    narrowed,
+    secant_change,
+)
 
 Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
 Update = Literal["secant", "gradient"]
@@ -37,14 +47,12 @@ REACHED = ("converged", "inactive")
 LARGEST_FACTOR = 2.0  # of one update, or its inverse; a larger one can make all positives flat permanently
 NOTHING = 1e-9  # share of accepted samples that may be 0, up to rounding
 FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
-CLOSED_WIDTH = 1e-3  # relative width of the multiplier's interval at which it counts as closed
 LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
 MAX_REOPENINGS = 2  # of a closed interval
 MAX_RESETS = 10  # of an interval by rates out of order
 MAX_IMPRECISE = 5  # steps or results that miss tol
 FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
 NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
-LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
 
 
 class RateBound(Protocol):
@@ -222,8 +230,7 @@ class SecantMultiplier(GradientMultiplier):
         self._open()
 
     def _open(self) -> None:
-        self._low, self._rate_low = self._least, 1.0
-        self._high, self._rate_high = self._most, 0.0
+        self._interval = RateInterval(self._least, self._most)
         self._before: tuple[float, float] | None = None
 
     def suspect(self, value: float) -> None:
@@ -232,17 +239,14 @@ class SecantMultiplier(GradientMultiplier):
 
     def update(self, rate: float, gradient: float) -> None:
         """Update the multiplier after an iteration with this rate."""
-        in_order = self._low <= self.value <= self._high and self._rate_high <= rate <= self._rate_low
-        if not in_order:
+        if not in_order(self._interval, self.value, rate):
             self.resets += 1
             self._open()
-        if rate > self._bound:
-            self._low, self._rate_low = self.value, rate
-        else:
-            self._high, self._rate_high = self.value, rate
-        if self._high <= self._low * (1.0 + CLOSED_WIDTH):
+        self._interval = narrowed(self._interval, self.value, rate, self._bound, 1.0)
+        if is_closed(self._interval):
             self._reopenings_left -= 1
-            self.closed = self._reopenings_left < 0 or self._rate_low - self._rate_high > LARGE_DROP
+            drop = self._interval.rate_low - self._interval.rate_high
+            self.closed = self._reopenings_left < 0 or drop > LARGE_DROP
             self._factor = math.sqrt(self._factor)
             self._open()
         now = (self.value, rate)
@@ -251,37 +255,23 @@ class SecantMultiplier(GradientMultiplier):
     def _next(self, value: float, rate: float) -> float:
         while self._probes:
             probe = self._probes.pop()
-            if self._low < probe < self._high:
+            if self._interval.low < probe < self._interval.high:
                 return probe
         for proposed in (self._secant(value, rate), self._outward(value, rate)):
-            if proposed in (self._least, self._most) or (proposed and self._inside(proposed)):
+            if proposed in (self._least, self._most) or (proposed and is_inside(self._interval, proposed)):
                 return proposed
-        return self._between()
-
-    def _inside(self, value: float) -> bool:
-        return self._low * (1.0 + 0.2 * CLOSED_WIDTH) < value < self._high / (1.0 + 0.2 * CLOSED_WIDTH)
+        return between(self._interval, self._bound)
 
     def _secant(self, value: float, rate: float) -> float | None:
-        # Where the rate is nearly constant, it has no useful slope.
-        if self._before is None or min(rate, self._before[1]) < 0.1 * self._bound:
+        if self._before is None:
             return None
-        if (self._before[1] - rate) * (self._before[0] - value) >= 0:
-            return None
-        slope = (rate - self._before[1]) / math.log(value / self._before[0])
-        change = (self._bound - rate) / slope
+        change = secant_change(value, rate, *self._before, self._bound)
         return value * math.exp(change) if abs(change) < math.log(self._factor) else None
 
     def _outward(self, value: float, rate: float) -> float | None:
         """Return a step in proportion to the excess of the rate, unless lambda is bounded on both sides."""
-        known = self._low > self._least and self._high < self._most
+        known = self._interval.low > self._least and self._interval.high < self._most
         return None if known else self._moved(value, rate - self._bound)
-
-    def _between(self) -> float:
-        """Return where the log-odds of the rate, interpolated linearly in log(lambda), are those of the bound."""
-        above, below = _log_odds(self._rate_low), _log_odds(self._rate_high)
-        share = (above - _log_odds(self._bound)) / (above - below) if above > below else 0.5
-        share = min(max(share, LEAST_MARGIN), 1.0 - LEAST_MARGIN)
-        return self._low * (self._high / self._low) ** share
 
 
 MULTIPLIERS = {"secant": SecantMultiplier, "gradient": GradientMultiplier}
@@ -503,8 +493,3 @@ class Search:
             violation=svm.violation,
             flat=flat,
         )
-
-
-def _log_odds(p: float) -> float:
-    p = min(max(p, 1e-4), 1.0 - 1e-4)
-    return math.log(p / (1.0 - p))

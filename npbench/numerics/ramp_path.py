@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbench.numerics import smo_kernels as kernels
+from npbench.numerics import ramp_kernels as kernels
 from npbench.numerics.annealing import RateBound
+from npbench.numerics.smo_kernels import submatrix
 
 LOOSENESS = 30.0  # factor of the tolerance of convex steps
 LEAST_TOLERANCE = 1e-4  # in units of the margin; single precision reaches LOOSENESS times as much
@@ -123,16 +124,19 @@ def _merge_isolated(K: np.ndarray, y: np.ndarray) -> _Merged:
     groups = [group for sign in (-1, 1) if len(group := np.flatnonzero(isolated & (y == sign))) > 1]
     if not groups:
         return _Merged(K, y, np.ones(n), np.arange(n))
-    alone = np.setdiff1d(np.arange(n), np.concatenate(groups))
-    m = len(alone)
-    place, weight = np.empty(n, int), np.ones(m + len(groups))
+    place, member = np.full(n, -1), np.zeros((n, len(groups)), K.dtype)
+    for k, group in enumerate(groups):
+        place[group], member[group, k] = k, 1.0 / len(group)
+    alone = np.flatnonzero(place < 0)
+    m, size = len(alone), len(alone) + len(groups)
+    place += m
     place[alone] = np.arange(m)
-    whole = np.empty((len(weight), len(weight)), K.dtype)
-    whole[:m, :m] = kernels.submatrix(K, alone, alone)
-    means = [K[group].mean(axis=0) for group in groups]
-    for k, (group, mean) in enumerate(zip(groups, means, strict=True), start=m):
-        place[group], weight[k] = k, len(group)
-        whole[k, :m] = whole[:m, k] = mean[alone]
-        whole[k, m:] = [mean[other].mean() for other in groups]
+    means = K @ member
+    whole = np.empty((size, size), K.dtype)
+    whole[:m, :m] = submatrix(K, alone, alone)
+    whole[:m, m:] = means[alone]
+    whole[m:, :m] = means[alone].T
+    whole[m:, m:] = member.T @ means
+    weight = np.append(np.ones(m), [len(group) for group in groups])
     first = np.concatenate([alone, [group[0] for group in groups]])
     return _Merged(whole, y[first], weight, place)

@@ -21,7 +21,8 @@ from scipy.sparse import issparse
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
-from npbench.numerics.smo_kernels import ends, gradient, linear_gradient, ramp_box, ramp_measures, ramp_step, weights
+from npbench.numerics.ramp_kernels import ramp_box, ramp_measures, ramp_step
+from npbench.numerics.smo_kernels import ends, gradient, linear_gradient, weights
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 

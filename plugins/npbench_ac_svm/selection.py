@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -51,58 +51,58 @@ def select(
     linear = "linear" in search.get("kernel", [make().kernel])
     if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
-    candidates = combinations(search)
-    estimators = [make(**params) for params in candidates]
+    others = combinations({name: values for name, values in search.items() if name not in COSTS})
+    estimators = [make(**params) for params in others]
+    positive, negative = (sorted(set(search.get(name, [getattr(make(), name)]))) for name in COSTS)
+    pairs = list(itertools.product(positive, negative))
     sample = KernelSample(X[rows], estimators, np.float32)
-    # Candidates of a group differ only in their costs, as far as the sample shows.
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for place, estimator in enumerate(estimators):
-        groups.setdefault((sample.kernel(estimator), estimator.tol, estimator.max_iter), []).append(place)
+    settings = [(sample.kernel(estimator), estimator.tol, estimator.max_iter) for estimator in estimators]
+    labels = [y[rows][validate] for _, validate in local_folds]
 
-    def work(places: list[int]) -> dict[tuple[float, float], tuple[float, int]]:
-        tol = cost_grid.LEAST_GAP if problem.ranks else estimators[places[0]].tol
-        scored = _score([estimators[place] for place in places], sample, y[rows], local_folds, tol)
-        labels = [y[rows][validate] for _, validate in local_folds]
-        return {
-            costs: (problem.loss(list(zip(labels, one.scores, strict=True))), one.unconverged) for costs, one in scored
-        }
+    def work(estimator: ACSVM) -> dict[tuple[float, float], tuple[float, int]]:
+        tol = cost_grid.LEAST_GAP if problem.ranks else estimator.tol
+        scores, missed = _score(estimator, positive, negative, sample, y[rows], local_folds, tol)
+        losses = (problem.loss(list(zip(labels, of_pair, strict=True))) for of_pair in zip(*scores, strict=True))
+        return dict(zip(pairs, zip(losses, missed, strict=True), strict=True))
 
+    # estimators of one setting differ only in what the sample does not show
+    distinct = dict(zip(settings, estimators, strict=True))
     with ThreadPoolExecutor(n_threads) as pool:
-        found = list(pool.map(work, groups.values()))
-    losses, unconverged = np.empty(len(candidates)), 0
-    for places, by_costs in zip(groups.values(), found, strict=True):
-        for place in places:
-            losses[place], missed = by_costs[_costs(estimators[place])]
-            unconverged += missed
+        found = dict(zip(distinct, pool.map(work, distinct.values()), strict=True))
+    table = {_key(params): found[setting] for params, setting in zip(others, settings, strict=True)}
+    candidates, default = combinations(search), (positive[0], negative[0])
+    entries = [
+        table[_key(params)][params.get("C_pos", default[0]), params.get("C_neg", default[1])] for params in candidates
+    ]
+    losses = [loss for loss, _ in entries]
     best = int(np.argmin(losses))
-    return Selection(candidates[best], float(losses[best]), len(candidates), unconverged, losses.tolist())
+    return Selection(candidates[best], losses[best], len(candidates), sum(missed for _, missed in entries), losses)
 
 
-def _costs(estimator: ACSVM) -> tuple[float, float]:
-    return estimator.C_pos, estimator.C_neg
-
-
-class _Scored(NamedTuple):
-    """Scores of each validation fold under a pair of costs, and the number of unconverged fits."""
-
-    scores: list[np.ndarray]
-    unconverged: int
+def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, value) for name, value in params.items() if name not in COSTS)
 
 
 @one_blas_thread()  # the last digit of a score must not depend on the number of threads
 def _score(
-    estimators: Sequence[ACSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], tol: float
-) -> list[tuple[tuple[float, float], _Scored]]:
-    """Fit estimators that differ only in their costs on every fold, and score the validation parts, by costs."""
-    one = estimators[0]
-    positive, negative = (sorted(set(values)) for values in zip(*map(_costs, estimators), strict=True))
-    pairs = list(itertools.product(positive, negative))
+    one: ACSVM,
+    positive: Sequence[float],
+    negative: Sequence[float],
+    sample: KernelSample,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    tol: float,
+) -> tuple[list[np.ndarray], list[int]]:
+    """Fit every pair of costs on every fold; return the scores of the validation parts, and unconverged fits by pair.
+
+    Scores are in single precision, as the Gram matrix.
+    """
     gram = sample.gram(one)
-    scores, converged = [], []
+    scores, missed = [], np.zeros(len(positive) * len(negative), int)
     for fit, validate in folds:
         K, between = block(gram, fit, fit), block(gram, validate, fit)
         found = cost_grid.solve(K, y[fit], np.array(positive), np.array(negative), tol, one.step_limit)
-        scores.append(found.x.reshape(len(pairs), -1) @ between.T.astype(float) + found.b.reshape(-1, 1))
-        converged.append(found.converged.ravel())
-    unconverged = np.sum(~np.array(converged), axis=0)
-    return [(pair, _Scored([of_fold[k] for of_fold in scores], int(unconverged[k]))) for k, pair in enumerate(pairs)]
+        x = found.x.reshape(len(missed), -1).astype(np.float32)
+        scores.append(x @ between.T + found.b.reshape(-1, 1))
+        missed += ~found.converged.ravel()
+    return scores, missed.tolist()

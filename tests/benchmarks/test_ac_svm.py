@@ -24,10 +24,10 @@ from npbench_ac_svm.selection import select
 THINNED = slice(None, None, None if os.environ.get("NPBENCH_WHOLE_GRID") else 3)
 COSTS = np.geomspace(0.01, 100, 10)[THINNED].tolist()
 GAMMAS = np.geomspace(5e-5, 5e3, 10)[THINNED].tolist()
-BARS = {"breast": 200, "pima": 200, "spambase": 100}
+BARS = {"breast": 200, "pima": 200, "spambase": 100, "banana": 100}
 
 
-@pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
+@pytest.mark.parametrize("name", ["breast", "pima", "spambase", "banana"])
 def test_selection(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
     X, y, split = standardised(name)
     weights = [{-1: C_neg, 1: C_pos} for C_neg in COSTS for C_pos in COSTS]

@@ -23,7 +23,7 @@ SEARCH = {"C": np.geomspace(0.01, 100, 10).tolist(), "gamma": np.geomspace(5e-5,
 BAR = 60
 
 
-@pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
+@pytest.mark.parametrize("name", ["breast", "pima", "spambase", "banana"])
 def test_selection(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
     X, y, split = standardised(name)
     ours = partial(select, NPSVM, X, y, split.folds, NeymanPearson(0.05), SEARCH)
@@ -40,5 +40,5 @@ def test_selection(side_by_side: Callable[..., float], name: str, standardised: 
         size=f"{name}, 100 candidates (bar {BAR})",
         peer="GridSearchCV of SVC",
         quality=("objective of the choice", model.objective_, accurate.objective_),
-        rounds=1 if name == "spambase" else 3,
+        rounds=3 if len(y) < 1000 else 1,
     )

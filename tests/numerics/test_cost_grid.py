@@ -6,8 +6,8 @@ from sklearn.svm import SVC
 
 from class_samples import extremes, gaussians
 from npbench.numerics import cost_grid, smo
+from npbench.numerics.cost_grid_kernels import cost_grid as kernel
 from npbench.numerics.gram import Gram, Kernel
-from npbench.numerics.smo_kernels import cost_grid as kernel
 
 COSTS = np.array([0.01, 0.5, 30.0])
 SAMPLES = {"ordinary": gaussians(), **extremes()}
@@ -96,3 +96,14 @@ def test_pairs_that_single_precision_does_not_settle_are_finished(monkeypatch):
         lower, upper = box(y, COSTS[r], COSTS[c])
         g = smo.gradient(exact, y.astype(float), found.x[r, c])
         assert smo.duality_gap(found.x[r, c], g, lower, upper, found.b[r, c]) <= 2e-5 * np.sum(upper - lower)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 100.0])
+def test_single_precision_suffices_where_the_costs_differ_by_orders_of_magnitude(gamma):
+    X, y = SAMPLES["ordinary"]
+    for positive, negative in ((1e-3, 1e3), (1e3, 1e-3)):
+        _, _, gaps, steps = kernel(
+            single(X, gamma), y.astype(float), *np.array([[positive], [negative]]), 1e-3, 20 * len(y)
+        )
+        assert gaps[0, 0] <= 1e-3
+        assert steps[0, 0] < 20 * len(y)
