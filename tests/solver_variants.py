@@ -14,7 +14,7 @@ VARIANTS = {
     "auc_svm": [{}],
     "gen": [{}, {"kernel": "linear", "rho": 0.3}],  # a smaller rho misses more positives than the checks allow
     "greedy_pauc": [{"n_intervals": 10}],
-    "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}],
+    "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}, {"kernel": "linear", "cache_size": 0.001}],
     "pauc_boost": [{"max_iter": 6}],
     "pauc_dc": [{"fpr_range": (0.1, 0.5), "C": 100.0}, {"fpr_range": (0.2, 0.6), "n_components": 8}],
     "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],

@@ -38,7 +38,8 @@ class RampClassifier(KernelClassifier):
         Update of lambda: "gradient" is the paper's step with gain ``nu``; "secant" takes that step until lambda is
         bracketed, then secant steps.
     cache_size : float
-        Memory for the Gram matrix, in megabytes; positive. Rows of a larger one are computed when needed.
+        Memory for the Gram matrix, in megabytes; positive. If it does not fit, a linear kernel takes Newton steps in
+        the weights of the features, without kernel values; for others, rows are computed when needed.
 
     Attributes
     ----------
@@ -64,7 +65,9 @@ class RampClassifier(KernelClassifier):
     -----
     The constraint binds the *surrogate* rates on the *training* sample. A guarantee on the false-alarm rate itself
     needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``; a convex step
-    takes O(n_samples) for each of some hundred pair updates.
+    takes O(n_samples) for each of some hundred pair updates. For a linear kernel whose Gram matrix exceeds
+    ``cache_size``, memory is O(n_samples + n_features^2) besides X, and a convex step takes some 50 Newton steps, each
+    with two or three passes over X (:mod:`npbench.numerics.linear_svm`).
     """
 
     C: float

@@ -206,6 +206,8 @@ class Gram:
     ----------
     whole : array of shape (n_samples, n_samples) or None
         The matrix, C-contiguous, if it fits the budget.
+    has_few_features : bool
+        Whether the kernel is linear, the matrix exceeds the budget, and one of (n_features, n_features) does not.
     """
 
     def __init__(self, X: Any, kernel: Kernel, budget: int = 1 << 30, n_threads: int = 1) -> None:
@@ -217,6 +219,8 @@ class Gram:
             self.whole = kernel._between(X, X, n_threads)
             if kernel.name == "rbf":
                 np.fill_diagonal(self.whole, 1.0)
+        linear = kernel.name == "linear"
+        self.has_few_features = self.whole is None and linear and 8 * X.shape[1] ** 2 <= budget
         self._capacity = max(2, budget // (8 * self.n))
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
 

@@ -17,12 +17,11 @@ al. 2006). The free samples have z_i = eta, where the paper prints 1.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
 
-from npbench.numerics import smo
+from npbench.numerics import linear_svm, smo
 from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_kernels import ramp_box, ramp_measures, ramp_step
-from npbench.numerics.smo_kernels import ends, gradient, linear_gradient, weights
+from npbench.numerics.smo_kernels import ends, gradient
 
 MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
 
@@ -122,18 +121,14 @@ class RampSVM:
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
     def weights(self, x: np.ndarray) -> np.ndarray:
-        """Return the weights of the features for the linear kernel, X'x.
-
-        Other orders of this sum give other weights where the features are large: then f is known for these only.
-        """
-        return np.asarray(self.gram.X.T @ x if issparse(self.gram.X) else weights(self.gram.X, x))
+        """Return the weights of the features for the linear kernel, X'x."""
+        return linear_svm.weights(self.gram.X, x)
 
     def _gradient(self, x: np.ndarray) -> np.ndarray:
         """Return eta y - Kx."""
         gram, g = self.gram, self.eta * self.y
         if gram.kernel.name == "linear":
-            w = self.weights(x)
-            return np.asarray(g - gram.X @ w if issparse(gram.X) else linear_gradient(gram.X, g, w))
+            return linear_svm.gradient(gram.X, g, self.weights(x))
         if gram.whole is not None:
             return np.asarray(gradient(gram.whole, g, x))
         support = np.flatnonzero(x)
@@ -163,11 +158,13 @@ class RampSVM:
 
         Few samples leave a bound between two problems; each that does not would take a pair update otherwise.
         """
-        if self._box is None or self.gram.whole is None:
+        if self._box is None or (self.gram.whole is None and not self.gram.has_few_features):
             return
         last_lower, last_upper = self._box
         x = np.where(self.x >= last_upper, upper, np.where(self.x <= last_lower, lower, self.x))
-        self.x, self._g = x, gradient(self.gram.whole, self._g, x - self.x)
+        whole = self.gram.whole
+        self._g = self._gradient(x) if whole is None else gradient(whole, self._g, x - self.x)
+        self.x = x
 
     def upper_rates(self) -> tuple[float, float]:
         """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.

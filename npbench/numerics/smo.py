@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics import interior_point
+from npbench.numerics import interior_point, linear_svm
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram
 from npbench.numerics.threads import one_blas_thread
@@ -84,6 +84,8 @@ def solve(
     its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method.
     """
     _check(lower, upper, x, g)
+    if gram.has_few_features:
+        return linear_svm.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
     if gram.whole is None:
         return _solve_in_blocks(gram, lower, upper, x, g, tol, max_iter)
     K, diagonal = gram.whole, gram.whole.diagonal().copy()

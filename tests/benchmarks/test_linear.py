@@ -16,7 +16,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from npbench.numerics import smo
+from npbench.numerics import linear_svm, smo
 from npbench.numerics.bundle import minimise
 from npbench.numerics.gram import Gram, Kernel
 
@@ -56,6 +56,34 @@ def test_hinge_against_liblinear(side_by_side: Callable[..., float], n: int, C: 
             size=f"{n} x 54 C={C:g}",
             peer="LinearSVC (LIBLINEAR)",
             quality=lambda: ("objective", ours().objective, objective(X, y, C * n, peer.coef_[0])),
+            rounds=1,
+        )
+
+
+@pytest.mark.parametrize(("n", "C"), [(20_000, 1.0), (200_000, 1e-2), (500_000, 1e-3)])
+def test_free_intercept_against_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
+    """LIBLINEAR penalises the intercept a little; the objective leaves that penalty out."""
+    X, y = sample(n)
+    lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    peer = LinearSVC(C=C, loss="hinge", dual=True, intercept_scaling=10.0, tol=1e-3, random_state=0)
+
+    def ours() -> tuple[np.ndarray, float]:
+        x, g = np.zeros(n), y.copy()
+        linear_svm.solve(X, lower, upper, x, g, 1e-3, p=y)
+        return X.T @ x, smo.bias(x, g, lower, upper)
+
+    def reached(w: np.ndarray, b: float) -> float:
+        return 0.5 * float(w @ w) + C * float(np.maximum(0.0, 1.0 - y * (X @ w + b)).sum())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the objectives tell
+        side_by_side(
+            ours,
+            functools.partial(peer.fit, X, y),
+            what="linear SVM with a free intercept, a fit",
+            size=f"{n} x 54 C={C:g}",
+            peer="LinearSVC (LIBLINEAR)",
+            quality=lambda: ("objective", reached(*ours()), reached(peer.coef_[0], float(peer.intercept_[0]))),
             rounds=1,
         )
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbench.numerics import interior_point, smo
+from npbench.numerics import interior_point, linear_svm, smo
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram, Kernel
 
@@ -159,6 +159,20 @@ def test_optimum_matches_a_conic_solver(name, qp_maximum):
     assert np.all(np.abs(g - (p - K @ x)) <= error)
     assert kkt_violation(p - K @ x, lower, upper, x) <= 1e-9 + 2 * error.max()
     assert dual(K, p, x) == pytest.approx(qp_maximum(K, p, lower, upper), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_newton_steps_in_the_weights_reach_the_optimum(name, qp_maximum):
+    K, p, lower, upper = CASES[name]
+    values, vectors = np.linalg.eigh(K)
+    X = vectors * np.sqrt(np.maximum(values, 0.0))
+    x, g = np.zeros(len(p)), p.copy()
+    _, violation = linear_svm.solve(X, lower, upper, x, g, 1e-7, p=p)
+    # Rounding of g counts multiplied by the ratio of costs where multipliers of the larger cost are free.
+    imprecise = name == "cost ratio 1e6, shifted"
+    assert violation <= (1e-4 if imprecise else 1e-7)
+    assert_feasible(x, lower, upper)
+    assert dual(K, p, x) == pytest.approx(qp_maximum(K, p, lower, upper), rel=1e-4 if imprecise else 1e-6)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,0 +1,108 @@
+"""Newton's method for the linear SVM against its definition, a conic solver and SMO on the Gram matrix."""
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from npbench.numerics import linear_svm, smo
+from npbench.numerics.gram import Gram, Kernel
+
+
+def drawn(seed, n=400, d=5, share=0.3, cost_positive=1.0, cost_negative=1.0, flat=0.0):
+    """Return samples of two overlapping classes, labels, and bounds of which the share ``flat`` is shifted."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < share, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    X = rng.normal(size=(n, d)) + (y > 0)[:, None]
+    c = np.where(y > 0, cost_positive, cost_negative)
+    upper = np.where((rng.random(n) < flat) != (y > 0), c, 0.0)
+    return X, y, upper - c, upper
+
+
+def assert_feasible(x, lower, upper):
+    assert np.all((lower <= x) & (x <= upper))
+    assert abs(x.sum()) <= 1e-14 * np.sum(upper - lower)
+
+
+def solved(X, p, lower, upper, tol=1e-9):
+    x, g = np.zeros(len(p)), p.copy()
+    n_iter, violation = linear_svm.solve(X, lower, upper, x, g, tol, p=p)
+    return x, g, n_iter, violation
+
+
+def objective(X, p, lower, upper, w, b):
+    slack = p - X @ w - b
+    return 0.5 * w @ w + np.sum(np.maximum(lower * slack, upper * slack))
+
+
+def test_objective_of_a_conic_solver():
+    X, y, lower, upper = drawn(0, flat=0.1, cost_positive=3.0)
+    w, b = cvxpy.Variable(X.shape[1]), cvxpy.Variable()
+    slack = y - X @ w - b
+    losses = cvxpy.maximum(cvxpy.multiply(lower, slack), cvxpy.multiply(upper, slack))
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + cvxpy.sum(losses)))
+    problem.solve(solver="CLARABEL")
+    x, g, _, _ = solved(X, y, lower, upper)
+    ours = objective(X, y, lower, upper, X.T @ x, smo.bias(x, g, lower, upper))
+    assert ours == pytest.approx(problem.value, rel=1e-7)
+
+
+@pytest.mark.any_processor
+@given(
+    seed=st.integers(0, 1000),
+    scale=st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8]),
+    ratio=st.sampled_from([1e-6, 1e-2, 1.0, 1e2, 1e6]),
+    flat=st.sampled_from([0.0, 0.3]),
+    n=st.integers(20, 200),
+)
+def test_gap_is_small_at_any_scale_and_cost(seed, scale, ratio, flat, n):
+    X, y, lower, upper = drawn(
+        seed, n=n, cost_positive=ratio**0.5 / scale**2, cost_negative=ratio**-0.5 / scale**2, flat=flat
+    )
+    x, g, _, violation = solved(scale * X, y, lower, upper, tol=1e-6)
+    assert_feasible(x, lower, upper)
+    b = smo.bias(x, g, lower, upper)
+    most = objective(scale * X, y, lower, upper, scale * X.T @ x, b)
+    least = y @ x - 0.5 * np.sum((scale * X.T @ x) ** 2)
+    assert violation <= 1e-6
+    assert most - least <= 1e-6 * np.sum(upper - lower)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_same_answer_as_on_the_gram_matrix(share):
+    X, y, lower, upper = drawn(1, n=1500, share=share, flat=0.05)
+    x, g, _, _ = solved(X, y, lower, upper, tol=1e-8)
+    same, same_g = np.zeros(len(y)), y.copy()
+    smo.solve(Gram(X, Kernel("linear")), lower, upper, same, same_g, 1e-8, p=y)
+    assert y @ x + x @ g == pytest.approx(y @ same + same @ same_g, rel=1e-6)
+    np.testing.assert_allclose(X.T @ x, X.T @ same, atol=1e-6)
+
+
+def test_sparse_samples_give_the_answer_of_dense_ones():
+    X, y, lower, upper = drawn(2)
+    X[X < 0.5] = 0.0
+    _, g, _, _ = solved(X, y, lower, upper)
+    sparse, sparse_g, _, _ = solved(csr_array(X), y, lower, upper)
+    np.testing.assert_allclose(sparse_g, g, atol=1e-8)
+    assert_feasible(sparse, lower, upper)
+
+
+def test_a_warm_start_and_a_cold_one_agree():
+    X, y, lower, upper = drawn(3)
+    x, g, cold, _ = solved(X, y, lower, upper)
+    again, again_g = x.copy(), g.copy()
+    warm, _ = linear_svm.solve(X, lower, upper, again, again_g, 1e-9, p=y)
+    assert warm == 0 < cold
+    linear_svm.solve(X, 2 * lower, 2 * upper, again, again_g, 1e-9)  # p from g
+    _, twice, _, _ = solved(X, y, 2 * lower, 2 * upper)
+    np.testing.assert_allclose(again_g, twice, atol=1e-7)
+
+
+@pytest.mark.parametrize(("budget", "few"), [(8 * 25 - 1, False), (8 * 25, True), (8 * 400**2, False)])
+def test_gram_knows_when_its_features_are_few(budget, few):
+    X, _, _, _ = drawn(0)
+    assert Gram(X, Kernel("linear"), budget).has_few_features == few
+    assert not Gram(X, Kernel("rbf"), budget).has_few_features
