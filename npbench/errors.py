@@ -55,7 +55,7 @@ def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
     Raises
     ------
     RequestError
-        With the faults of all steps that raised one, each fault once.
+        The one that a step raised, of its own kind; of several steps, one with each fault once.
 
     Examples
     --------
@@ -63,12 +63,14 @@ def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
     [1, 2]
     """
     results: list[Any] = []
-    faults: dict[str, None] = {}
+    errors: list[RequestError] = []
     for step in steps:
         try:
             results.append(step())
         except RequestError as error:
-            faults |= dict.fromkeys(error.faults)
-    if len(results) < len(steps):  # an error without a fault has been reported before
-        raise RequestError(*faults)
+            errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:  # one without a fault has been reported before
+        raise RequestError(*dict.fromkeys(fault for error in errors for fault in error.faults))
     return results

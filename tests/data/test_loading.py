@@ -7,7 +7,7 @@ import pytest
 from npbench import load_dataset
 from npbench.contracts import DataFile, Dataset, Original
 from npbench.data import BinaryData, load, parameter_faults, sources
-from npbench.errors import RequestError
+from npbench.errors import AbsentDataError, RequestError
 
 MODULE = """
 import numpy as np
@@ -135,6 +135,14 @@ def test_unknown_parameters_and_faults_of_files_are_reported_together(folder, mo
     with pytest.raises(RequestError) as caught:
         load(toy())
     assert len(caught.value.faults) == 1
+
+
+def test_files_that_no_address_answers_for_are_absent(folder, monkeypatch):
+    """So that an experiment skips them."""
+    monkeypatch.setattr(sources, "RETRIES", 0)
+    (folder / "toy" / "one.csv").unlink()
+    with pytest.raises(AbsentDataError, match=r"toy/one\.csv is in none"):
+        load(toy())
 
 
 def test_parameters_are_checked_without_reading(folder):
