@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from npbench.report.sheet import Cell, Sheet
@@ -174,6 +175,15 @@ def _curves(sheets: Sequence[Sheet]) -> Headline:
     return Headline("structural SVM ahead of the full AUC", f"at {ahead} of {len(gains)} shares")
 
 
+def _order(sheets: Sequence[Sheet]) -> Headline:
+    areas = [sheet for sheet in sheets if "without these" in sheet.columns]
+    means = [(paper, here) for paper, here in zip(column(areas, "paper"), column(areas, "here"), strict=True)]
+    agree = [(a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in combinations(means, 2) if a[0] != b[0]]
+    return Headline(
+        "structural SVM for the range ahead", f"order as in the paper in {sum(agree)} of {len(agree)} pairs"
+    )
+
+
 def _fastest(sheets: Sequence[Sheet]) -> Headline:
     ratios = column(sheets, "fit / pauc_struct", solver="auc_svm")
     quicker = sum(ratio < 1 for ratio in ratios)
@@ -205,7 +215,11 @@ HEADLINES: dict[str, Callable[[Sequence[Sheet]], Headline]] = {
     "gasso_table4_like": _rcv1,
     "gasso_table5": _gains,
     "narasimhan_figure4_like": _curves,
+    "narasimhan_figure5_like": _curves,
     "narasimhan_figure7": _fastest,
     "narasimhan_figures8_9": _iterations,
+    "narasimhan_learning_curves": _curves,
+    "narasimhan_table2_like": _order,
     "narasimhan_table4": _structural,
+    "narasimhan_table5_like": _order,
 }

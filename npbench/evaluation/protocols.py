@@ -200,6 +200,10 @@ class Official:
     test_rows: tuple[int, int] | None = None
     validation_size: float = 0.25
 
+    def __post_init__(self) -> None:
+        if isinstance(self.test_rows, list):  # from YAML
+            object.__setattr__(self, "test_rows", tuple(self.test_rows))
+
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
         faults = _share_faults(validation_size=self.validation_size)

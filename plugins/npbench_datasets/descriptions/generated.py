@@ -3,9 +3,20 @@
 from npbench.contracts import Dataset
 
 _BACH = "Bach, Heckerman, Horvitz (2006), JMLR 7, 1713-1741"
+_NARASIMHAN = "Narasimhan, Agarwal (2016), arXiv:1605.04337, section 8"
 _BREIMAN = "Breiman (1996), Bias, variance, and arcing classifiers, TR 460, Statistics Department, Berkeley"
 
 GENERATED = (
+    Dataset(
+        name="chemo_like",
+        load="npbench_datasets.rare_like:load_chemo_like",
+        title="STAND-IN for chemo, drawn: same size and class counts, bits",
+        positive="rare, farthest from most negatives; negative: a share of 5 % resembles positives",
+        source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
+        licence="none needed",
+        citation=f"sizes after {_NARASIMHAN}",
+        n_features=1021,
+    ),
     Dataset(
         name="covertype_like",
         load="npbench_datasets.covertype_like:load_covertype_like",
@@ -27,6 +38,26 @@ GENERATED = (
         n_features=2,
     ),
     Dataset(
+        name="kddcup06_like",
+        load="npbench_datasets.rare_like:load_kddcup06_like",
+        title="STAND-IN for kddcup06, drawn: same size and class counts",
+        positive="rare, farthest from most negatives; negative: a share of 5 % resembles positives",
+        source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
+        licence="none needed",
+        citation=f"sizes after {_NARASIMHAN}",
+        n_features=116,
+    ),
+    Dataset(
+        name="kddcup08_like",
+        load="npbench_datasets.rare_like:load_kddcup08_like",
+        title="STAND-IN for kddcup08, drawn: same size and class counts, regions of patients",
+        positive="rare, farthest from most negatives; negative: a share of 5 % resembles positives",
+        source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
+        licence="none needed",
+        citation=f"sizes after {_NARASIMHAN}",
+        n_features=117,
+    ),
+    Dataset(
         name="mixtures",
         load="npbench_datasets.gaussians:load_mixtures",
         title="Two classes of two Gaussians each in the plane",
@@ -45,6 +76,16 @@ GENERATED = (
         "expression_spread, depth_spread, transform, seed",
         licence="none needed",
         citation="after Barlaud, Combettes, Fillatre (2015), hal-01160831, section 4.3",
+    ),
+    Dataset(
+        name="ppi_like",
+        load="npbench_datasets.rare_like:load_ppi_like",
+        title="STAND-IN for ppi, drawn: same size and class counts",
+        positive="rare, farthest from most negatives; negative: a share of 5 % resembles positives",
+        source="drawn by npbench; parameters n_pos, n_neg, separation, seed",
+        licence="none needed",
+        citation=f"sizes after {_NARASIMHAN}",
+        n_features=85,
     ),
     Dataset(
         name="qvalue_mixture",

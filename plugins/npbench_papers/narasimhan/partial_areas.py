@@ -31,7 +31,8 @@ DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "b
 def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> list[Sheet]:
     """Return for each data set a metric of every method next to the paper's, then who is ahead of ``BASE``.
 
-    Larger is better. Printed, by ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric.
+    Larger is better. Printed, by ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric;
+    by ``dataset``: ``stand_in``, if the data are not the paper's.
     """
     named = ranged(records)
     sheets = [
@@ -97,7 +98,8 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     papers = {same["method"][0]: _paper(same, printed, metric) for same in methods}
     best_first = sorted(methods, key=lambda same: -(means[same["method"][0]] or 0.0))
     ranges = ", ".join(group["fpr_range"].unique(maintain_order=True))
-    rows = [_row(same, papers[same["method"][0]], metric) for same in best_first]
+    stand_in = _stand_in(printed, dataset)
+    rows = [_row(same, papers[same["method"][0]], metric, stand_in) for same in best_first]
     return Sheet(
         f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
         ["method", "here", "paper", "difference", "verdict", "selection", "fit", "splits", "w = 0", "without these"],
@@ -110,7 +112,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     )
 
 
-def _row(same: pl.DataFrame, paper: float | None, metric: str) -> Row:
+def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -> Row:
     good = same.filter(status="ok")
     here, printed = spread(values(good, metric)), number(paper)
     learnt = good.filter(pl.col("solver_status").ne_missing(COLLAPSED))
@@ -119,12 +121,16 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str) -> Row:
         here,
         printed,
         difference(here, printed),
-        judge(here.value, paper, NEAR, fallback=_is_fallback(good)),
+        judge(here.value, paper, NEAR, stand_in=stand_in, fallback=_is_fallback(good)),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         count(len(good), len(same)),
         number(len(good) - len(learnt), "d"),
         spread(values(learnt, metric)),
     ]
+
+
+def _stand_in(printed: Printed, dataset: str) -> bool:
+    return bool(printed_for(printed, dataset=dataset).get("stand_in"))
 
 
 def _is_fallback(good: pl.DataFrame) -> bool:
@@ -167,7 +173,8 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         known = difference(paper, base_paper)
         ahead = Cell(f"{sum(gain > 0 for gain in gains)} of {len(gains)}") if gains else MISSING
         mean = fmean(gains) if gains else None
-        word = judge(mean, known.value, NEAR, fallback=_is_fallback(same))
+        stand_in = _stand_in(printed, str(dataset))
+        word = judge(mean, known.value, NEAR, stand_in=stand_in, fallback=_is_fallback(same))
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))
         others = (learnt[metric] - learnt["base"]).drop_nulls().to_list()
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])

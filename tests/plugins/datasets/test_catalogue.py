@@ -42,7 +42,7 @@ TABLE_I = {
     "covertype_like": (54, 211840, 20510),
     "rcv1": (47152 + 84, 684494, 119920),
 }
-STAND_INS = {"covertype_like", "proteomics", "rcv1_like"}
+STAND_INS = {"chemo_like", "covertype_like", "kddcup06_like", "kddcup08_like", "ppi_like", "proteomics", "rcv1_like"}
 
 
 @pytest.mark.parametrize("name", TABLE_I)
@@ -258,7 +258,7 @@ def test_a_protocol_replaces_the_default(overrides):
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_default_preprocess(name, defaults):
-    unscaled = {"rcv1", "rcv1_like", "a9a", "chemo"}
+    unscaled = {"rcv1", "rcv1_like", "a9a", "chemo", "chemo_like"}
     assert defaults[name]["preprocess"] == ("none" if name in unscaled else "standardize")
 
 

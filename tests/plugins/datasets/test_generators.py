@@ -7,11 +7,12 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import roc_auc_score
 
-from npbench import load_dataset
+from npbench import load_dataset, registry
 from npbench.errors import RequestError
 from npbench.numerics.rates import share_accepted
 from npbench_datasets.qvalue import largest_share
 
+RARE = {"kddcup08_like": 117, "kddcup06_like": 116, "ppi_like": 85, "chemo_like": 1021}  # numbers of features
 PLANAR = ("gaussians", "mixtures", "ringnorm", "ringnorm20", "twonorm", "twonorm20")
 SMALL = {
     "synthetic": {"n_pos": 60, "n_neg": 40},
@@ -19,7 +20,7 @@ SMALL = {
     "covertype_like": {"n_pos": 60, "n_neg": 40},
     "rcv1_like": {"n_pos": 60, "n_neg": 40, "n_features": 1000, "density": 0.01},
     "negative_binomial": {"n_pos": 60, "n_neg": 40, "n_features": 30},
-    **{name: {"n_pos": 60, "n_neg": 40} for name in PLANAR},
+    **{name: {"n_pos": 60, "n_neg": 40} for name in (*PLANAR, *RARE)},
 }
 
 
@@ -37,6 +38,7 @@ OUT_OF_RANGE = [
     ("rcv1_like", {"density": 0.5, "n_features": 1, "separation": "far", "n_neg": 0}),
     ("rcv1_like", {"n_features": 101, "density": 0.001}),
     *((name, {"n_pos": 0, "n_neg": -3, "seed": 0.5}) for name in PLANAR),
+    *((name, {"n_pos": 0, "n_neg": -3, "separation": 0, "seed": 0.5}) for name in RARE),
     ("negative_binomial", {"psi": 0, "share_changed": 1.5, "offset": -1, "median_count": 1e9}),
     ("negative_binomial", {"expression_spread": 0, "depth_spread": 1, "transform": "no"}),
     ("scalable", {"n_samples": 1, "n_features": 0, "density": 1.1, "imbalance": 0, "separation": np.nan, "seed": True}),
@@ -74,7 +76,7 @@ def test_synthetic_is_as_hard_as_documented():
     assert 1 / (m @ w) - 1 / (w @ positive.cov @ w) == pytest.approx(-1.07, abs=0.005)
 
 
-@pytest.mark.parametrize("name", sorted(SMALL.keys() - {"covertype_like", "rcv1_like"}))
+@pytest.mark.parametrize("name", sorted(SMALL.keys() - {"covertype_like", "rcv1_like", *RARE}))
 def test_sizes_of_classes_are_independent(name):
     few, many = (load_dataset(name, seed=1, n_pos=80, n_neg=n_neg) for n_neg in (40, 90))
     assert np.array_equal(few.X[few.y > 0], many.X[many.y > 0])
@@ -133,6 +135,48 @@ def test_covertype_like_has_the_kinds_of_features_of_covertype():
     assert soils.mean(axis=0)[0] / soils.mean(axis=0)[[1, 4, 9]] == pytest.approx([2, 5, 10], rel=0.1)
     for features in (areas, soils):  # the same in both classes
         assert features[data.y > 0].mean(axis=0) == pytest.approx(features[data.y < 0].mean(axis=0), abs=0.015)
+
+
+@pytest.mark.parametrize(("name", "angle"), [("kddcup08_like", 0.4), ("kddcup06_like", 0.9), ("ppi_like", 1.3)])
+def test_linear_scores_are_as_good_as_their_normal_laws(name, angle):
+    """True-positive rates of a score cos(angle) u'x + sin(angle) v'x, from its three normal laws."""
+    data = load_dataset(name, n_pos=20_000, n_neg=40_000, separation=1.5, seed=3)
+    half = data.n_features // 2
+    w = np.repeat([np.cos(angle) / np.sqrt(half), np.sin(angle) / np.sqrt(data.n_features - half)], [half, half])
+    w = np.append(w, [w[-1]] * (data.n_features - 2 * half))
+    scores = data.X @ w
+    resembling, positive = 3 * np.cos(angle), 3 * np.cos(angle) + 1.5 * np.sin(angle)
+    few_patients = 0.12 if data.groups is not None else 0.0  # 118 have all positives
+    for t in (0.5, 1.5, 2.5):
+        negatives = 0.95 * norm.sf(t) + 0.05 * norm.sf(t - resembling)
+        assert np.mean(scores[data.y < 0] > t) == pytest.approx(negatives, abs=0.01 + few_patients / 6)
+        assert np.mean(scores[data.y > 0] > t) == pytest.approx(norm.sf(t - positive), abs=0.012 + few_patients)
+
+
+def test_patients_share_half_of_the_variance_and_few_have_positives():
+    data = load_dataset("kddcup08_like")
+    assert len(np.unique(data.groups)) == 1712
+    assert 110 <= len(np.unique(data.groups[data.y > 0])) <= 118  # of 118, each has 5 on average
+    neighbours = (data.groups[1:] == data.groups[:-1]) & (data.y[1:] < 0) & (data.y[:-1] < 0)
+    second = data.X[:, -1]  # not shifted among negatives
+    assert np.corrcoef(second[:-1][neighbours], second[1:][neighbours])[0, 1] == pytest.approx(0.5, abs=0.03)
+    assert second[data.y < 0].std() == pytest.approx(1, abs=0.03)
+
+
+def test_a_tenth_of_the_bits_of_chemo_like_is_set():
+    data = load_dataset("chemo_like", n_pos=2000, n_neg=8000, seed=1)
+    assert set(np.unique(data.X.data)) == {1.0}
+    own = np.asarray(data.X[data.y < 0][:, 510:].mean(axis=0)).ravel()
+    assert own.mean() == pytest.approx(0.1, abs=0.002)
+    set_by_class = data.X[data.y > 0][:, 510:].mean()
+    assert set_by_class == pytest.approx(norm.sf(norm.isf(0.1) - 3 / np.sqrt(511)), abs=0.003)
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_sets_have_the_sizes_of_the_paper(name):
+    data, real = load_dataset(name), registry.installed().dataset(name.removesuffix("_like"))
+    assert (data.n_samples, data.n_positive) == (real.n_samples, real.n_positive)
+    assert data.n_features == RARE[name] == (real.n_features or 85)  # ppi's follow from its gaps
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,12 @@ def test_means_next_to_the_papers(three_methods):
     assert [row[4] for row in areas.texts] == ["better", "reproduced", "close"]
 
 
+def test_stand_ins_get_no_verdict_on_numbers(three_methods):
+    areas, ahead = partial_areas.table(three_methods, [*PRINTED, {"dataset": "pima", "stand_in": True}])
+    assert {row[4] for row in areas.texts} == {"stand-in"}
+    assert [row[5] for row in ahead.texts] == ["stand-in"]
+
+
 def test_order_is_compared_by_pairs(three_methods):
     areas, _ = partial_areas.table(three_methods, PRINTED)
     assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs agree."

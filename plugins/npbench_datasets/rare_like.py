@@ -1,0 +1,114 @@
+"""Stand-ins for four data sets with few positives and look-alikes among the negatives, of the same sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import norm
+
+from npbench_datasets.ranges import between, refuse, whole
+
+PATIENTS, ILL = 1712, 118  # of kddcup08
+LOOKALIKES = 0.05  # share of the negatives
+DENSITY = 0.1  # of bits, among negatives without the shift
+
+
+def load_kddcup08_like(
+    n_pos: int = 623, n_neg: int = 101_671, separation: float = 1.5, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Draw regions of 1712 patients with 117 features; positives are of at most 118 patients.
+
+    Rows have unit covariance around these means, with orthogonal unit vectors u, constant on the first half of the
+    features, and v, constant on the second::
+
+        positive:                  separation (2 u + v)
+        negative, 5 % look-alikes: separation (2 u)
+        other negatives:           0
+
+    So the best linear score for a small range of false-positive rates relies on v more than the best for the full AUC.
+    Each patient has a number of its own for each feature, which accounts for half of the variance.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Number of samples of each class, at least 1; by default as in kddcup08.
+    separation : float
+        Distance of positives from look-alikes, and half of that from look-alikes to other negatives, positive.
+    seed : int
+        Seed, 0 or more.
+
+    Returns
+    -------
+    X : float array of shape (n_pos + n_neg, 117)
+        Rows in the order of patients.
+    y : int8 array of shape (n_pos + n_neg,)
+    more : dict
+        Patients as ``groups``.
+
+    Raises
+    ------
+    RequestError
+        With a message for each parameter out of range.
+    """
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    ill = random.choice(PATIENTS, ILL, replace=False)
+    patient = np.where(y > 0, random.choice(ill, len(y)), random.integers(PATIENTS, size=len(y)))
+    order = np.argsort(patient, kind="stable")
+    y, patient = y[order], patient[order]
+    X = random.standard_normal((len(y), 117))
+    X += random.standard_normal((PATIENTS, 117))[patient]
+    X /= math.sqrt(2)
+    return _shifted(X, y, separation, random), y, {"groups": patient}
+
+
+def load_kddcup06_like(
+    n_pos: int = 500, n_neg: int = 3929, separation: float = 1.0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw independent rows with 116 features, in random order, by default as many as kddcup06 has.
+
+    Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
+    """
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    return _shifted(random.standard_normal((len(y), 116)), y, separation, random), y
+
+
+def load_ppi_like(
+    n_pos: int = 2865, n_neg: int = 237_384, separation: float = 1.5, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw independent rows with 85 features, in random order, by default as many as ppi has.
+
+    Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
+    """
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    return _shifted(random.standard_normal((len(y), 85)), y, separation, random), y
+
+
+def load_chemo_like(
+    n_pos: int = 50, n_neg: int = 2092, separation: float = 3.0, seed: int = 0
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Draw rows of 1021 bits, in random order, by default as many as chemo has.
+
+    A bit is set if a number drawn as in :func:`load_ppi_like` exceeds a threshold. A tenth of the bits is set in
+    negatives that are not look-alikes. Parameters and exceptions are those of :func:`load_kddcup08_like`.
+    """
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    X = _shifted(random.standard_normal((len(y), 1021)), y, separation, random)
+    return sparse.csr_array((norm.isf(DENSITY) < X).astype(float)), y
+
+
+def _labels(n_pos: int, n_neg: int, separation: float, seed: int) -> tuple[np.random.Generator, np.ndarray]:
+    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + between(0, math.inf, separation=separation) + whole(0, seed=seed))
+    random = np.random.default_rng(seed)
+    return random, random.permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
+
+
+def _shifted(X: np.ndarray, y: np.ndarray, separation: float, random: np.random.Generator) -> np.ndarray:
+    """Add the means of :func:`load_kddcup08_like` to X in place."""
+    n_samples, n_features = X.shape
+    half = n_features // 2
+    X[(y > 0) | (random.random(n_samples) < LOOKALIKES), :half] += 2 * separation / math.sqrt(half)
+    X[y > 0, half:] += separation / math.sqrt(n_features - half)
+    return X
