@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -58,6 +59,8 @@ class RampClassifier(KernelClassifier):
         ``1/2 ||f_0||^2 + C n_pos P_nd``.
     duality_gap_ : float
         Duality gap of the convex step that gave the classifier.
+    gram_seconds_ : float
+        Seconds of the Gram matrix, a part of the fit; near 0 if its rows are computed when needed.
     trace_ : list of Trace
         Seconds, objective, p_fa, p_nd and multiplier of each iteration.
 
@@ -121,7 +124,10 @@ class RampClassifier(KernelClassifier):
         }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        svm = RampSVM(self._gram(X), signs, self.eta, self.tol)
+        start = time.perf_counter()
+        gram = self._gram(X)
+        self.gram_seconds_ = time.perf_counter() - start
+        svm = RampSVM(gram, signs, self.eta, self.tol)
         found = self.search(svm)
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)

@@ -221,6 +221,7 @@ def _outcome(estimator: Any) -> dict[str, Any]:
         "converged": bool,
         "objective": float,
         "duality_gap": float,
+        "gram_seconds": float,
         "status": str,
     }
     found = {name: getattr(estimator, f"{name}_", None) for name in converters}

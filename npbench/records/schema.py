@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 from polars.datatypes import DataType
 
-# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output.
+# 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output;
+# 6: gram_seconds.
 # Columns that older records lack are null when read, or have the value in FEATURES.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 # Options for the features, and the value they have in records written before the option existed.
 FEATURES: dict[str, str | None] = {"preprocess": None, "missing": "refuse", "categories": "one_hot"}
@@ -77,6 +78,7 @@ SCHEMA: dict[str, type[DataType]] = {
     "select_cpu_seconds": pl.Float64,
     "fit_seconds": pl.Float64,
     "fit_cpu_seconds": pl.Float64,
+    "gram_seconds": pl.Float64,  # the solver's gram_seconds_, a part of the fit
     "predict_seconds": pl.Float64,
     "predict_cpu_seconds": pl.Float64,
     "peak_memory_mb": pl.Float64,  # resident, 10^6 bytes

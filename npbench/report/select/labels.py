@@ -74,8 +74,15 @@ def class_named(value: Any) -> str:
 
 
 def classes(params: str) -> Iterator[str]:
-    """Yield the names of classes among parameters; other parameters distinguish settings of one class."""
-    yield from filter(None, map(class_named, json.loads(params).values()))
+    """Yield the names of classes among parameters, and of a solver as ``estimator``; others distinguish their settings.
+
+    Examples
+    --------
+    >>> list(classes('{"estimator":"np_svm","threshold":"empirical"}')), list(classes('{"estimator":null}'))
+    (['np_svm'], [])
+    """
+    for name, value in json.loads(params).items():
+        yield from filter(None, [class_named(value) or (name == "estimator" and value)])
 
 
 def _settings(part: str, text: str) -> dict[str, str]:

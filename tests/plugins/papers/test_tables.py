@@ -21,7 +21,8 @@ from sample_records import cells, frame
 def record(solver="fast", repeat=0, *, rho=0.1, params=None, problem="np", **columns):
     asked = {"params": params or {}, "problem_params": {"rho": rho} if problem == "np" else {"q": columns.get("q")}}
     about = {"solver": solver, "repeat": repeat, "rho": rho, "problem": problem, "protocol_params": "{}"}
-    measured = {"select_seconds": 0.0, "fit_seconds": 1.0, "converged": True, "trace": None, "p_fa": 0.1, "p_nd": 0.2}
+    measured = {"select_seconds": 0.0, "fit_seconds": 1.0, "gram_seconds": None, "converged": True, "trace": None}
+    measured |= {"p_fa": 0.1, "p_nd": 0.2}
     texts = {name: json.dumps(value) for name, value in asked.items()}
     return sample_records.record(**about, **texts, **measured) | columns
 
@@ -67,11 +68,19 @@ def test_speed_ups_next_to_the_papers():
         "here/paper": "1.17",
         "verdict": "close",
         "where both converged": "1.50±0.71 (2)",
+        "solving": "-",
     }
     assert cells(compared(records, [{"rho": 0.1, "speedup": 2.5}])[0])[0]["verdict"] == "reproduced"
     assert cells(compared(records, [{"rho": 0.1, "speedup": 9.0}])[0])[0]["verdict"] == "worse"
     assert cells(compared(records)[0])[0]["verdict"] == "reproduced"
     assert cells(compared(records, base="fast", other="slow")[0])[0]["verdict"] == "worse"
+
+
+def test_ratio_without_the_seconds_of_the_gram_matrix():
+    records = [record("fast", n, fit_seconds=2.0, gram_seconds=1.5) for n in range(2)]
+    records += [record("slow", n, fit_seconds=s, gram_seconds=1.0) for n, s in enumerate([3.0, 4.0])]
+    (row,) = cells(compared(records)[0])
+    assert (row["here"], row["solving"]) == ("1.75±0.35", "5.00±1.41")  # (3-1)/.5 = 4, (4-1)/.5 = 6
 
 
 def test_unfair_pairs_are_noted():
