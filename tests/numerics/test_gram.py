@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from npbench.numerics import gram as gram_module
-from npbench.numerics import smo
+from npbench.numerics import gram_kernels, smo
 from npbench.numerics.gram import Gram, Kernel, squared_distances
 
 KERNELS = {
@@ -130,11 +130,38 @@ def test_cached_rows_are_copies():
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_threads_do_not_change_the_result(name, storage, monkeypatch):
     monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 60 * 4)  # fifteen blocks
+    monkeypatch.setattr(gram_module, "TILE", 7)
     X = storage(draw(60))
     kernel, _ = KERNELS[name]
     one, two = (Gram(X, kernel, n_threads=n).whole for n in (1, 2))
     np.testing.assert_array_equal(one, two)
     np.testing.assert_allclose(one, reference(name, draw(60)), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [1, 7, 40])
+def test_tiles_are_the_matrix_of_two_samples(name, n, monkeypatch):
+    monkeypatch.setattr(gram_module, "TILE", 7)
+    X, (kernel, _) = draw(n, seed=3), KERNELS[name]
+    whole = kernel.between(X, X)
+    np.testing.assert_allclose(whole, whole.T, rtol=1e-15 if name == "callable" else 0.0)
+    np.testing.assert_allclose(whole, kernel.between(X, X.copy()), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.any_processor
+def test_exponential_is_exact_to_rounding():
+    exponents = np.concatenate([-np.geomspace(1e-320, 1e300, 2000), [0.0, 1e-9, 1e300], -np.linspace(0, 300, 997)])
+    values, nothing = exponents[None].copy(), np.zeros(len(exponents))
+    gram_kernels.gaussian(values, 0.5, np.zeros(1), nothing)
+    np.testing.assert_allclose(values[0], np.exp(np.clip(exponents, -300, 0)), rtol=5e-16)
+
+
+@pytest.mark.parametrize("gamma", [1e-150, 1.0])
+@pytest.mark.parametrize("value", [1e200, 3e154, np.nan, np.inf])
+def test_exponential_hides_no_overflow(gamma, value):
+    X = np.array([[value, 0.0], [0.0, 1.0], [-value, 1.0]])
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="NaN or too large"):
+        Kernel("rbf", gamma).between(X, X)
 
 
 def test_errors_in_threads_are_raised(monkeypatch):
