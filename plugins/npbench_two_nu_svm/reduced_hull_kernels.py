@@ -30,8 +30,20 @@ RESIDUAL_REDUCTION = 0.1  # over the free weights, by a Newton step
 SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def centred(K, order, y, mean, constant):
+    """Return ``y_i y_j (K_ij - mean_i - mean_j + constant)`` for i and j in ``order``; bound by the bytes of K, Q."""
+    n = order.shape[0]
+    Q, signs, shift = np.empty((n, n)), y[order], constant - mean[order]
+    for r in range(n):
+        row, to, own = K[order[r]], Q[r], mean[order[r]]
+        for c in range(n):
+            to[c] = signs[r] * signs[c] * (row[order[c]] + (shift[c] - own))
+    return Q
+
+
 @register_jitable(error_model="numpy")
-def _descend(Q, p, upper, u, G, steps):
+def _descend(Q, diagonal, p, upper, u, G, steps):
     """Take at most ``steps`` steps on pairs of the class with the larger violation; return their number. O(n) each."""
     n = u.shape[0]
     for step in range(steps):
@@ -55,7 +67,7 @@ def _descend(Q, p, upper, u, G, steps):
         for k in range(begin, stop):
             drop = G[k] - G[i]
             if drop > 0.0 and u[k] > 0.0:
-                gain = drop * drop / max(Q[i, i] + Q[k, k] - 2.0 * Q[i, k], 1e-300)
+                gain = drop * drop / max(diagonal[i] + diagonal[k] - 2.0 * Q[i, k], 1e-300)
                 if gain > best:
                     best, j = gain, k
         _transfer(Q, upper, u, G, j, i, (G[j] - G[i]) / max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j], 1e-300))
@@ -442,7 +454,9 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
         Size of the inverse.
     """
     inverse, members, slot = work
-    steps = 0
+    steps, diagonal = 0, np.empty(u.shape[0])
+    for k in range(u.shape[0]):
+        diagonal[k] = Q[k, k]
     for turn in range(rounds):
         A, B, objective, gap = _measure(p, upper, u, G)
         if gap <= tol * objective or objective <= FLOOR * scale:
@@ -451,7 +465,7 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
             break
         if turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, 0.1 * tol * objective, inverse, members, slot, size)
-        steps += _descend(Q, p, upper, u, G, PAIR_STEPS_BETWEEN_NEWTON if size > 0 else u.shape[0])
+        steps += _descend(Q, diagonal, p, upper, u, G, PAIR_STEPS_BETWEEN_NEWTON if size > 0 else u.shape[0])
     return A, B, objective, gap, steps, size
 
 

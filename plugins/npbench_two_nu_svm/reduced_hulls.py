@@ -29,6 +29,7 @@ Caps = Callable[[int, int], tuple[float, float]]
 
 # Larger caps have no effect. A cap of 1 would: a sample with all the weight would be at it, which widens its level.
 LARGEST_CAP = 2.0
+CENTRING_SAMPLES = 500  # largest number of samples whose mean becomes the origin
 MAX_FREE_WEIGHTS = 600  # of Newton steps, whose inverse is of this size
 MAX_NEWTON_STEPS = 2000  # of one problem
 REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
@@ -180,12 +181,12 @@ class ReducedHulls:
     def __init__(self, K: np.ndarray, y: np.ndarray, tol: float = 1e-6) -> None:
         self.tol, self.n_pos, self.n_neg = tol, int(np.sum(y > 0)), int(np.sum(y < 0))
         self._order = np.argsort(-y, kind="stable")
-        y = y[self._order].astype(float)
-        K = K[np.ix_(self._order, self._order)]
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
-        # all samples look alike, as at large bandwidths.
-        self._mean = K.mean(axis=0)
-        self._Q = y[:, None] * (K - self._mean - self._mean[:, None] + self._mean.mean()) * y
+        # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
+        some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
+        mean = K[some].mean(axis=0)
+        self._Q = kernels.centred(np.ascontiguousarray(K, float), self._order, y.astype(float), mean, mean[some].mean())
+        self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
         self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max())
         self._whole: tuple[np.ndarray, ...] | None = None
