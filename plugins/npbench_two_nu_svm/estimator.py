@@ -271,10 +271,11 @@ class TwoNuSVM(KernelClassifier):
         self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
         self._kernel, self._offsets, self.gamma_ = chosen._kernel, chosen._offsets, chosen._kernel.gamma
         found = ReducedHulls(K, signs, self.tol).solve(DualNu(self.nu_pos_, self.nu_neg_))
-        b = found.b
+        self._set_expansion(X, signs, found.x, found.b)
         if self._shifts and not found.meet:
-            b -= empirical((K @ found.x + b)[signs < 0], self.rho)
-        self._set_expansion(X, signs, found.x, b)
+            # of the scores without intercept, whose comparison with the threshold no rounding changes
+            self.intercept_ = np.zeros(1)
+            self.intercept_ = np.array([-empirical(self._scores(X)[signs < 0], self.rho)])
         self.margin_, self.objective_, self.duality_gap_ = found.margin, found.objective, found.gap
         self.n_iter_ = found.n_steps
         self.status_ = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
