@@ -205,6 +205,7 @@ HEADLINES: dict[str, Callable[[Sequence[Sheet]], Headline]] = {
     "davenport_table1": _descent,
     "gasso_figure3": _starts,
     "gasso_figure4": _cells("np_svm", "AC-SVM", "tight bound, no more misses than AC-SVM"),
+    "gasso_figure4_full": _cells("np_svm", "AC-SVM", "tight bound, no more misses than AC-SVM"),
     "gasso_figure5": _cells("np_svm", "AC-SVM", "as Figure 4, linear"),
     "gasso_figure6_like": _cells("sgd", "SVMperf", "constant cost at every `rho`"),
     "gasso_footnote6": _footnote,
