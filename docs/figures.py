@@ -43,6 +43,7 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "barlaud_figures8_10_like": risks.plot,
     "davenport_surfaces": surfaces.figure,
     "gasso_figure4": rates.plot,
+    "gasso_figure4_full": rates.plot,
     "gasso_figure5": rates.plot,
     "guarantee": excess.plot,
     "narasimhan_figure7": training_times.figure,
