@@ -135,7 +135,7 @@ def test_magic_against_the_batch_svm(
         make = functools.partial(resolve(solver.estimator), rho=0.05, **fixed)
         some = split.train[:: len(split.train) // 200]
         make().fit(X[some], y[some])  # compiles
-        select = resolve(solver.select) if solver.select else protocol.grid_search
+        select = resolve(solver.selection)
         start = time.perf_counter()
         chosen = select(make, X, y, split.folds, NeymanPearson(0.05), grid)
         make(**chosen.params).fit(X[split.train], y[split.train])

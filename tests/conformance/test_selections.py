@@ -39,7 +39,7 @@ class Case:
 
     @property
     def select(self):
-        return resolve(registry.installed().solver(self.name).select)
+        return resolve(registry.installed().solver(self.name).selection)
 
     def folds(self, protocol=CrossValidation(folds=3)):  # noqa: B008
         return protocol.split(BinaryData(*self.data, "toy"), 0, 0).folds
