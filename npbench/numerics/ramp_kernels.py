@@ -286,7 +286,7 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
                 break
             search, value = (search, value) if met else _next_multiplier(search, value, rate, bound, nu)
 
-        # the next cost starts from an extrapolated multiplier, or anew
+        # the next cost starts from an extrapolated multiplier, or from the first one tried
         if converged[k]:
             value = min(max(found * found / found_before, found / 3.0), found * 3.0) if found_before > 0.0 else found
             found_before, may_jump = found, False

@@ -71,8 +71,7 @@ def load_kddcup06_like(
 
     Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
     """
-    random, y = _labels(n_pos, n_neg, separation, seed)
-    return _shifted(random.standard_normal((len(y), 116)), y, separation, random), y
+    return _independent(116, n_pos, n_neg, separation, seed)
 
 
 def load_ppi_like(
@@ -82,8 +81,7 @@ def load_ppi_like(
 
     Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
     """
-    random, y = _labels(n_pos, n_neg, separation, seed)
-    return _shifted(random.standard_normal((len(y), 85)), y, separation, random), y
+    return _independent(85, n_pos, n_neg, separation, seed)
 
 
 def load_chemo_like(
@@ -94,9 +92,15 @@ def load_chemo_like(
     A bit is set if a number drawn as in :func:`load_ppi_like` exceeds a threshold. A tenth of the bits is set in
     negatives that are not look-alikes. Parameters and exceptions are those of :func:`load_kddcup08_like`.
     """
-    random, y = _labels(n_pos, n_neg, separation, seed)
-    X = _shifted(random.standard_normal((len(y), 1021)), y, separation, random)
+    X, y = _independent(1021, n_pos, n_neg, separation, seed)
     return sparse.csr_array((norm.isf(DENSITY) < X).astype(float)), y
+
+
+def _independent(
+    n_features: int, n_pos: int, n_neg: int, separation: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    return _shifted(random.standard_normal((len(y), n_features)), y, separation, random), y
 
 
 def _labels(n_pos: int, n_neg: int, separation: float, seed: int) -> tuple[np.random.Generator, np.ndarray]:
