@@ -24,7 +24,7 @@ from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
 from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics.annealing import REACHED
 from npbench.numerics.gram import Gram
@@ -76,9 +76,8 @@ def select(
     }
     candidates = combinations(search)
     losses = [table[_key(candidate)][0] for candidate in candidates]
-    best = int(np.argmin(losses))
     unconverged = sum(table[_key(candidate)][1] for candidate in candidates)
-    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+    return least_loss(candidates, losses, unconverged)
 
 
 def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:

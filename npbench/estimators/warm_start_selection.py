@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
 from npbench.evaluation.grids import combinations
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
 
@@ -93,9 +93,8 @@ def select_along(
         for value, (scores, _) in zip(ascending, found, strict=True):
             scored[_key({**params, name: value})].append((y[validate], scores))
     losses = [problem.loss(scored[_key(candidate)]) for candidate in candidates]
-    best = int(np.argmin(losses))
     unconverged = sum(not converged for found in paths for _, converged in found)
-    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+    return least_loss(candidates, losses, unconverged)
 
 
 def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

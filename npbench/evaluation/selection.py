@@ -55,6 +55,11 @@ def grid_search(
         loss, missed = validation_loss(partial(make, **params), X, y, folds, problem)
         losses.append(loss)
         unconverged += missed
+    return least_loss(candidates, losses, unconverged)
+
+
+def least_loss(candidates: Sequence[Mapping[str, Any]], losses: Sequence[float], unconverged: int) -> Selection:
+    """Return the choice of the first candidate with the smallest loss."""
     best = int(np.argmin(losses))
     return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
 

@@ -18,7 +18,7 @@ from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
 from npbench.evaluation.grids import combinations
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics import cost_grid
 from npbench.numerics.threads import one_blas_thread
@@ -75,8 +75,7 @@ def select(
         table[_key(params)][params.get("C_pos", default[0]), params.get("C_neg", default[1])] for params in candidates
     ]
     losses = [loss for loss, _ in entries]
-    best = int(np.argmin(losses))
-    return Selection(candidates[best], losses[best], len(candidates), sum(missed for _, missed in entries), losses)
+    return least_loss(candidates, losses, sum(missed for _, missed in entries))
 
 
 def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from npbench.contracts import Selection, resolve
 from npbench.evaluation.grids import combinations
-from npbench.evaluation.selection import grid_search
+from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
 from npbench.registry import installed
@@ -52,9 +52,8 @@ def select(
     }
     candidates = combinations(search)
     losses = [table[canonical(candidate)] for candidate in candidates]
-    best = int(np.argmin(losses))
     unconverged = sum(one.n_unconverged for one in found)
-    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+    return least_loss(candidates, losses, unconverged)
 
 
 def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

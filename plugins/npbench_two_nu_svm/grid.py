@@ -59,9 +59,8 @@ def grid_search(
     with ThreadPoolExecutor(n_threads) as pool:
         found = {place: one for part in pool.map(work, kernels.values()) for place, one in part.items()}
     losses = [found[place][0] for place in range(len(candidates))]
-    best = int(np.argmin(losses))
     unconverged = sum(missed for _, missed in found.values())
-    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+    return selection.least_loss(candidates, losses, unconverged)
 
 
 def _losses(
