@@ -27,6 +27,7 @@ from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
 from npbench.records.schema import MAX_TEXT, SCHEMA
 from npbench.records.store import RecordStore
+from npbench.registry import installed
 from sample_jobs import JOB, changed
 
 
@@ -379,6 +380,22 @@ def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
     assert {sparse.issparse(X) for _, X, _ in Threshold.seen} == {is_sparse}
     assert all(len(y) < 50 and X.shape[1] == 2 for _, X, y in Threshold.seen)
     assert seconds >= 5 * 0.02
+
+
+def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate(monkeypatch):
+    """Otherwise the kernels after the threshold would load inside the job's clock."""
+    ended = []
+    run = measure.run
+    monkeypatch.setattr(measure, "run", lambda *args: ended.append(run(*args)))
+    job = planned(
+        samples(),
+        solver=installed().solver("scorer"),
+        problem=NeymanPearson(rho=0.01),
+        params={"estimator": "sklearn.naive_bayes.GaussianNB", "threshold": "umbrella"},
+        search={"params": [{"var_smoothing": 1e-9}, {"var_smoothing": 1e-3}]},
+    )
+    measure.warm_up(job, n_features=2, is_sparse=False)
+    assert [record["status"] for record in ended] == ["ok"]
 
 
 def test_warm_up_varies_the_first_name_of_mappings():
