@@ -17,6 +17,10 @@ from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within, threshold_within
 
+SAMPLING_STEP = 10  # of the samples from whose optimum a search starts
+LEAST_SAMPLE, LEAST_RANKED = 2000, 100  # of these samples; of their positives, and of their negatives in the range
+SAMPLE_TOL = 3e-3  # their optimum differs by more from that for all
+
 
 class Trained(NamedTuple):
     """Weights, how the search for them ended, and the convex solution that a fit for a larger C may start from."""
@@ -187,21 +191,42 @@ def structural_svm(
         As in :mod:`npbench.numerics.pauc_surrogates`.
     """
 
-    def solve(first: int, last: int, start: Solution | None = None, watch: Watch | None = None) -> Solution:
+    def solve(first: int, last: int, start: Solution | np.ndarray | None = None, watch: Watch | None = None) -> Solution:
         risk = StructuralRisk(signs, first, last, surrogate)
         return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start, watch=watch)
 
+    first_w = _weights_of_sample(Z, signs, ranks, C, tol, surrogate) if start is None and method == "level" else start
     tried = _BestRanking(signs, *ranks)
-    solution = solve(*ranks, start, tried if start is None else None)
+    solution = solve(*ranks, first_w, tried if first_w is None else None)
     w, status = solution.w, str(solution.status)
     if status == "converged" and C - solution.objective <= solution.gap:
         status = "collapsed"
     n = int(np.sum(signs < 0))
     if ranks != (0, n) and (status == "collapsed" or not w.any()):
-        if start is not None:
+        if first_w is not None:
             solve(*ranks, watch=tried)  # again from zero: the weights must not depend on the start
         w = tried.or_better(Z, solve(0, n).w)
     return Trained(w, solution.objective, solution.gap, status, solution.trace, solution)
+
+
+def _weights_of_sample(
+    Z: Any, signs: np.ndarray, ranks: tuple[int, int], C: float, tol: float, surrogate: Surrogate
+) -> np.ndarray | None:
+    """Return the optimal weights for every tenth sample of each class, which are near those for all.
+
+    None if these samples are too few, so that a start from zero is as good, or their weights are zero. The sample of
+    the sample comes first, and so on.
+    """
+    positive, negative = np.flatnonzero(signs > 0)[::SAMPLING_STEP], np.flatnonzero(signs < 0)[::SAMPLING_STEP]
+    share = len(negative) / np.sum(signs < 0)
+    first, last = round(ranks[0] * share), round(ranks[1] * share)
+    if min(len(positive), last - first) < LEAST_RANKED or len(positive) + len(negative) < LEAST_SAMPLE:
+        return None
+    some = np.sort(np.concatenate([positive, negative]))
+    Z, signs, tol = Z[some], signs[some], max(tol, SAMPLE_TOL)
+    start = _weights_of_sample(Z, signs, (first, last), C, tol, surrogate)
+    w = minimise(Z, StructuralRisk(signs, first, last, surrogate), C, tol=tol, start=start).w
+    return w if w.any() else None
 
 
 class _BestRanking:

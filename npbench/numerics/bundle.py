@@ -32,6 +32,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from npbench.numerics.bundle_kernels import maximise_on_simplex
+from npbench.numerics.linear_svm import gradient, weights
 from npbench.numerics.threads import one_blas_thread
 
 Risk = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -109,9 +110,9 @@ class Planes:
         """Increase the number of planes by one, and the capacity if necessary."""
         if self.count == len(self._offsets):
             more = len(self._offsets)
-            self._slopes = np.concatenate([self._slopes, np.zeros_like(self._slopes)])
-            self._offsets, self._idle, self._shares = (
-                np.concatenate([values, np.zeros_like(values)]) for values in (self._offsets, self._idle, self._shares)
+            self._slopes, self._offsets, self._idle, self._shares = (
+                np.concatenate([values, np.zeros_like(values)])
+                for values in (self._slopes, self._offsets, self._idle, self._shares)
             )
             self._gram = np.pad(self._gram, (0, more))
         self.count += 1
@@ -289,14 +290,17 @@ class _Search:
     def gap(self) -> float:
         return self.best.objective - self.bound
 
+    def _scores(self, w: np.ndarray) -> np.ndarray:
+        return gradient(self._X, np.zeros(self._X.shape[0]), -w)
+
     def _at(self, w: np.ndarray, scores: np.ndarray | None = None) -> Point:
-        scores = self._X @ w if scores is None else scores
+        scores = self._scores(w) if scores is None else scores
         risk, gradient = self._risk(scores)
         return Point(w, scores, risk, gradient, 0.5 * float(w @ w) + self._C * risk)
 
     def _cut(self, point: Point) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            slope = self._X.T @ point.gradient
+            slope = weights(self._X, point.gradient)
             offset = point.risk - float(point.gradient @ point.scores)
             finite = np.isfinite(self._C * float(slope @ slope) + offset)
         if not finite:
@@ -333,7 +337,7 @@ class _Search:
 
     def _search_line(self, w: np.ndarray, accuracy: float) -> tuple[Point, Point]:
         """Search the line from the best point through w; return its lowest known point and the point to cut at."""
-        origin, dw, ds = self.best, w - self.best.w, self._X @ w - self.best.scores
+        origin, dw, ds = self.best, w - self.best.w, self._scores(w) - self.best.scores
         curvature = float(dw @ dw)
         self._show(dw, ds)
 

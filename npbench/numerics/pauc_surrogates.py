@@ -14,7 +14,7 @@ range costs the margin in addition.
 - naive: r goes up to n, with k = n and margin n / (last - first) (equation 11).
 
 The bracket is concave in r on each of the intervals up to ``first``, from there to ``last``, and beyond. Its maximum is
-at one of three counts, which binary searches in the ranked negatives find.
+at one of three counts, which searches in the ranked negatives find.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 
 from npbench.numerics.pauc_metrics import rank_range
+from npbench.numerics.ranks import count_at_most, count_smaller, largest
 from npbench.numerics.rates import acceptance
 from npbench.numerics.thresholds import SAME_RATE, SAME_SCORE
 
@@ -100,30 +101,36 @@ class StructuralRisk:
 
     def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the risk at these scores and a subgradient."""
-        best = self._ranked_best(scores)
-        # Sorted positives make successive binary searches read neighbouring memory.
-        positive = self._positive[np.argsort(scores[self._positive])]
-        counts = self._counts_above(scores[positive], scores[best])
-        gradient = np.zeros(len(scores))
+        best, gradient = self._best(scores), np.zeros(len(scores))
+        if self._first == 0 and self._last == self._most > len(self._positive):
+            # All pairs count, so that ranks do not matter: the fewer positives are sorted, not the negatives.
+            positive = self._positive[np.argsort(scores[self._positive])]
+            below = count_smaller(scores[positive] - self._margin, scores[best])
+            counts = self._most - np.cumsum(np.bincount(below, minlength=len(positive) + 1)[:-1])
+            gradient[best] = self._scale * below
+        else:
+            positive, best = self._positive, self._ranked(best, scores)
+            counts = self._counts_above(scores[positive], scores[best])
+            gradient[best] = self._scale * np.cumsum(np.bincount(counts, minlength=self._most + 1)[:0:-1])
         gradient[positive] = -self._scale * counts
-        gradient[best] = self._scale * np.cumsum(np.bincount(counts, minlength=self._most + 1)[:0:-1])
         in_range = np.clip(counts - self._first, 0, self._last - self._first)
         return self._scale * self._margin * int(in_range.sum()) + float(gradient @ scores), gradient
 
-    def _ranked_best(self, scores: np.ndarray) -> np.ndarray:
-        """Return the indices of the negatives up to the largest rank that counts, by ascending score."""
-        n, best = len(self._negative), self._negative
-        if self._most < n:
-            best = best[np.argpartition(scores[best], n - self._most)[n - self._most :]]
-        best = best[np.argsort(scores[best])]
-        # Processors sort ties differently. Where all are tied, as at w = 0, the order of the samples decides.
-        value = scores[best[-1]]
-        return self._negative[scores[self._negative] == value][-self._most :] if scores[best[0]] == value else best
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        """Return the indices of the negatives up to the largest rank that counts, in any order."""
+        all_count = self._most == len(self._negative)
+        return self._negative if all_count else largest(scores, self._negative, self._most)
+
+    def _ranked(self, best: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Return the best negatives by ascending score."""
+        # Processors order ties differently. Where all are tied, as at w = 0, the order of the samples decides.
+        values = scores[best]
+        return best if values.min() == values.max() else best[np.argsort(values)]
 
     def _counts_above(self, positives: np.ndarray, ascending: np.ndarray) -> np.ndarray:
         """Return, for each positive, the r that maximises its bracket."""
-        above = self._most - np.searchsorted(ascending, positives, side="right")
-        within = self._most - np.searchsorted(ascending, positives - self._margin, side="right")
+        above = self._most - count_at_most(ascending, positives)
+        within = self._most - count_at_most(ascending, positives - self._margin)
         candidates = [np.clip(within, self._first, self._last)]
         if self._first > 0:
             candidates.append(np.minimum(above, self._first))
