@@ -22,6 +22,12 @@ def bucket_rate(least, largest, n_buckets):
 
 
 @njit(cache=True, nogil=True)
+def bucket_of(value, least, rate):
+    """Return the bucket of a value; 0 if they share one, also where ``value - least`` overflows."""
+    return int((value - least) * rate) if rate > 0.0 else 0
+
+
+@njit(cache=True, nogil=True)
 def largest_and_candidates(scores, members, k):
     """Return members that are among the k with the largest scores, and those from which the rest is to be taken.
 
@@ -49,7 +55,7 @@ def largest_and_candidates(scores, members, k):
     # bucket of the k-th largest
     sizes = np.zeros(SELECTION_BUCKETS + 1, np.int64)
     for i in members:
-        sizes[int((scores[i] - least) * rate)] += 1
+        sizes[bucket_of(scores[i], least, rate)] += 1
     boundary, above = SELECTION_BUCKETS, 0
     while above + sizes[boundary] < k:
         above += sizes[boundary]
@@ -59,7 +65,7 @@ def largest_and_candidates(scores, members, k):
     selected, candidates = np.empty(above + 1, np.int64), np.empty(sizes[boundary] + 1, np.int64)
     n_selected = n_candidates = 0
     for i in members:
-        bucket = int((scores[i] - least) * rate)
+        bucket = bucket_of(scores[i], least, rate)
         selected[n_selected], candidates[n_candidates] = i, i
         n_selected += bucket > boundary
         n_candidates += bucket == boundary
@@ -98,7 +104,7 @@ def count_smaller(ascending, queries):
     # place[b]: number of values in buckets before b; the widest bucket gives the number of search steps
     place = np.zeros(n_buckets + 2, np.int64)
     for value in ascending:
-        place[int((value - least) * rate) + 1] += 1
+        place[bucket_of(value, least, rate) + 1] += 1
     first_step = 1
     for b in range(n_buckets + 1):
         while 2 * first_step <= place[b + 1]:

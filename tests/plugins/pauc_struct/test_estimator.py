@@ -258,3 +258,32 @@ def test_planes_of_another_kernel_map_are_not_reused(random_state):
     assert large.objective_ == pytest.approx(reached, rel=1e-9)
     cold = minimise(Z, StructuralRisk(Y, 0, 32), 100.0, tol=1e-6)
     assert large.objective_ - large.duality_gap_ <= cold.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("fpr_range", "C"), [((0.0, 1.0), 1.0), ((0.05, 0.3), 10.0)])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_many_samples_start_from_a_sample_and_are_certified_all_the_same(fpr_range, C, offset):
+    n, rng = 30_000, np.random.default_rng(0)
+    y = rng.permutation(np.where(np.arange(n) < n // 4, 1, -1))
+    many = rng.normal(size=(n, 4)) + 1.5 * (y > 0)[:, None] + offset
+    many[:1000] = many[1000:2000]  # duplicates, of either class
+    model = PAUCStruct(fpr_range=fpr_range, C=C, tol=1e-4).fit(many, y)
+    risk = StructuralRisk(y, *(round(end * np.sum(y < 0)) for end in fpr_range))
+    cold = minimise(many, risk, C, tol=1e-4)
+    assert model.converged_
+    assert model.trace_[0].objective < cold.trace[0].objective
+    assert cold.bound * (1 - 1e-9) <= model.objective_ <= cold.objective * (1 + 1e-4)
+    assert model.duality_gap_ <= 1e-4 * model.objective_
+
+
+def test_many_samples_that_collapse_rank_as_if_started_from_zero(monkeypatch):
+    n, rng = 30_000, np.random.default_rng(1)
+    y = np.where(np.arange(n) < n // 4, 1, -1)
+    weak = rng.normal(size=(n, 4)) + 0.05 * (y > 0)[:, None]
+    fits = []
+    for least in (2000, n):  # a start from a sample, and none
+        monkeypatch.setattr("npbench.estimators.pauc_linear.LEAST_SAMPLE", least)
+        with pytest.warns(ConvergenceWarning, match="w = 0"):
+            fits.append(PAUCStruct(fpr_range=(0.0, 0.1), C=10.0).fit(weak, y))
+    assert fits[0].status_ == "collapsed"
+    np.testing.assert_allclose(fits[0].coef_, fits[1].coef_)
