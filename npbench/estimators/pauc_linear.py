@@ -191,7 +191,9 @@ def structural_svm(
         As in :mod:`npbench.numerics.pauc_surrogates`.
     """
 
-    def solve(first: int, last: int, start: Solution | np.ndarray | None = None, watch: Watch | None = None) -> Solution:
+    def solve(
+        first: int, last: int, start: Solution | np.ndarray | None = None, watch: Watch | None = None
+    ) -> Solution:
         risk = StructuralRisk(signs, first, last, surrogate)
         return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start, watch=watch)
 

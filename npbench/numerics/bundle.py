@@ -291,6 +291,7 @@ class _Search:
         return self.best.objective - self.bound
 
     def _scores(self, w: np.ndarray) -> np.ndarray:
+        # half the time of BLAS's product where there are few features
         return gradient(self._X, np.zeros(self._X.shape[0]), -w)
 
     def _at(self, w: np.ndarray, scores: np.ndarray | None = None) -> Point:

@@ -23,8 +23,9 @@ def bucket_rate(least, largest, n_buckets):
 
 @njit(cache=True, nogil=True)
 def bucket_of(value, least, rate):
-    """Return the bucket of a value; 0 if they share one, also where ``value - least`` overflows."""
-    return int((value - least) * rate) if rate > 0.0 else 0
+    """Return the bucket of a value; 0 if they share one, also where ``value - least`` overflows, and for NaN."""
+    place = (value - least) * rate
+    return int(place) if place > 0.0 else 0
 
 
 @njit(cache=True, nogil=True)
@@ -117,7 +118,7 @@ def count_smaller(ascending, queries):
     counts = np.empty(len(queries), np.int64)
     for i in range(len(queries)):
         query = queries[i]
-        low = place[int(min(max((query - least) * rate, 0.0), float(n_buckets)))] if rate > 0.0 else np.int64(0)
+        low = place[min(bucket_of(min(query, ascending[m - 1]), least, rate), n_buckets)]
         step = first_step
         while step > 0:
             low += step * (padded[low + step - 1] < query)

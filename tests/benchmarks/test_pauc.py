@@ -6,6 +6,7 @@ means are not on record: shift and scale are such that the objectives are those 
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from npbench.estimators.pauc_linear import structural_svm
 from npbench.numerics.bundle import minimise
 from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
 from npbench_auc_svm.estimator import AUCSVM
@@ -54,6 +56,28 @@ def test_against_cutting_planes(
         size=f"n={n} fpr_range={fpr_range} shift={shift:g} C={C:g}",
         peer="cutting planes",
         quality=("objective", ours.objective, theirs.objective),
+    )
+
+
+@pytest.mark.parametrize("n", [50_000, 1_000_000])
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.05)])
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_start_from_a_sample_against_cutting_planes(
+    side_by_side: Callable[..., float], n: int, fpr_range: tuple[float, float], C: float
+) -> None:
+    X, y = sample(n)
+    fit = functools.partial(
+        structural_svm, X, y, ranks_within(int(np.sum(y < 0)), *fpr_range), C, tol=1e-3, max_iter=1000
+    )
+    ours, theirs = fit(), fit(method="plain")
+    side_by_side(
+        fit,
+        functools.partial(fit, method="plain"),
+        what=f"partial AUC from a sample, {len(ours.trace)} iterations against {len(theirs.trace)}",
+        size=f"n={n} fpr_range={fpr_range} C={C:g}",
+        peer="cutting planes",
+        quality=("objective", ours.objective, theirs.objective),
+        rounds=1,
     )
 
 
