@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.sparse import diags_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -14,9 +13,9 @@ from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrO
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
 from npbench.numerics.centring import offsets, without_offsets
-from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
+from npbench_gen.expansion import KernelMoments, largest_margin
+from npbench_gen.generative import Bound, MissMargin, miss_rate, moments, tail_distance
 
-RESIDUAL_TOLERANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
 ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
 
 
@@ -152,27 +151,37 @@ class GenerativeNP(KernelClassifier):
         self.intercept_ = np.array([b - float(self.coef_[0] @ centre)])
 
     def _expansion(self, gram: Any, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
-        """Return the multipliers of the samples in w, and b, from a Gram matrix."""
+        """Return the multipliers of the samples in w, and b, from a Gram matrix; set the attributes of the search."""
         size = float(gram.diagonal().mean())
+        if size == 0.0:
+            raise ValueError("The kernel is 0 for all samples: use another, or a positive coef0 with kernel='poly'.")
         variance = size - float(gram.mean())
-        Z, pivots, root = coordinates(gram, RESIDUAL_TOLERANCE * min(self.ridge, 1.0) * variance)
         # Equal samples have no variance, and any unit will do.
-        w, b = self._direction(Z, signs, kappa, variance if variance > ROUNDING * size else size)
-        x = np.zeros(len(signs))
-        x[pivots] = solve_triangular(root, w, trans="T", lower=True)
-        return x, b
+        unit = variance if variance > ROUNDING * size else size
+        order = np.argsort(signs, kind="stable")
+        n_neg = np.count_nonzero(signs < 0)
+        found = largest_margin(KernelMoments(gram[np.ix_(order, order)], n_neg, self.ridge, unit), kappa)
+        self._describe(found.margin, found.n_iter, found.converged, self.ridge * unit)
+        x = np.empty(len(signs))
+        x[order] = found.x
+        return x, -float(found.scores[:n_neg].mean()) - kappa
 
     def _direction(self, Z: Any, signs: np.ndarray, kappa: float, variance: float) -> tuple[np.ndarray, float]:
         """Return (w, b) from samples and their total variance; set the attributes that describe the search."""
         (mu_pos, S_pos), (mu_neg, S_neg) = moments(Z[signs > 0]), moments(Z[signs < 0])
-        self._added_variance = self.ridge * (variance or 1.0)
+        added = self.ridge * (variance or 1.0)
         for S in (S_pos, S_neg):
-            S.flat[:: len(S) + 1] += self._added_variance
-        w, self.objective_, self.n_iter_ = MissMargin(mu_pos - mu_neg, S_pos, S_neg).maximise(kappa)
-        self.predicted_p_nd_ = miss_rate(self.objective_, self.bound)
-        self.converged_ = True
-        self.status_ = "vacuous" if self.bound == "chebyshev" and self.objective_ <= 0.0 else "converged"
+            S.flat[:: len(S) + 1] += added
+        w, margin, n_iter = MissMargin(mu_pos - mu_neg, S_pos, S_neg).maximise(kappa)
+        self._describe(margin, n_iter, True, added)
         return w, -float(w @ mu_neg) - kappa
+
+    def _describe(self, margin: float, n_iter: int, converged: bool, added_variance: float) -> None:
+        self.objective_, self.n_iter_, self._added_variance = margin, n_iter, added_variance
+        self.predicted_p_nd_ = miss_rate(margin, self.bound)
+        self.converged_ = converged
+        vacuous = self.bound == "chebyshev" and margin <= 0.0
+        self.status_ = "vacuous" if vacuous else "converged" if converged else "max_iter"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         # b makes the bound on false alarms rho, so that F is the mean score of the positives in its deviations.
