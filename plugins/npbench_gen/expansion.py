@@ -25,7 +25,7 @@ WIDEST_TOLERANCE = 1e-5  # of the widest direction, in units of its eigenvalue, 
 JITTER = 1e-8  # added to the diagonal of K, in units of the ridge; directions that K cannot see then have a length
 DEPENDENT = 1e-6  # a smaller part outside the subspace, of a direction of length 1, is rounding
 ROUNDING = 1e3  # times these tolerances is what rounding may leave
-MAX_DIMENSION = 500  # 60 suffice in most cases
+MAX_DIMENSION = 300  # 60 suffice in most cases
 
 
 class Expansion(NamedTuple):
@@ -60,7 +60,12 @@ class KernelMoments:
     @one_blas_thread()
     def __init__(self, K: Array, n_neg: int, ridge: float, unit: float) -> None:
         self._K, self._ridge, self._unit = K, ridge, unit
-        K.flat[:: len(K) + 1] += JITTER * min(ridge, 1.0) * unit
+        rounding = 2.0 * math.sqrt(len(K)) * np.finfo(float).eps * float(np.abs(K.diagonal()).max())
+        self._means = K.mean(axis=0)
+        K -= self._means
+        K -= (K.mean(axis=1))[:, None]
+        self._jitter = max(JITTER * min(ridge, 1.0), rounding / unit)
+        K.flat[:: len(K) + 1] += self._jitter * unit
         self.neg, self.pos = slice(0, n_neg), slice(n_neg, len(K))
         self.difference = np.repeat([-1.0 / n_neg, 1.0 / (len(K) - n_neg)], [n_neg, len(K) - n_neg])
         self._difference_scores = self.scores(self.difference)
@@ -69,10 +74,6 @@ class KernelMoments:
         centred -= centred.mean(axis=1)[:, None]
         centred.flat[:: n_neg + 1] += n_neg * ridge
         self._factor = cho_factor(centred.T, lower=True, overwrite_a=True, check_finite=False)
-        shift = self.preconditioned(1.0, 0.0, 0.0 * self.difference, 0.0 * self.difference)
-        if shift @ self._difference_scores <= 2.0 * JITTER * self.difference @ self.difference:
-            self.difference *= 0.0  # the means are equal but for the jitter
-            self._difference_scores *= 0.0
 
     def scores(self, x: Array) -> Array:
         """Return the scores of a direction; reads half of K."""
@@ -81,6 +82,10 @@ class KernelMoments:
     def products(self, part: slice, X: Array, scores: Array, x: Array, f: Array) -> Array:
         """Return ``v'S_c w`` of directions v, rows of X, with a direction w, for the class c in ``part``."""
         return self._ridge * (X @ f) + _deviations(scores[:, part]) @ _deviations(f[part]) / len(f[part])
+
+    def invisible(self, x: Array) -> float:
+        """Return a bound on the length of directions that only the jitter gives one, as between equal samples."""
+        return math.sqrt(2.0 * self._ridge * self._jitter * (x @ x))
 
     def preconditioned(self, means: float, spread: float, x: Array, f: Array) -> Array:
         """Return ``S_neg^-1 (means (mu_pos - mu_neg) + spread S_pos w)`` for a direction w.
@@ -102,6 +107,8 @@ class KernelMoments:
         f = self.scores(x)
         length, width = (float(np.sqrt(self.products(c, x[None], f[None], x, f)[0])) for c in (self.neg, self.pos))
         margin = (float(f @ self.difference) - kappa * length) / width
+        x = x - x.mean()
+        f = f + self._means @ x / self._unit
         return Expansion(x / (length * self._unit), f / length, margin, n_iter, converged)
 
 
@@ -120,8 +127,8 @@ class _Subspace:
         """Extend the span by a direction; return its length, and whether the span has grown."""
         f = self._moments.scores(x)
         first = length = self._length(x, f)
-        if length == 0.0:
-            return first, False
+        if length <= self._moments.invisible(x):
+            return 0.0, False
         for _ in range(2):  # the second pass removes the rounding errors of the first
             x, f = x / length, f / length
             along = self._moments.products(self._moments.neg, self._X, self._scores, x, f)
@@ -168,9 +175,11 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
     O(n^2) operations for each dimension of the subspace.
     """
     subspace, zero = _Subspace(moments), np.zeros(len(moments.difference))
-    distance, _ = subspace.extend(moments.preconditioned(1.0, 0.0, zero, zero)) if moments.difference.any() else (0.0, False)
+    distance, _ = subspace.extend(moments.preconditioned(1.0, 0.0, zero, zero))
     if distance <= kappa:
         subspace.extend(np.random.default_rng(0).normal(size=len(zero)))
+    if not len(subspace):  # all samples are equal
+        return Expansion(zero, zero, -kappa, 0, True)
     while True:
         curve = subspace.miss_margin()
         u, margin, _ = curve.maximise(kappa)
@@ -183,7 +192,7 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
             y, g = subspace.direction(v)
             residuals.append(moments.preconditioned(0.0, 1.0 / width, y, g) - y)
         errors, grown = np.transpose([subspace.extend(residual) for residual in residuals])
-        excess = float(np.max(errors / tolerances[: len(errors)]))
+        excess = float(np.max(errors / np.maximum(tolerances[: len(errors)], TOLERANCE**2)))
         if excess <= 1.0 or not grown.any() or len(subspace) >= min(MAX_DIMENSION, len(zero)):
             return moments.expansion(x, kappa, len(subspace), excess <= ROUNDING)
 
