@@ -80,8 +80,13 @@ class KernelClassifier(BinaryClassifier):
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         return Kernel(self.kernel, float(gamma), self.degree, self.coef0)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the classifier has weights of features."""
+        return self.kernel == "linear"
+
     def _scores(self, X: Any) -> np.ndarray:
-        if self.kernel == "linear":
+        if self.is_linear:
             return np.asarray(X @ self.coef_[0]) + self.intercept_[0]
         if self.kernel == "precomputed":
             X = X.toarray() if hasattr(X, "toarray") else X
@@ -105,8 +110,11 @@ class KernelClassifier(BinaryClassifier):
         """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
-        self._offsets = offsets(X) if self.kernel == "linear" else np.zeros(1)
-        return Gram(without_offsets(X, self._offsets), self._kernel, int(self.cache_size * MEGABYTE), blas_threads())
+        self._offsets = offsets(X) if self.is_linear else np.zeros(1)
+        return Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
+
+    def _gram_budget(self, X: Any) -> int:
+        return int(self.cache_size * MEGABYTE)
 
     def _require_square(self, X: Any) -> None:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -126,7 +134,7 @@ class KernelClassifier(BinaryClassifier):
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
-        if self.kernel == "linear":
+        if self.is_linear:
             self.coef_ = np.asarray(self.dual_coef_ @ without_offsets(self.support_vectors_, self._offsets))
             self.intercept_ = self.intercept_ - self.coef_ @ self._offsets
         support_signs = signs[self.support_]

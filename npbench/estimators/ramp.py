@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
-from npbench.estimators.kernel import KernelClassifier
+from npbench.estimators.nystroem import NystroemClassifier
 from npbench.numerics import losses, ramp_path
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
-class RampClassifier(KernelClassifier):
+class RampClassifier(NystroemClassifier):
     """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches the multiplier.
 
     P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss.
@@ -82,7 +82,7 @@ class RampClassifier(KernelClassifier):
     update: Update
 
     _parameter_constraints: ClassVar[Constraints] = {
-        **KernelClassifier._parameter_constraints,
+        **NystroemClassifier._parameter_constraints,
         "C": [POSITIVE],
         "eta": [POSITIVE],
         "nu": [None, POSITIVE],
@@ -131,7 +131,7 @@ class RampClassifier(KernelClassifier):
         found = self.search(svm)
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
-        if self.kernel == "linear":
+        if self.is_linear:
             self.coef_ = svm.weights(best.x)[None, :]
             self.intercept_ = best.b - self.coef_ @ self._offsets
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status

@@ -11,7 +11,8 @@ from sklearn.svm import LinearSVC
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
 from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelClassifier, KernelName
+from npbench.estimators.kernel import KernelName
+from npbench.estimators.nystroem import NystroemClassifier
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 
@@ -22,7 +23,7 @@ MAX_LIBLINEAR_PASSES = 1_000
 
 
 @inherit_docs
-class ACSVM(KernelClassifier):
+class ACSVM(NystroemClassifier):
     """Support vector machine with asymmetric costs: the problem of scikit-learn's SVC, or LinearSVC for linear kernels.
 
     Minimises over f = f_0 + b
@@ -47,7 +48,7 @@ class ACSVM(KernelClassifier):
         Memory for kernel values, in megabytes; positive. If the Gram matrix does not fit, SMO works on blocks of
         samples, which is slower.
     random_state : int, RandomState or None, default=None
-        Seed of the random order in which LIBLINEAR passes over the samples.
+        Seed of the landmarks, and of the random order in which LIBLINEAR passes over the samples.
 
     Attributes
     ----------
@@ -93,10 +94,9 @@ class ACSVM(KernelClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         "C_pos": [POSITIVE],
         "C_neg": [POSITIVE],
-        **KernelClassifier._parameter_constraints,
+        **NystroemClassifier._parameter_constraints,
         "tol": [POSITIVE],
         "max_iter": [None, COUNT],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -111,6 +111,7 @@ class ACSVM(KernelClassifier):
         tol: float = 1e-3,
         max_iter: int | None = None,
         cache_size: float = 1000,
+        n_components: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.C_pos = C_pos
@@ -122,6 +123,7 @@ class ACSVM(KernelClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.n_components = n_components
         self.random_state = random_state
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:

@@ -11,7 +11,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
 from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import MEGABYTE, KernelClassifier, KernelName
+from npbench.estimators.kernel import MEGABYTE, KernelName
+from npbench.estimators.nystroem import NystroemClassifier
 from npbench.numerics.centring import offsets, without_offsets
 from npbench_gen.expansion import KernelMoments, largest_margin
 from npbench_gen.generative import Bound, MissMargin, miss_rate, moments, tail_distance
@@ -20,7 +21,7 @@ ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
 
 
 @inherit_docs
-class GenerativeNP(KernelClassifier):
+class GenerativeNP(NystroemClassifier):
     """Linear classifier from class means and covariances that minimises misses under a bound on the false-alarm rate.
 
     Maximises over w the miss margin
@@ -97,7 +98,7 @@ class GenerativeNP(KernelClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         "rho": [FRACTION],
         "bound": [StrOptions({"gaussian", "chebyshev"})],
-        **KernelClassifier._parameter_constraints,
+        **NystroemClassifier._parameter_constraints,
         "ridge": [POSITIVE],
     }
 
@@ -112,6 +113,8 @@ class GenerativeNP(KernelClassifier):
         coef0: float = 0.0,
         ridge: float = 1e-4,
         cache_size: float = 1000,
+        n_components: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.rho = rho
         self.bound = bound
@@ -121,6 +124,8 @@ class GenerativeNP(KernelClassifier):
         self.coef0 = coef0
         self.ridge = ridge
         self.cache_size = cache_size
+        self.n_components = n_components
+        self.random_state = random_state
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -128,11 +133,13 @@ class GenerativeNP(KernelClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         kappa = tail_distance(self.rho, self.bound)
-        if self.kernel == "linear":
+        if self.is_linear:
             self._fit_linear(X, signs, kappa)
         else:
             self._require_matrices(X.shape[0])
-            x, b = self._expansion(self._gram(X).whole, signs, kappa)
+            order = np.argsort(signs, kind="stable")
+            ordered = X[order][:, order] if self.kernel == "precomputed" else X[order]
+            x, b = self._expansion(self._gram(ordered).whole, order, signs, kappa)
             self._set_expansion(X, signs, x, b)
         if self.status_ == "vacuous":
             warnings.warn(self._vacuous_bound(), UserWarning, stacklevel=4)  # names the caller of fit
@@ -140,27 +147,31 @@ class GenerativeNP(KernelClassifier):
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
         self._require_matrices(min(n, d))
-        Z, centre, inverse_spreads = _standardised(X)
+        Z, centre, inverse_spreads = _standardised(X) if self.kernel == "linear" else _centred(X)
         if d <= n:
-            w, b = self._direction(Z, signs, kappa, float(np.count_nonzero(inverse_spreads)))
+            variance = np.count_nonzero(inverse_spreads) if self.kernel == "linear" else np.vdot(Z, Z) / n
+            w, b = self._direction(Z, signs, kappa, float(variance))
         else:
-            gram = Z @ Z.T
-            x, b = self._expansion(gram.toarray() if issparse(gram) else gram, signs, kappa)
+            order = np.argsort(signs, kind="stable")
+            gram = Z[order] @ Z[order].T
+            x, b = self._expansion(gram.toarray() if issparse(gram) else gram, order, signs, kappa)
             w = Z.T @ x
         self.coef_, self._inverse_spreads = (w * inverse_spreads)[None, :], inverse_spreads
         self.intercept_ = np.array([b - float(self.coef_[0] @ centre)])
 
-    def _expansion(self, gram: Any, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
-        """Return the multipliers of the samples in w, and b, from a Gram matrix; set the attributes of the search."""
+    def _expansion(self, gram: Any, order: np.ndarray, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
+        """Return the multipliers of the samples in w, and b; set the attributes of the search.
+
+        Changes the Gram matrix, of the samples in an order that starts with the negatives.
+        """
         size = float(gram.diagonal().mean())
         if size == 0.0:
             raise ValueError("The kernel is 0 for all samples: use another, or a positive coef0 with kernel='poly'.")
         variance = size - float(gram.mean())
         # Equal samples have no variance, and any unit will do.
         unit = variance if variance > ROUNDING * size else size
-        order = np.argsort(signs, kind="stable")
         n_neg = np.count_nonzero(signs < 0)
-        found = largest_margin(KernelMoments(gram[np.ix_(order, order)], n_neg, self.ridge, unit), kappa)
+        found = largest_margin(KernelMoments(gram, n_neg, self.ridge, unit), kappa)
         self._describe(found.margin, found.n_iter, found.converged, self.ridge * unit)
         x = np.empty(len(signs))
         x[order] = found.x
@@ -185,7 +196,7 @@ class GenerativeNP(KernelClassifier):
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         # b makes the bound on false alarms rho, so that F is the mean score of the positives in its deviations.
-        if self.kernel == "linear":
+        if self.is_linear:
             varies = self._inverse_spreads > 0
             squared_norm = float(np.sum((self.coef_[0, varies] / self._inverse_spreads[varies]) ** 2))
         else:
@@ -208,6 +219,12 @@ class GenerativeNP(KernelClassifier):
             f"(the largest is {self.objective_:.3g}), and the miss rate may be as large as 1. Use a larger rho, "
             "another gamma, or bound='gaussian'."
         )
+
+
+def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`_standardised` does, but in the units of the features."""
+    centre = X.mean(axis=0)
+    return X - centre, centre, np.ones(X.shape[1])
 
 
 def _standardised(X: Any) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -63,7 +63,7 @@ class KernelMoments:
         rounding = 2.0 * math.sqrt(len(K)) * np.finfo(float).eps * float(np.abs(K.diagonal()).max())
         self._means = K.mean(axis=0)
         K -= self._means
-        K -= (K.mean(axis=1))[:, None]
+        K -= K.mean(axis=1)[:, None]
         self._jitter = max(JITTER * min(ridge, 1.0), rounding / unit)
         K.flat[:: len(K) + 1] += self._jitter * unit
         self.neg, self.pos = slice(0, n_neg), slice(n_neg, len(K))

@@ -73,6 +73,8 @@ class NPSVM(RampClassifier):
         max_iter: int = 200,
         update: Update = "secant",
         cache_size: float = 1000,
+        n_components: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
         init_seed: int | None = None,
     ) -> None:
         self.rho = rho
@@ -88,6 +90,8 @@ class NPSVM(RampClassifier):
         self.max_iter = max_iter
         self.update = update
         self.cache_size = cache_size
+        self.n_components = n_components
+        self.random_state = random_state
         self.init_seed = init_seed
 
     def constraint(self) -> FalseAlarmBound:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from npbench.estimators.constraints import FRACTION, Constraints
 from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelName
@@ -69,6 +71,8 @@ class UzawaSVM(RampClassifier):
         max_iter: int = 2000,
         update: Update = "secant",
         cache_size: float = 1000,
+        n_components: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.rho = rho
         self.C = C
@@ -83,6 +87,8 @@ class UzawaSVM(RampClassifier):
         self.max_iter = max_iter
         self.update = update
         self.cache_size = cache_size
+        self.n_components = n_components
+        self.random_state = random_state
 
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""

@@ -1,0 +1,84 @@
+"""Features whose products approximate a kernel, from kernel values with a few landmarks (Nystroem)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from npbench.numerics.gram import Kernel
+from npbench.numerics.threads import blas_threads, one_blas_thread
+
+CUTOFF = 1e-12  # smallest eigenvalue that is kept, in units of the largest
+BLOCK_BYTES = 1 << 26  # of kernel values
+
+
+class Landmarks:
+    """Features ``Phi = K_nm K_mm^(-1/2)`` of samples, with ``Phi Phi' = K_nm K_mm^+ K_mn``.
+
+    Parameters
+    ----------
+    samples : {array, CSR matrix} of shape (m, n_features)
+        Landmarks.
+    kernel : Kernel
+        Positive semi-definite kernel.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is 0 for all landmarks.
+
+    Notes
+    -----
+    O(m^3) operations once and O(m (n_features + m)) for each sample. ``K - Phi Phi'`` is positive semi-definite and 0
+    for landmarks. Equal landmarks and others of low rank leave out features: their eigenvalues are 0 to rounding.
+
+    References
+    ----------
+    C. Williams, M. Seeger (2001), Using the Nystroem method to speed up kernel machines, NIPS 13.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [1.0]])
+    >>> Landmarks(X, Kernel("rbf")).features(X).shape
+    (3, 2)
+    """
+
+    @one_blas_thread()
+    def __init__(self, samples: Any, kernel: Kernel) -> None:
+        self._samples, self._kernel = samples, kernel
+        values, vectors = eigh(kernel.between(samples, samples), check_finite=False)
+        kept = values > CUTOFF * values[-1]
+        if not kept.any():
+            raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
+        self._root = vectors[:, kept] / np.sqrt(values[kept])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, the rank of the landmarks' kernel matrix."""
+        return int(self._root.shape[1])
+
+    def features(self, X: Any) -> np.ndarray:
+        """Return the features of samples, of shape (n_samples, n_features)."""
+        features = np.empty((X.shape[0], self.n_features))
+        for rows, block in self.blocks(X):
+            features[rows] = block
+        return features
+
+    def blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the features of some rows after the other, in little memory."""
+        size = max(1, BLOCK_BYTES // (8 * self._root.shape[0]))
+        for start in range(0, X.shape[0], size):
+            rows = slice(start, start + size)
+            yield rows, self._features(X[rows])
+
+    @one_blas_thread()
+    def _features(self, X: Any) -> np.ndarray:
+        return self._kernel.between(X, self._samples, blas_threads()) @ self._root
+
+    def trace_error(self, X: Any, features: np.ndarray) -> float:
+        """Return ``(trace(K) - ||Phi||^2) / trace(K)`` in [0, 1]: the part of K that Phi misses."""
+        trace = float(self._kernel.diagonal(X).sum())
+        return max(1.0 - float(np.vdot(features, features)) / trace, 0.0)
