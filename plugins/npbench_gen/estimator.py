@@ -6,6 +6,7 @@ import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.sparse import diags_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -15,8 +16,10 @@ from npbench.estimators.kernel import MEGABYTE, KernelName
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.numerics.centring import offsets, without_offsets
 from npbench_gen.expansion import KernelMoments, largest_margin
-from npbench_gen.generative import Bound, MissMargin, miss_rate, moments, tail_distance
+from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
 
+FEW_SAMPLES = 1000  # a generalised eigendecomposition of this order takes 0.3 s
+RESIDUAL_TOLERANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
 ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
 
 
@@ -165,15 +168,18 @@ class GenerativeNP(NystroemClassifier):
         Changes the Gram matrix, of the samples in an order that starts with the negatives.
         """
         size = float(gram.diagonal().mean())
-        if size == 0.0:
-            raise ValueError("The kernel is 0 for all samples: use another, or a positive coef0 with kernel='poly'.")
         variance = size - float(gram.mean())
         # Equal samples have no variance, and any unit will do.
         unit = variance if variance > ROUNDING * size else size
+        tol, x = RESIDUAL_TOLERANCE * min(self.ridge, 1.0) * variance, np.zeros(len(signs))
+        if _has_low_rank(gram, tol):
+            Z, pivots, root = coordinates(gram, tol)
+            w, b = self._direction(Z, signs[order], kappa, unit)
+            x[order[pivots]] = solve_triangular(root, w, trans="T", lower=True)
+            return x, b
         n_neg = np.count_nonzero(signs < 0)
         found = largest_margin(KernelMoments(gram, n_neg, self.ridge, unit), kappa)
         self._describe(found.margin, found.n_iter, found.converged, self.ridge * unit)
-        x = np.empty(len(signs))
         x[order] = found.x
         return x, -float(found.scores[:n_neg].mean()) - kappa
 
@@ -219,6 +225,15 @@ class GenerativeNP(NystroemClassifier):
             f"(the largest is {self.objective_:.3g}), and the miss rate may be as large as 1. Use a larger rho, "
             "another gamma, or bound='gaussian'."
         )
+
+
+def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
+    """Return whether coordinates are few, or the samples, so that dense matrices of them are cheap."""
+    if len(gram) <= FEW_SAMPLES:
+        return True
+    step = len(gram) // FEW_SAMPLES
+    some = np.ascontiguousarray(gram[::step, ::step][:FEW_SAMPLES, :FEW_SAMPLES])
+    return len(coordinates(some, tol).pivots) <= FEW_SAMPLES // 2
 
 
 def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

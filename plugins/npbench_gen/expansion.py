@@ -24,7 +24,7 @@ TOLERANCE = 1e-10  # of the residual, in units of the largest term
 WIDEST_TOLERANCE = 1e-5  # of the widest direction, in units of its eigenvalue, which is then accurate to the square
 JITTER = 1e-8  # added to the diagonal of K, in units of the ridge; directions that K cannot see then have a length
 DEPENDENT = 1e-6  # a smaller part outside the subspace, of a direction of length 1, is rounding
-ROUNDING = 1e3  # times these tolerances is what rounding may leave
+ROUNDING = 1e4  # times these tolerances is what rounding may leave
 MAX_DIMENSION = 300  # 60 suffice in most cases
 
 
@@ -128,7 +128,7 @@ class _Subspace:
         f = self._moments.scores(x)
         first = length = self._length(x, f)
         if length <= self._moments.invisible(x):
-            return 0.0, False
+            return first, False
         for _ in range(2):  # the second pass removes the rounding errors of the first
             x, f = x / length, f / length
             along = self._moments.products(self._moments.neg, self._X, self._scores, x, f)

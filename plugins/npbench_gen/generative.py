@@ -14,7 +14,7 @@ import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack
 from scipy.optimize import brentq
 from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
@@ -167,3 +167,49 @@ class MissMargin:
         """Return ``log(|u| / kappa)``."""
         length = float(np.linalg.norm(self._point(log_gap)))
         return math.log(max(length, TINY) / max(kappa, TINY))
+
+
+class Coordinates(NamedTuple):
+    """Samples in feature space as rows of ``Z``, with ``K = ZZ'``.
+
+    A linear function ``Zw`` of the rows is the kernel expansion ``K[:, pivots] solve(root.T, w)``.
+    """
+
+    Z: Array
+    pivots: Array
+    root: Array
+
+
+@one_blas_thread()
+def coordinates(K: Array, tol: float) -> Coordinates:
+    """Return coordinates of the samples behind a Gram matrix, from its pivoted Cholesky factor.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Gram matrix, symmetric positive semi-definite.
+    tol : float
+        Largest squared distance of a sample from the span of the pivots that is ignored; at least the rounding error.
+
+    Returns
+    -------
+    Coordinates
+        ``Z`` of shape (n, rank), ``pivots`` (rank,), ``root = Z[pivots]`` lower triangular.
+
+    Raises
+    ------
+    ValueError
+        If K is zero.
+
+    Notes
+    -----
+    O(n^2 rank) operations.
+    """
+    noise = len(K) * np.finfo(float).eps * float(K.diagonal().max())
+    factor, order, rank, _ = lapack.dpstrf(K.T, tol=max(tol, noise), lower=1)
+    if rank == 0:
+        raise ValueError("The kernel is 0 for all samples: use another, or a positive coef0 with kernel='poly'.")
+    rows = np.tril(factor[:, :rank])
+    Z = np.empty_like(rows)
+    Z[order - 1] = rows
+    return Coordinates(Z, order[:rank] - 1, rows[:rank])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
-from npbench_gen.generative import MissMargin, miss_rate, moments, tail_distance
+from npbench_gen.generative import MissMargin, coordinates, miss_rate, moments, tail_distance
 
 
 def covariance(rng, d, spread=1.0):
@@ -195,3 +195,31 @@ def test_moments_match_numpy(storage):
     np.testing.assert_allclose(mean, X.mean(axis=0), atol=1e-15)
     np.testing.assert_allclose(S, np.cov(X.T, bias=True), atol=1e-15)
     assert isinstance(S, np.ndarray)
+
+
+@pytest.mark.parametrize("rank", [1, 4, 12])
+def test_coordinates_give_the_gram_matrix_and_expansions(rank):
+    rng = np.random.default_rng(rank)
+    A = rng.normal(size=(12, rank))
+    K = A @ A.T
+    Z, pivots, root = coordinates(K, tol=0.0)
+    assert Z.shape == (12, rank)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-12)
+    np.testing.assert_array_equal(Z[pivots], root)
+    w = rng.normal(size=rank)
+    np.testing.assert_allclose(K[:, pivots] @ np.linalg.solve(root.T, w), Z @ w, atol=1e-9)
+
+
+def test_coordinates_drop_at_most_the_tolerance():
+    K = np.exp(-0.01 * np.subtract.outer(np.arange(50.0), np.arange(50.0)) ** 2)
+    original = K.copy()
+    Z, pivots, _ = coordinates(K, tol=1e-4)
+    assert len(pivots) < 20
+    residual = np.diag(K) - np.sum(Z**2, axis=1)
+    assert -1e-12 < residual.min() <= residual.max() <= 1e-4
+    np.testing.assert_array_equal(K, original)
+
+
+def test_zero_gram_matrix_raises():
+    with pytest.raises(ValueError, match="The kernel is 0 for all samples"):
+        coordinates(np.zeros((4, 4)), tol=0.0)
