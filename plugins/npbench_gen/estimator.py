@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -47,7 +48,8 @@ class GenerativeNP(NystroemClassifier):
         to unit variance, so that the classifier does not depend on their units. With fewer samples of a class than
         dimensions, hence for most kernels, covariances are singular, and the ridge decides how far they are trusted.
     cache_size : float, default=1000
-        Memory for one Gram or covariance matrix, in megabytes; positive. Up to ten are held at the same time.
+        Memory for one Gram or covariance matrix, in megabytes; positive. Up to ten are held at the same time where they
+        are of features or of at most 1000 samples, else two.
 
     Attributes
     ----------
@@ -60,11 +62,11 @@ class GenerativeNP(NystroemClassifier):
     predicted_p_nd_ : float
         Miss rate that follows from F, or the bound on it.
     n_iter_ : int
-        Steps of the one-dimensional search.
+        Steps of the one-dimensional search; dimension of the subspace beyond 1000 samples with a kernel.
     converged_ : bool
-        True: the search does not fail.
-    status_ : {"converged", "vacuous"}
-        "vacuous": F <= 0 under the Chebyshev bound, which then allows a miss rate of 1.
+        Whether the conditions of optimality hold, to a residual of 1e-6. The one-dimensional search does not fail.
+    status_ : {"converged", "vacuous", "imprecise"}
+        "vacuous": F <= 0 under the Chebyshev bound, which then allows a miss rate of 1. "imprecise": not converged.
 
     Raises
     ------
@@ -80,8 +82,8 @@ class GenerativeNP(NystroemClassifier):
     Notes
     -----
     Linear: O(n d^2 + d^3) operations and O(d^2) memory, or O(n^2 d + n^3) and O(n^2) when d > n. A CSR matrix stays
-    sparse, its covariances do not. Kernel: O(n^3) and O(n^2). A prediction takes one kernel value for each rank of the
-    Gram matrix: n, for most kernels.
+    sparse, its covariances do not. Kernel: O(n_neg^3 / 3) and O(n^2) for each dimension of a subspace
+    (:mod:`npbench_gen.expansion`), and O(n^2) memory; O(n^3) up to 1000 samples. A prediction takes n kernel values.
 
     References
     ----------
@@ -98,6 +100,9 @@ class GenerativeNP(NystroemClassifier):
     (0.014, 0.006)
     """
 
+    _explanations: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("imprecise", "vacuous"), "rounding hides the direction of the largest miss margin. Use a larger ridge."
+    )
     _parameter_constraints: ClassVar[Constraints] = {
         "rho": [FRACTION],
         "bound": [StrOptions({"gaussian", "chebyshev"})],
@@ -198,7 +203,7 @@ class GenerativeNP(NystroemClassifier):
         self.predicted_p_nd_ = miss_rate(margin, self.bound)
         self.converged_ = converged
         vacuous = self.bound == "chebyshev" and margin <= 0.0
-        self.status_ = "vacuous" if vacuous else "converged" if converged else "max_iter"
+        self.status_ = "vacuous" if vacuous else "converged" if converged else "imprecise"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         # b makes the bound on false alarms rho, so that F is the mean score of the positives in its deviations.

@@ -101,7 +101,6 @@ class KernelMoments:
         result[self.neg] -= _deviations(cho_solve(self._factor, _deviations(of_neg), check_finite=False))
         return result / self._ridge
 
-
     def expansion(self, x: Array, kappa: float, n_iter: int, converged: bool) -> Expansion:
         """Return the expansion with multipliers proportional to x; its scores, scale and margin are computed again."""
         f = self.scores(x)

@@ -1,0 +1,85 @@
+"""Approximated kernels: against the exact classifiers, and in selections."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
+
+from npbench import registry
+from npbench.contracts import resolve
+from npbench.evaluation.selection import grid_search
+from npbench.problem import NeymanPearson
+from solver_variants import solver
+
+METHODS = {
+    "ac_svm": {"tol": 1e-7},
+    "gen": {"rho": 0.1},
+    "np_svm": {"rho": 0.1, "tol": 1e-7},
+    "q_svm": {"q": 0.1, "tol": 1e-7},
+    "uzawa": {"rho": 0.1, "tol": 1e-7},
+}
+
+
+def sample(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-3 * (X[:, 0] ** 2 - 1 + X[:, 1]))), 1, -1)
+    return np.vstack([X, X[:20]]), np.append(y, y[:20])
+
+
+X, Y = sample()
+
+
+def made(name, **params):
+    return solver(name, **METHODS[name], gamma=0.5, random_state=0, **params)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_all_samples_as_landmarks_give_the_exact_classifier(name):
+    exact, approximated = made(name).fit(X, Y), made(name, n_components=len(X) + 5).fit(X, Y)
+    np.testing.assert_allclose(approximated.decision_function(X), exact.decision_function(X), atol=1e-5)
+    new = np.random.default_rng(1).normal(size=(30, 3))
+    np.testing.assert_allclose(approximated.decision_function(new), exact.decision_function(new), atol=1e-4)
+    assert approximated.nystroem_error_ < 1e-9
+    assert not hasattr(exact, "nystroem_error_")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_few_landmarks_give_the_classifier_of_their_matrix(name):
+    """The same fit on the dense matrix ``Phi Phi'``, precomputed."""
+    model = made(name, n_components=25).fit(X, Y)
+    Phi = model._landmarks.features(X)
+    dense = made(name, kernel="precomputed").fit(Phi @ Phi.T, Y)
+    np.testing.assert_allclose(model.decision_function(X), dense.decision_function(Phi @ Phi.T), atol=1e-4)
+    K = rbf_kernel(X, gamma=0.5)
+    assert model.nystroem_error_ == pytest.approx(np.trace(K - Phi @ Phi.T) / np.trace(K), abs=1e-9)
+    assert model.recompute(X, Y)["objective_"] == pytest.approx(model.objective_, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_offsets_and_storage_do_not_matter(name):
+    plain, moved, sparse = (made(name, n_components=25).fit(Z, Y) for Z in (X, X + 1e5, sp.csr_array(X)))
+    scores = plain.decision_function(X)
+    np.testing.assert_allclose(moved.decision_function(X + 1e5), scores, atol=1e-3)
+    np.testing.assert_allclose(sparse.decision_function(sp.csr_array(X)), scores, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_kernels_without_landmarks_are_refused(name, kernel):
+    with pytest.raises(ValueError, match="n_components"):
+        made(name, kernel=kernel, n_components=5).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_selections_fit_each_candidate_on_landmarks_of_its_own_fold(name):
+    folds = [(np.arange(0, 100), np.arange(100, 170)), (np.arange(70, 170), np.arange(0, 70))]
+    search = {"gamma": [0.1, 1.0]} | ({"C": [0.1, 1.0]} if name not in ("ac_svm", "gen") else {})
+    search |= {"C_pos": [0.1, 1.0]} if name == "ac_svm" else {}
+
+    def make(**params):
+        return made(name, n_components=20).set_params(**params)
+
+    select = resolve(registry.installed().solver(name).selection)
+    arguments = (make, X, Y, folds, NeymanPearson(0.1), search)
+    assert select(*arguments).losses == grid_search(*arguments).losses
