@@ -182,7 +182,7 @@ class GenerativeNP(NystroemClassifier):
             w, b = self._direction(Z, signs[order], kappa, unit)
             x[order[pivots]] = solve_triangular(root, w, trans="T", lower=True)
             return x, b
-        n_neg = np.count_nonzero(signs < 0)
+        n_neg = int(np.count_nonzero(signs < 0))
         found = largest_margin(KernelMoments(gram, n_neg, self.ridge, unit), kappa)
         self._describe(found.margin, found.n_iter, found.converged, self.ridge * unit)
         x[order] = found.x

@@ -1,10 +1,10 @@
 """Largest miss margin in the space of a kernel, by Rayleigh-Ritz on a growing subspace.
 
-A direction is a kernel expansion ``w = sum_i x_i phi(z_i)``, with scores ``f = Kx``. Covariances act on it without being
-formed: ``S_c w = ridge w + sum_{i in c} (f_i - mean_c f) / n_c phi(z_i)``.
+A direction is a kernel expansion ``w = sum_i x_i phi(z_i)``, with scores ``f = Kx``. Covariances act on it without
+being formed: ``S_c w = ridge w + sum_{i in c} (f_i - mean_c f) / n_c phi(z_i)``.
 
-The generalised Davidson method extends a subspace by the residual of its best direction, preconditioned by ``S_neg^-1``.
-This is the Krylov space of ``S_neg^-1 S_pos``, on which few eigenvalues are far from the others.
+The generalised Davidson method extends a subspace by the residual of its best direction, preconditioned by
+``S_neg^-1``. This is the Krylov space of ``S_neg^-1 S_pos``, on which few eigenvalues are far from the others.
 """
 
 from __future__ import annotations
@@ -166,9 +166,9 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
 
     Notes
     -----
-    F is largest where ``delta = kappa S_neg w + (F / sigma_pos) S_pos w`` with ``w'S_neg w = 1``. For F >= 0 the residual
-    of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the maximum may contain
-    the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also starts from a random
+    F is largest where ``delta = kappa S_neg w + (F / sigma_pos) S_pos w`` with ``w'S_neg w = 1``. For F >= 0 the
+    residual of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the maximum may
+    contain the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also starts from a random
     direction, and is extended by the residual of its widest one.
 
     O(n^2) operations for each dimension of the subspace.

@@ -67,7 +67,7 @@ def test_equal_classes_have_the_margin_of_any_direction(kappa):
 
 
 def test_widest_direction_is_found_where_the_difference_of_the_means_is_orthogonal_to_it():
-    """Distinct samples under a narrow kernel: every contrast of the positives is widest, and none has a part in delta."""
+    """Under a narrow kernel every contrast of the positives is widest, and none has a part in delta."""
     margin, _ = dense_margin(np.eye(60), 40, 1e-4, 20.0)
     assert largest_margin(KernelMoments(np.eye(60), 40, 1e-4, 1.0), 20.0).margin == pytest.approx(margin, rel=1e-9)
 
