@@ -167,9 +167,9 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
     Notes
     -----
     F is largest where ``delta = kappa S_neg w + (F / sigma_pos) S_pos w`` with ``w'S_neg w = 1``. For F >= 0 the
-    residual of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the maximum may
-    contain the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also starts from a random
-    direction, and is extended by the residual of its widest one.
+    residual of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the
+    maximum may contain the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also
+    starts from a random direction, and is extended by the residual of its widest one.
 
     O(n^2) operations for each dimension of the subspace.
     """
