@@ -113,8 +113,8 @@ class TwoNuSVM(KernelClassifier):
 
     Notes
     -----
-    A pair step takes O(n). Leave-one-out costs about ten full fits for one candidate, and more if more samples have
-    weight: ``cv=4`` is much faster beyond a thousand samples. A coordinate descent visits three to five lines of the
+    A pair step takes O(n). Leave-one-out costs about three full fits for one candidate, and more if the hulls nearly
+    meet: ``cv=4`` is much faster beyond a thousand samples. A coordinate descent visits three to five lines of the
     grid for each gamma.
 
     References

@@ -392,18 +392,65 @@ def test_leave_one_out_of_a_nu_svm_matches_nu_svc(nu):
         assert left.margins[i] == pytest.approx(margin, abs=left.doubt[i] + 1e-5)
 
 
-def test_only_samples_with_weight_are_refitted():
+def left_out_by_conic(K, y, caps, i):
+    """Return the margin of i under the others' optimum of a conic solver, with the levels as quantiles of its G."""
+    others = np.delete(np.arange(len(y)), i)
+    rest = y[others]
+    _, x = conic(K[np.ix_(others, others)], rest, caps)
+    levels = []
+    for label, cap in zip((1, -1), caps(np.sum(rest > 0), np.sum(rest < 0)), strict=True):
+        G = np.sort((label * K[np.ix_(others, others)] @ x)[rest == label])
+        at = round(1 / cap) if abs(1 / cap - round(1 / cap)) < 1e-9 else int(np.ceil(1 / cap))
+        levels.append(G[at - 1 : at + (at * cap < 1 + 1e-9)].mean())
+    return y[i] * (K[i, others] @ x + 0.5 * (levels[1] - levels[0]))
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("name", ["rbf 1000", "rbf 1", "rbf 0.1", "linear"])
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(1.0, 0.37), DualNu(0.01, 0.9), Nu(0.4)])
+def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
+    X, y = sample(7, 8, seed=3)
+    K = KERNELS[name](FEATURES[features](X, np.random.default_rng(3)))
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    for i in range(len(y)):
+        others = np.delete(np.arange(len(y)), i)
+        if ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps).meet:
+            assert left.errors[i]
+            continue
+        margin = left_out_by_conic(K, y, caps, i)
+        assert abs(left.margins[i] - margin) <= left.doubt[i] + 1e-4 * spread(K)
+        if abs(margin) > 1e-4 * spread(K):
+            assert left.errors[i] == (margin < 0)
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), DualNu(1.0, 1e-6)])
+@pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
+def test_leave_one_out_errors_ignore_scale_and_offset(caps, name):
+    X, y = sample(25, 35)
+    X[::4] = X[1::4]  # duplicates, of both classes
+    K = KERNELS[name](X)
+    errors = ReducedHulls(K, y).leave_one_out(caps).errors
+    for other in (1e-150 * K, 1e150 * K, K + 100.0):
+        np.testing.assert_array_equal(ReducedHulls(other, y).leave_one_out(caps).errors, errors)
+
+
+def test_intervals_decide_most_signs():
     X, y = sample(60, 60, shift=2.0)
-    hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.2, 0.2)
+    hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.5, 0.5)
     left = hulls.leave_one_out(caps)
-    assert 24 <= left.n_refits <= np.sum(hulls.solve(caps).x != 0) + 15 < 100
+    assert left.n_exchanges < 0.5 * np.sum(hulls.solve(caps).x != 0)
+    assert left.n_refits <= 3
 
 
-def test_refit_with_free_weights_is_one_newton_step():
-    X, y = sample(30, 40)
-    left = ReducedHulls(rbf(100.0)(X), y).leave_one_out(DualNu(0.4, 0.4))
-    assert left.n_refits == 70
-    assert left.n_steps <= 2 * 70 + 5 * 70  # fits with all samples, and a few steps after each Newton step
+@pytest.mark.parametrize("gamma", [100.0, 0.5, 0.05])
+def test_exchanges_replace_refits(gamma):
+    """With all weights free, with many at both bounds, and with few free."""
+    X, y = sample(40, 50, shift=1.5)
+    K, caps = rbf(gamma)(X), DualNu(0.4, 0.4)
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    assert left.n_refits < 0.5 * left.n_exchanges
+    for i in range(0, 90, 3):
+        assert_left_out(K, y, caps, left, i)
 
 
 def test_more_free_weights_than_newton_steps_allow(monkeypatch):
