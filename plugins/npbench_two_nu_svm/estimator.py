@@ -113,7 +113,7 @@ class TwoNuSVM(KernelClassifier):
 
     Notes
     -----
-    A pair step takes O(n). Leave-one-out costs about three full fits for one candidate, and more if the hulls nearly
+    A pair step takes O(n). Leave-one-out costs one to five full fits for one candidate, and more if the hulls nearly
     meet: ``cv=4`` is much faster beyond a thousand samples. A coordinate descent visits three to five lines of the
     grid for each gamma.
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbench_two_nu_svm import left_out_kernels
 from npbench_two_nu_svm import reduced_hull_kernels as kernels
 
 Caps = Callable[[int, int], tuple[float, float]]
@@ -172,7 +173,7 @@ class ReducedHulls:
     -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
     the levels. All leave-one-out margins take a full solution for each class, O(n) for the interval of each
-    sample with weight, and an exchange of a few weights where that contains 0: two to four solutions, instead of n.
+    sample with weight, and an exchange of a few weights where that contains 0: one to five solutions, not n.
 
     References
     ----------
@@ -242,7 +243,7 @@ class ReducedHulls:
             self._without = (*(array[0] for array in self._uniform(1)), self._work(), self._work(), table)
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
-        n_exchanges, n_refits, steps = kernels.leave_one_out(
+        n_exchanges, n_refits, steps = left_out_kernels.leave_one_out(
             self._Q,
             self.n_pos,
             bounds,

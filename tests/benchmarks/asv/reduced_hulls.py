@@ -32,7 +32,7 @@ class Line(Benchmark):
 
 
 class LeaveOneOut(Line):
-    """Bound as a full solution is, some ten times: a refit for each sample that has weight."""
+    """Bound as a full solution is, one to five times; then by O(n) for each sample that has weight."""
 
     params = ((50, 150, 450), BANDWIDTHS)
     unit = "refitted samples"
