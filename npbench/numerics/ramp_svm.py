@@ -126,16 +126,7 @@ class RampSVM:
 
     def _gradient(self, x: np.ndarray) -> np.ndarray:
         """Return eta y - Kx."""
-        gram, g = self.gram, self.eta * self.y
-        if gram.kernel.name == "linear":
-            return linear_svm.gradient(gram.X, g, self.weights(x))
-        if gram.whole is not None:
-            return np.asarray(gradient(gram.whole, g, x))
-        support = np.flatnonzero(x)
-        for start in range(0, len(support), smo.BLOCK_SIZE):
-            some = support[start : start + smo.BLOCK_SIZE]
-            g -= x[some] @ gram.rows(some)
-        return g
+        return smo.gradient(self.gram, self.eta * self.y, x)
 
     def _extrapolate(self, costs: tuple[float, float]) -> bool:
         """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.

@@ -192,7 +192,9 @@ def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> No
 
 
 def gradient(gram: Gram, p: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return ``p - Kx``, from the rows of K with x_i != 0."""
+    """Return ``p - Kx``, from the rows of K with x_i != 0, or from weights."""
+    if gram.kernel.name == "linear":
+        return linear_svm.gradient(gram.X, p, linear_svm.weights(gram.X, x))
     if gram.whole is not None:
         return np.asarray(kernels.gradient(gram.whole, p, x))
     g = p.astype(float)
