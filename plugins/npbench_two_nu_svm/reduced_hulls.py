@@ -241,13 +241,19 @@ class ReducedHulls:
             n = len(self._Q)
             table = np.empty(n, bool), np.empty((n, n)), np.empty((n, n)), np.empty((n, 2)), np.empty(n, np.int64)
             self._without = (*(array[0] for array in self._uniform(1)), self._work(), self._work(), table)
+        upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
         n_exchanges, n_refits, steps = left_out_kernels.leave_one_out(
             self._Q,
             self.n_pos,
             bounds,
-            *self._without,
+            upper,
+            u,
+            G,
+            work,
+            spare,
+            table,
             REFIT_TOL_FACTOR * self.tol,
             self._scale,
             MAX_REFIT_STEPS,
