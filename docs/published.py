@@ -67,18 +67,18 @@ def experiment(name: str, *numbers: int, records: str = "") -> None:
 
 
 def benchmark(name: str) -> None:
-    """Write for the largest bound where each method of the benchmark stands, and the conditions."""
+    """Write where the methods of the benchmark stand at each bound, all at the largest, and the conditions."""
     (path,) = RESULTS.glob(f"*/records/{name}.parquet")
     stored = conformed(pl.read_parquet(path))
-    text, records = next(settings(stored))
-    found = standings(records)
-    cog.outl(f"\n{protocols(stored)} {stored['dataset'].n_unique()} data sets, `{text}`.")
-    _row("method", "above", "allowed", "P_nd", "rank", "places", "Elo", "score", "seconds", heading=True)
-    for one in found:
-        places = "-".join(map(str, dict.fromkeys(one.places_without)))
-        above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
-        numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
-        _row(one.label, above, f"{one.allowed:g}", f"{one.p_nd:.2f}", *numbers)
+    cog.outl(f"\n{protocols(stored)}")
+    for number, (text, records) in enumerate(settings(stored)):
+        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{', the first ten' if number else ''}:")
+        _row("method", "above", "allowed", "P_nd", "rank", "places", "Elo", "score", "seconds", heading=True)
+        for one in standings(records)[: 10 if number else None]:
+            places = "-".join(map(str, dict.fromkeys(one.places_without)))
+            above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
+            numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
+            _row(one.label, above, f"{one.allowed:g}", f"{one.p_nd:.2f}", *numbers)
     cog.outl(f"\n{processors(stored)}\n")
 
 

@@ -21,7 +21,8 @@ class NystroemClassifier(KernelClassifier):
     n_components : int, optional
         Number of landmarks, drawn from the training samples, whose kernel values give features Phi with ``Phi Phi'``
         near the Gram matrix; positive. The classifier is then linear in Phi, in O(n_samples n_components) memory. All
-        samples give the exact classifier. Default: no approximation. Not for ``kernel="linear"`` or "precomputed".
+        samples give the exact classifier. Default: no approximation. Not for ``kernel="precomputed"``; without effect
+        for "linear", which has features already.
     random_state : int, RandomState or None
         Seed of the landmarks.
 
@@ -48,16 +49,16 @@ class NystroemClassifier(KernelClassifier):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if self.n_components is not None and self.kernel in ("linear", "precomputed"):
+        if self.n_components is not None and self.kernel == "precomputed":
             raise ValueError(
-                f"n_components={self.n_components} approximates kernel values of samples, but kernel={self.kernel!r}: "
-                "use another kernel, or n_components=None."
+                f"n_components={self.n_components} needs kernel values of new pairs, but kernel='precomputed': use "
+                "another kernel, or n_components=None."
             )
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, signs = super()._training_set(X, y)
         self._landmarks: Landmarks | None = None
-        if self.n_components is None:
+        if self.n_components is None or self.kernel == "linear":
             return X, signs
         n = X.shape[0]
         chosen = check_random_state(self.random_state).permutation(n)[: self.n_components]
@@ -81,5 +82,5 @@ class NystroemClassifier(KernelClassifier):
     def _gram_budget(self, X: Any) -> int:
         n, d = X.shape
         # No n x n matrix where Newton steps in the weights of the features take its place.
-        saved = self.n_components is not None and 2 * d**2 <= n**2
+        saved = self._landmarks is not None and 2 * d**2 <= n**2
         return min(super()._gram_budget(X), 8 * n**2 - 1) if saved else super()._gram_budget(X)

@@ -145,6 +145,7 @@ class GenerativeNP(NystroemClassifier):
             self._fit_linear(X, signs, kappa)
         else:
             self._require_matrices(X.shape[0])
+            self._require_square(X)
             order = np.argsort(signs, kind="stable")
             ordered = X[order][:, order] if self.kernel == "precomputed" else X[order]
             x, b = self._expansion(self._gram(ordered).whole, order, signs, kappa)

@@ -83,9 +83,12 @@ def test_the_small_benchmark_is_part_of_the_large_one():
     }
 
 
-def test_few_negatives_allow_one_bound():
-    few = {name: bounds for name, bounds in used("np_benchmark").items() if name in REAL and described(name)[1] < 320}
-    assert used("np_benchmark_few") == few
+def test_the_medium_benchmark_has_the_data_sets_with_at_most_5000_negatives_and_100_features():
+    whole, medium = used("np_benchmark"), used("np_benchmark_medium")
+    assert medium.keys() == {
+        name for name in REAL if described(name)[1] <= 5000 and installed().dataset(name).n_features <= 100
+    }
+    assert medium == {name: whole[name] for name in medium}
 
 
 @pytest.mark.slow
