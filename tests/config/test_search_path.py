@@ -61,6 +61,10 @@ def test_code_that_cannot_be_imported(monkeypatch):
         SOURCE.load_config("solver/centroid")
 
 
+# Set with +solver.NAME. In the YAML they would be settings of all jobs, which records from before do not have.
+NEWER = {"n_components"}
+
+
 @pytest.mark.parametrize("file", ["np_svm", "np_svm_linear"])
 def test_yaml_of_np_svm_matches_its_estimator(file):
     pytest.importorskip("npbench_np_svm.estimator")
@@ -71,7 +75,7 @@ def test_yaml_of_np_svm_matches_its_estimator(file):
     variant = OmegaConf.to_container(OmegaConf.load(folder / f"{file}.yaml"))
     solver = registry.installed().solver("np_svm")
     settable = {name: d for name, d in signature(solver.estimator).defaults.items() if name not in filled_in(solver)}
-    assert set(yaml) - {"name", "search"} == set(settable)
+    assert set(yaml) - {"name", "search"} == set(settable) - NEWER
     assert set(variant) - {"name", "search", "defaults"} <= set(settable)
     assert set(yaml["search"]) <= set(settable)
     fixed = {name: value for name, value in yaml.items() if name in settable and name not in yaml["search"]}
