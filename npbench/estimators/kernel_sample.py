@@ -53,7 +53,9 @@ def _runs(index: np.ndarray) -> list[tuple[int, int]]:
 
 
 def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a kernel of the search depends on the fold, as with gamma="scale" or a precomputed matrix."""
+    """Return whether a kernel of the search depends on the fold: gamma="scale", a given matrix, or landmarks."""
+    if "n_components" in search or getattr(estimator, "n_components", None) is not None:
+        return True
     kernels = search.get("kernel", [estimator.kernel])
     gammas = search.get("gamma", [estimator.gamma])
     return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))

@@ -51,9 +51,8 @@ def select(
     fold.
     """
     rows, local_folds = ordered_by_fold(folds)
-    approximated = make().n_components is not None or "n_components" in search
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
-    if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search) or approximated:
+    if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     X, y = X[rows], y[rows]
     ascending = sorted(search["C"])

@@ -48,9 +48,8 @@ def select(
     """
     rows, local_folds = ordered_by_fold(folds)
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
-    approximated = make().n_components is not None or "n_components" in search
     linear = "linear" in search.get("kernel", [make().kernel])
-    if not set(COSTS) & set(search) or too_large or linear or approximated or varies_by_fold(make(), search):
+    if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     others = combinations({name: values for name, values in search.items() if name not in COSTS})
     estimators = [make(**params) for params in others]
