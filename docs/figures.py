@@ -46,6 +46,8 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "gasso_figure4_full": rates.plot,
     "gasso_figure5": rates.plot,
     "guarantee": excess.plot,
+    "narasimhan_figure4_like": learning_curves.figure,
+    "narasimhan_figure5_like": learning_curves.figure,
     "narasimhan_figure7": training_times.figure,
     "narasimhan_figures8_9": iterations.figure,
     "narasimhan_learning_curves": learning_curves.figure,

@@ -83,12 +83,9 @@ def test_the_small_benchmark_is_part_of_the_large_one():
     }
 
 
-def test_the_medium_benchmark_has_the_data_sets_with_at_most_5000_negatives_and_100_features():
-    whole, medium = used("np_benchmark"), used("np_benchmark_medium")
-    assert medium.keys() == {
-        name for name in REAL if described(name)[1] <= 5000 and installed().dataset(name).n_features <= 100
-    }
-    assert medium == {name: whole[name] for name in medium}
+def test_the_real_benchmark_has_all_sets_that_are_not_drawn():
+    whole, real = used("np_benchmark"), used("np_benchmark_real")
+    assert real == {name: whole[name] for name in REAL}
 
 
 @pytest.mark.slow
