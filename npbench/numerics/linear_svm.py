@@ -33,6 +33,7 @@ LEAST_WIDTH = 0.25  # in units of the tolerance
 RESIDUAL = 0.1  # error of Xw that ends a round, in units of the width, or of the tolerance if that is larger
 MAX_NEWTON_STEPS = 50  # of a round
 MAX_STALLED_ROUNDS = 3  # rounds without a smaller violation, which rounding then prevents
+WIDENING = 25.0  # of the width that led to the least violation, once, when rounds stall
 MAX_TRIALS = 30  # of a line search
 FLAT_SLOPE = 0.5  # of the objective at the end of a line search, relative to its start
 LEAST_MARGIN = 0.1  # share of the interval that a trial keeps from its ends
@@ -87,12 +88,16 @@ def solve(
     Y. Yan, Q. Li (2020), An efficient augmented Lagrangian method for support vector machine, Optimization Methods and
     Software 35(4), 855-883.
     """
-    p = g - gradient(X, np.zeros(len(g)), weights(X, x)) if p is None else p
+    w = weights(X, x)
+    p = g - gradient(X, np.zeros(len(g)), w) if p is None else p
     x[:] = kernels.feasible(lower, upper, x, g)
-    w, violation = _measure(X, p, lower, upper, x, g)
+    _, violation = _measure(X, p, lower, upper, x, g)
+    # The first step starts at the weights given: those of the feasible x are far off if many samples were at a bound.
+    g[:] = gradient(X, p, w)
     largest_norm = np.sqrt(_squared_norms(X).max())
     width, best, least = min(violation, float(np.ptp(p))), x.copy(), violation
     n_iter = stalled_rounds = 0
+    width_of_best, widened = width, False
     while least > tol and n_iter < max_iter and stalled_rounds < MAX_STALLED_ROUNDS:
         width = max(width, LEAST_WIDTH * tol)
         error = RESIDUAL * max(width, tol) / max(largest_norm, np.finfo(float).tiny)
@@ -103,8 +108,12 @@ def solve(
         w, violation = _measure(X, p, lower, upper, x, g)
         stalled_rounds += 1
         if violation < least:
-            best, least, stalled_rounds = x.copy(), violation, 0
+            best, least, stalled_rounds, width_of_best = x.copy(), violation, 0, width
         width *= SHRINKAGE if exact else 1.0
+        if stalled_rounds == MAX_STALLED_ROUNDS and not widened:
+            # x divides the rounding errors of g by the width: from this x, a larger one may do
+            x[:], width, stalled_rounds, widened = best, WIDENING * width_of_best, 0, True
+            w, _ = _measure(X, p, lower, upper, x, g)
     x[:] = best
     _measure(X, p, lower, upper, x, g)
     return n_iter, least

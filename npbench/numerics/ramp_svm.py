@@ -149,13 +149,12 @@ class RampSVM:
 
         Few samples leave a bound between two problems; each that does not would take a pair update otherwise.
         """
-        if self._box is None or (self.gram.whole is None and not self.gram.has_few_features):
+        whole = self.gram.whole
+        if self._box is None or whole is None:
             return
         last_lower, last_upper = self._box
         x = np.where(self.x >= last_upper, upper, np.where(self.x <= last_lower, lower, self.x))
-        whole = self.gram.whole
-        self._g = self._gradient(x) if whole is None else gradient(whole, self._g, x - self.x)
-        self.x = x
+        self._g, self.x = gradient(whole, self._g, x - self.x), x
 
     def upper_rates(self) -> tuple[float, float]:
         """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.

@@ -31,6 +31,19 @@ def test_the_constraint_on_the_ratio_of_the_rates_is_met(q, kernel):
     assert p_fa / (1 - p_nd) == pytest.approx(q, abs=q / 20 + 1e-9)
 
 
+def test_without_a_gram_matrix_a_large_multiplier_gives_the_same_answer():
+    """The multiplier doubles 20 times, which moves many samples from one large bound to another."""
+    random = np.random.default_rng(0)
+    y = np.repeat([1, -1], 600)
+    X = random.normal(size=(1200, 20)) + 2.0 * (y > 0)[:, None] * np.eye(20)[0]
+    models = []
+    for cache_size in (1000, 1):
+        with pytest.warns(ConvergenceWarning, match="cap"):
+            models.append(QSVM(kernel="linear", cache_size=cache_size).fit(X, y))
+    assert [model.status_ for model in models] == ["capped", "capped"]
+    assert models[1].objective_ == pytest.approx(models[0].objective_, rel=0.1)  # the search is not convex
+
+
 @pytest.mark.parametrize("q", [0.02, 0.1, 0.2])
 def test_solves_the_convex_problem_of_the_paper(q):
     """The Lagrangian (13) with the ramp's concave part linearised, by a conic solver."""
