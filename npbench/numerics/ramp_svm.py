@@ -147,7 +147,8 @@ class RampSVM:
     def _carry(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Move samples at a bound of the last box to the same bound of the new one; the others keep their multipliers.
 
-        Few samples leave a bound between two problems; each that does not would take a pair update otherwise.
+        Few samples leave a bound between two problems; each that does not would take a pair update otherwise. Without
+        a Gram matrix nothing moves: linear_svm.solve starts at the weights of the last solution.
         """
         whole = self.gram.whole
         if self._box is None or whole is None:
