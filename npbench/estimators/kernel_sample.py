@@ -37,11 +37,12 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
 
 def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return ``gram[rows][:, columns]``; bound by the bytes of the result where the indices are consecutive."""
-    if min(len(_runs(rows)), len(_runs(columns))) > MAX_RUNS:
+    row_runs, column_runs = _runs(rows), _runs(columns)
+    if min(len(row_runs), len(column_runs)) > MAX_RUNS:
         return gram.take(rows, axis=0).take(columns, axis=1)
     result = np.empty((len(rows), len(columns)), gram.dtype)
-    for a, b in _runs(rows):
-        for c, d in _runs(columns):
+    for a, b in row_runs:
+        for c, d in column_runs:
             result[a:b, c:d] = gram[rows[a] : rows[b - 1] + 1, columns[c] : columns[d - 1] + 1]
     return result
 
