@@ -58,6 +58,20 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def selections() -> str:
+    """Return the seconds of selections beside liquidSVM's as a Markdown table, one row per data set."""
+    found = json.loads((STORED / "ratios.json").read_text(encoding="utf-8"))
+    rows: dict[str, dict[str, str]] = {}
+    for row in found["rows"]:
+        if row["peer"].startswith("liquidSVM"):
+            cells = rows.setdefault(row["size"], {})
+            cells["liquidSVM"] = f"{row['theirs']:.2g}"
+            cells[row["what"].partition(",")[0]] = f"{row['ours']:.2g}"
+    lines = ["\n| data set | liquidSVM | `ac_svm` | `np_svm` |", "|---|---:|---:|---:|"]
+    lines += [_row(size, cells["liquidSVM"], cells["ac_svm"], cells["np_svm"]) for size, cells in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
 def suite() -> str:
     """Return the asv benchmarks as a Markdown table: sizes and quality."""
     lines = ["\n| benchmark | n | quality |", "|---|---|---|"]

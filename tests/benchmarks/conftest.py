@@ -115,13 +115,13 @@ def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[...
 
 
 @pytest.fixture
-def against_noted(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Return a function that compares seconds with the known range of a peer that is not run."""
+def against_seconds(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Return a function that compares seconds with the least and most of a peer that does not run in this process."""
 
-    def note(seconds: float, noted: tuple[float, float], *, what: str, size: str, peer: str, quality: Quality) -> None:
-        theirs = statistics.fmean(noted)
-        ratios = (value / seconds for value in (theirs, *noted))
-        found = Comparison(what, size, f"{peer} (noted)", seconds, theirs, *ratios, worth(quality))
+    def note(seconds: float, others: tuple[float, float], *, what: str, size: str, peer: str, quality: Quality) -> None:
+        theirs = statistics.fmean(others)
+        ratios = (value / seconds for value in (theirs, *others))
+        found = Comparison(what, size, peer, seconds, theirs, *ratios, worth(quality))
         benchmark.extra_info |= found._asdict()
         request.config.stash[COMPARISONS].append(found)
 
