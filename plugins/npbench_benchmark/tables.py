@@ -37,8 +37,8 @@ RANK_NOTES = [
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return the protocol of each data set; for each setting who keeps the bound, the ranking, and details."""
-    return [_datasets(records), *(sheet for text, group in settings(records) for sheet in _sheets(text, group))]
+    """Return for each setting who keeps the bound, the ranking, and details; last the protocol of each data set."""
+    return [*(sheet for text, group in settings(records) for sheet in _sheets(text, group)), _datasets(records)]
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
