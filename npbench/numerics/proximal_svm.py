@@ -47,7 +47,7 @@ from npbench.numerics.extrema import larger, smaller
 
 SHRINKAGE = 0.2  # of the width after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
-RESIDUAL = 0.1  # error of Xw that ends a round, in units of the width, or of the tolerance if that is larger
+RESIDUAL = 0.1  # error of Xw that ends a round, in units of width or violation, or of the tolerance if that is larger
 MAX_NEWTON_STEPS = 50  # of a round
 MAX_STALLED_ROUNDS = 3  # rounds without a smaller violation, which rounding then prevents
 WIDENING = 25.0  # of the width after a round that Newton's method does not solve, and once when rounds stall
@@ -159,7 +159,7 @@ class Rounds:
         """Take one round; return its number of Newton steps, at least 1."""
         problem, point = self.problem, self.point
         self.width = max(self.width, LEAST_WIDTH * self.tol)
-        error = RESIDUAL * max(self.width, self.tol) / problem.largest_norm
+        error = RESIDUAL * max(min(self.width, self.violation), self.tol) / problem.largest_norm
         rounded = _RoundedProblem(problem.X, problem.lower, problem.upper, point.x.copy(), self.width)
         steps, exact = rounded.solve(error, min(MAX_NEWTON_STEPS, max_iter), point.x, point.g, point.w)
         self._stalled += 1
