@@ -24,6 +24,7 @@ NEAR_SHARE = 8  # number of samples for each one near the margin
 NEAR_PER_FEATURE = 4  # least number of samples near the margin for each feature; one of them may end between its bounds
 REACH = 2.0  # distance from b of the nearest fixed sample, in units of the violation, at which another step may succeed
 MAX_FAILED_STEPS = 3
+ROUNDING = 1e-9  # change of x that is due to rounding, relative to its bounds
 
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
@@ -62,14 +63,12 @@ def solve(
     """
     w = weights(X, x)
     p = g - gradient(X, np.zeros(len(g)), w) if p is None else p
-    problem, start, start_w = Problem(X, p, lower, upper), g.copy(), w.copy()
-    x[:] = problem.feasible(x, g)
-    point = Point(x, g, w)
-    violation = point.measure(problem)
-    if violation <= tol:
-        return 0, violation
+    problem, point = Problem(X, p, lower, upper), Point(x, g, w)
+    inside = problem.feasible(x, g)
+    moved = np.abs(inside - x).sum() > ROUNDING * (upper - lower).sum()
+    x[:] = inside
     # The first step starts at the weights given: those of the feasible x are far off if many samples were at a bound.
-    point.move_to(x, start, start_w)
+    violation = np.inf if moved else point.measure(problem)
     width = min(violation, float(np.ptp(p)))
     return _solve(problem, Rounds(problem, point, tol, width, violation), tol, max_iter)
 
