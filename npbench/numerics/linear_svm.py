@@ -56,9 +56,9 @@ def solve(
 
     Notes
     -----
-    From the solution of a similar problem, one or two steps suffice. Each takes two passes over X, and Newton steps on
-    samples that fit the processor's cache. From zeros some twenty Newton steps on all samples come first, with two or
-    three passes each (:mod:`npbench.numerics.proximal_svm`). Memory is ``O(n + d^2)`` and ``2 / NEAR_SHARE`` of X,
+    From the solution of a similar problem, one or two steps suffice. Each takes two or three passes over X, bound by
+    its bytes, and Newton steps on samples that fit the processor's cache. From zeros some twenty Newton steps on all
+    samples come first (:mod:`npbench.numerics.proximal_svm`). Memory is O(n + d^2) and a copy of a seventh of X,
     besides X.
     """
     w = weights(X, x)
