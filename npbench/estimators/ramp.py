@@ -69,8 +69,8 @@ class RampClassifier(NystroemClassifier):
     The constraint binds the *surrogate* rates on the *training* sample. A guarantee on the false-alarm rate itself
     needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``; a convex step
     takes O(n_samples) for each of some hundred pair updates. For a linear kernel whose Gram matrix exceeds
-    ``cache_size``, memory is O(n_samples + n_features^2) besides X, and a convex step takes some 50 Newton steps, each
-    with two or three passes over X (:mod:`npbench.numerics.linear_svm`).
+    ``cache_size``, memory is O(n_samples + n_features^2) besides X and a copy of a seventh of X, and most convex steps
+    take some five passes over X (:mod:`npbench.numerics.linear_svm`).
     """
 
     C: float

@@ -1,4 +1,4 @@
-"""Bundle solver on the hinge loss against LIBLINEAR and a conic solver, and SMO against QP solvers.
+"""Linear SVMs against LIBLINEAR and a conic solver, SMO against QP solvers, and the growth of ramp-loss SVMs.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
@@ -19,6 +19,17 @@ from sklearn.svm import LinearSVC
 from npbench.numerics import linear_svm, smo
 from npbench.numerics.bundle import minimise
 from npbench.numerics.gram import Gram, Kernel
+from npbench.runner.memory import PeakMemory
+from npbench_np_svm.estimator import NPSVM
+from npbench_q_svm.estimator import QSVM
+from npbench_uzawa.estimator import UzawaSVM
+
+MEGABYTE = 1e6
+RAMP_SVMS = {
+    "np_svm": NPSVM(rho=0.05, kernel="linear"),
+    "q_svm": QSVM(q=0.05, kernel="linear"),
+    "uzawa": UzawaSVM(rho=0.05, kernel="linear"),
+}
 
 
 def sample(n: int, d: int = 54) -> tuple[np.ndarray, np.ndarray]:
@@ -86,6 +97,28 @@ def test_free_intercept_against_liblinear(side_by_side: Callable[..., float], n:
             quality=lambda: ("objective", reached(*ours()), reached(peer.coef_[0], float(peer.intercept_[0]))),
             rounds=1,
         )
+
+
+@pytest.mark.parametrize("n", [20_000, 100_000, 500_000])
+@pytest.mark.parametrize("name", RAMP_SVMS)
+def test_growth_of_ramp_svms(benchmark: Any, capsys: pytest.CaptureFixture[str], name: str, n: int) -> None:
+    """Print seconds, the duality gap of the last convex step, and the peak memory besides the data."""
+    RAMP_SVMS[name].fit(*sample(12_000))  # compiles
+    X, y = sample(n)
+    memory = PeakMemory()
+    model = benchmark.pedantic(RAMP_SVMS[name].fit, args=(X, y), rounds=1)
+    columns, data = memory.columns(), X.nbytes / MEGABYTE
+    more = (columns["peak_memory_mb"] - columns["memory_before_mb"]) / data
+    benchmark.extra_info |= {"n_iter": model.n_iter_, "objective": model.objective_, "memory_besides_data": more}
+    with capsys.disabled():
+        print(
+            f"\n{name} n={n}: {benchmark.stats.stats.min:.1f} s, {model.n_iter_} convex steps, {model.status_}, "
+            f"objective {model.objective_:.6g}, gap {model.duality_gap_:.2g}, "
+            f"{data:.0f} MB of data and {more:.2f} times as much besides"
+        )
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-3 * model.objective_
+    assert more < 1.0
 
 
 def test_hinge_against_a_conic_solver(side_by_side: Callable[..., float]) -> None:
