@@ -173,7 +173,7 @@ class ReducedHulls:
     -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
     the levels. All leave-one-out margins take a full solution for each class, O(n) for the interval of each
-    sample with weight, and an exchange of a few weights where that contains 0: one to five solutions, not n.
+    sample with weight, and an exchange of a few weights where that contains 0: about 2 to 10 solutions, not n.
 
     References
     ----------
@@ -238,9 +238,10 @@ class ReducedHulls:
             If the caps are infeasible for the remaining samples.
         """
         if self._without is None:
-            n = len(self._Q)
-            table = np.empty(n, bool), np.empty((n, n)), np.empty((n, n)), np.empty((n, 2)), np.empty(n, np.int64)
-            self._without = (*(array[0] for array in self._uniform(1)), self._work(), self._work(), table)
+            n, work = len(self._Q), self._work()
+            columns = np.empty(n, bool), np.empty((n, len(work[1]))), np.empty((n, n)), np.empty((n, 2))
+            table = *columns, np.empty(n, np.int8)
+            self._without = (*(array[0] for array in self._uniform(1)), work, self._work(), table)
         upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))

@@ -379,6 +379,17 @@ def test_leave_one_out_of_many_samples(name, caps):
     assert np.mean(certain | (left.doubt == 0)) > 0.95
 
 
+@pytest.mark.parametrize("gamma", [5.0, 0.5])
+@pytest.mark.parametrize("caps", [DualNu(1.0, 1.0), DualNu(1.0, 0.5), DualNu(0.1, 0.9), DualNu(0.02, 0.6)])
+def test_leave_one_out_of_classes_with_one_free_weight_or_none(gamma, caps):
+    """With caps that sum to 1 for some of a class, its level is an interval, and leaving one out changes all others."""
+    X, y = sample(50, 70)
+    K = rbf(gamma)(X)
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    for i in range(0, 120, 5):
+        assert_left_out(K, y, caps, left, i)
+
+
 @pytest.mark.parametrize("nu", [0.2, 0.5])
 def test_leave_one_out_of_a_nu_svm_matches_nu_svc(nu):
     X, y = sample(20, 30)
