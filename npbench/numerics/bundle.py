@@ -59,13 +59,17 @@ class Trace(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point with its scores, the risk and its gradient with respect to the scores, and the objective."""
+    """A point with its scores, the risk and its gradient with respect to the scores, and the objective.
+
+    Scores that are not ``exact`` come from a line search, with its rounding errors.
+    """
 
     w: np.ndarray
     scores: np.ndarray
     risk: float
     gradient: np.ndarray
     objective: float
+    exact: bool
 
 
 class Planes:
@@ -291,13 +295,16 @@ class _Search:
         return self.best.objective - self.bound
 
     def _scores(self, w: np.ndarray) -> np.ndarray:
+        if not w.any():
+            return np.zeros(self._X.shape[0])
         # half the time of BLAS's product where there are few features
         return gradient(self._X, np.zeros(self._X.shape[0]), -w)
 
     def _at(self, w: np.ndarray, scores: np.ndarray | None = None) -> Point:
+        exact = scores is None
         scores = self._scores(w) if scores is None else scores
         risk, gradient = self._risk(scores)
-        return Point(w, scores, risk, gradient, 0.5 * float(w @ w) + self._C * risk)
+        return Point(w, scores, risk, gradient, 0.5 * float(w @ w) + self._C * risk, exact)
 
     def _cut(self, point: Point) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -364,8 +371,10 @@ class _Search:
         return lowest.point, (right or left).point
 
     def solution(self, status: Status, trace: list[Trace], tol: float, atol: float) -> Solution:
-        # Recompute the scores, since line searches accumulate rounding errors, and try the model's minimiser too.
-        lowest = min(self._at(self.best.w), self._at(self._model_minimiser), key=lambda point: point.objective)
+        lowest = self._at(self._model_minimiser)  # often better than the best point
+        if lowest.objective > self.best.objective:
+            best = self.best if self.best.exact else self._at(self.best.w)
+            lowest = min(lowest, best, key=lambda point: point.objective)
         if status == "converged" and lowest.objective - self.bound > 1.001 * max(tol * lowest.objective, atol):
             status = "stalled"
         return Solution(lowest.w, lowest.objective, self.bound, status, trace, self._planes)
