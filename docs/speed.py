@@ -1,6 +1,7 @@
 """Tables of the speed page: ratios to other software, asv benchmarks and asv output.
 
-To store new ratios, run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, then this file with FILE.
+To store new ratios, run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, then this file with FILE:
+it stores the ratios, the race of ``test_pauc_race.py``, or both, as far as FILE has them.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ COLUMNS = ("what", "size", "peer", "ours", "theirs", "ratio", "lowest", "highest
 def comparisons(measured: str) -> str:
     """Extract the comparisons with other software, and the machine, from the JSON of pytest-benchmark."""
     session = json.loads(measured)
-    machine = session["machine_info"]
     compared = [one["extra_info"] for one in session["benchmarks"] if "peer" in one["extra_info"]]
-    found = {
+    rows = [{column: row[column] for column in COLUMNS} for row in compared]
+    return json.dumps(_machine(session) | {"rows": rows}, indent=1) + "\n"
+
+
+def _machine(session: dict[str, Any]) -> dict[str, Any]:
+    machine = session["machine_info"]
+    return {
         "when": session["datetime"][:10],
         "commit": session["commit_info"]["id"][:8],
         "cpu": machine["cpu"].get("brand_raw", machine["processor"]),
         "python": machine["python_version"],
-        "rows": [{column: row[column] for column in COLUMNS} for row in compared],
     }
-    return json.dumps(found, indent=1) + "\n"
 
 
 def ratios() -> str:
@@ -41,12 +45,40 @@ def ratios() -> str:
     for row in found["rows"]:
         task = re.sub(r", \d+ iterations against \d+$", "", row["what"])
         groups.setdefault((task, row["peer"]), []).append(row["ratio"])
-    lines = [f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"]
+    lines = [_measured(found)]
     lines += ["| task | peer | sizes | theirs / ours, median | lowest | highest |", "|---|---|---:|---:|---:|---:|"]
     for (task, peer), values in groups.items():
         numbers = (statistics.median(values), min(values), max(values))
         lines.append(_row(task, peer, str(len(values)), *map(_ratio, numbers)))
     return "\n".join(lines) + "\n"
+
+
+def races(measured: str) -> str:
+    """Extract the seconds of ``test_pauc_race.py``, and the machine, from the JSON of pytest-benchmark."""
+    session = json.loads(measured)
+    columns = ("raced", "proved", "fpr_range", "correlation", "objective", "area")
+    rows = [one["extra_info"] for one in session["benchmarks"] if "raced" in one["extra_info"]]
+    return (
+        json.dumps(_machine(session) | {"rows": [{key: row[key] for key in columns} for row in rows]}, indent=1) + "\n"
+    )
+
+
+def race() -> str:
+    """Return the stored seconds to within 1 % of the optimal partial AUC objective as a Markdown table."""
+    found = json.loads((STORED / "pauc_race.json").read_text(encoding="utf-8"))
+    cells = {(row["raced"], row["proved"], *row["fpr_range"], row["correlation"]): row for row in found["rows"]}
+    problems = sorted({key[2:] for key in cells}, key=lambda problem: (problem[2], problem[1]))
+    titles = [f"[{lo:g}, {hi:g}], {'correlated' if correlation else 'independent'}" for lo, hi, correlation in problems]
+    lines = [_measured(found), _row("method", "proved", *titles), "|---|---|" + "---:|" * len(titles)]
+    for method, proved in dict.fromkeys(key[:2] for key in cells):
+        seconds = [cells[method, proved, *problem]["objective"] for problem in problems]
+        texts = ["not reached" if value is None else f"{value:.2g}" for value in seconds]
+        lines.append(_row(method, "yes" if proved else "no", *texts))
+    return "\n".join(lines) + "\n"
+
+
+def _measured(found: dict[str, Any]) -> str:
+    return f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"
 
 
 def _ratio(value: float) -> str:
@@ -102,4 +134,6 @@ def asv_output(name: str) -> str:
 if __name__ == "__main__":
     STORED.mkdir(exist_ok=True)
     measured = Path(sys.argv[1]).read_text(encoding="utf-8")
-    (STORED / "ratios.json").write_text(comparisons(measured), encoding="utf-8")
+    for name, extract in (("ratios", comparisons), ("pauc_race", races)):
+        if json.loads(extract(measured))["rows"]:
+            (STORED / f"{name}.json").write_text(extract(measured), encoding="utf-8")
