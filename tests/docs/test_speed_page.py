@@ -26,6 +26,22 @@ def compared(ratio, **changed):
     return {**row, "lowest": ratio, "highest": ratio, "quality": "gap 1e-06 / 0.1", **changed}
 
 
+def session(measured):
+    return json.dumps(
+        {
+            "datetime": "2026-11-22T01:00:00",
+            "commit_info": {"id": "0123456789"},
+            "machine_info": {"cpu": {"brand_raw": "EPYC"}, "processor": "", "python_version": "3.11.7"},
+            "benchmarks": [{"extra_info": info} for info in measured],
+        }
+    )
+
+
+def raced(method, fpr_range, correlation, seconds, proved=False):
+    times = {"objective": seconds, "area": 0.01}
+    return {"raced": method, "proved": proved, "fpr_range": fpr_range, "correlation": correlation, **times}
+
+
 def test_ratios_are_grouped_and_slower_ones_are_bold(speed, tmp_path, monkeypatch):
     measured = [
         compared(2.345),
@@ -34,17 +50,26 @@ def test_ratios_are_grouped_and_slower_ones_are_bold(speed, tmp_path, monkeypatc
         compared(3.0, what="||w||, 3 iterations against 7"),
         {"n": 3},
     ]
-    session = {
-        "datetime": "2026-11-22T01:00:00",
-        "commit_info": {"id": "0123456789"},
-        "machine_info": {"cpu": {"brand_raw": "EPYC"}, "processor": "", "python_version": "3.11.7"},
-        "benchmarks": [{"extra_info": info} for info in measured],
-    }
     monkeypatch.setattr(speed, "STORED", tmp_path)
-    (tmp_path / "ratios.json").write_text(speed.comparisons(json.dumps(session)))
+    (tmp_path / "ratios.json").write_text(speed.comparisons(session(measured)))
     head, *lines = [line for line in speed.ratios().splitlines() if line]
     assert head == "Measured 2026-11-22 at commit 01234567, EPYC, Python 3.11.7."
     assert lines[2:] == ["| a fit | SVC | 3 | 2.3 | **0.5** | 250 |", r"| \|\|w\|\| | SVC | 1 | 3 | 3 | 3 |"]
+
+
+def test_races_are_ordered_by_problem(speed, tmp_path, monkeypatch):
+    measured = [
+        raced("ours", [0.0, 1.0], 0.95, 0.123, proved=True),
+        raced("ours", [0.0, 0.1], 0.0, 2.0, proved=True),
+        raced("theirs", [0.0, 0.1], 0.0, 1.0),
+        raced("theirs", [0.0, 1.0], 0.95, None),
+        compared(2.0),
+    ]
+    monkeypatch.setattr(speed, "STORED", tmp_path)
+    (tmp_path / "pauc_race.json").write_text(speed.races(session(measured)))
+    _, head, _, *lines = [line for line in speed.race().splitlines() if line]
+    assert head == "| method | proved | [0, 0.1], independent | [0, 1], correlated |"
+    assert lines == ["| ours | yes | 2 | 0.12 |", "| theirs | no | 1 | not reached |"]
 
 
 def test_every_benchmark_is_on_the_page(speed):
