@@ -186,15 +186,16 @@ class ReducedHulls:
         self.tol, self.n_pos, self.n_neg = tol, int(np.sum(y > 0)), int(np.sum(y < 0))
         self._order = np.argsort(-y, kind="stable")
         self._unit = 2.0 ** np.frexp(np.abs(K.diagonal()).max())[1]  # of K; no square of its entries overflows
-        K = K / self._unit
+        K = np.ascontiguousarray(K, float)
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
         # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
-        mean = K[some].mean(axis=0)
-        self._Q = kernels.centred(np.ascontiguousarray(K, float), self._order, y.astype(float), mean, mean[some].mean())
+        mean = K[some].mean(axis=0) / self._unit
+        self._Q = kernels.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean())
         self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
-        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max())
+        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max()) / self._unit
+        self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
 
@@ -212,8 +213,9 @@ class ReducedHulls:
         upper = self._upper(caps(self.n_pos, self.n_neg))
         kernels.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
-        A, B, objective, gap, steps, _ = kernels.settle(
-            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
+        work, block = self._work(), self._block
+        A, B, objective, gap, steps, _ = kernels.settle_with(
+            self._Q, self.n_pos, upper, u, G, work, block, 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
         floor = kernels.FLOOR * self._scale
         meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)
