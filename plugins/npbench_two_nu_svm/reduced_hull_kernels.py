@@ -25,7 +25,7 @@ from npbench_two_nu_svm.face_kernels import target
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
 LEAST_CURVATURE = 1e-300
 PAIR_STEPS_BETWEEN_NEWTON = 4  # each may free two more weights
-PAIR_STEPS_SHARE = 10  # between projections, one for this number of samples
+SAMPLES_PER_PAIR_STEP = 10  # between conjugate gradients
 MAX_BOUND_HITS = 300  # during one Newton step
 MAX_CONJUGATE_STEPS = 20  # without a bound, after which the inverse is too inaccurate
 RIDGE = 1e-8  # added to the diagonal of Q_FF, relative to its scale: Q_FF is singular for many free weights
@@ -155,7 +155,7 @@ def shed(Q, first, end, upper, u, G, i):
 
     # transfer the rest at the least cost
     while u[i] > 0.0:
-        best, receiver = INFINITE, int(np.int64(-1))
+        best, receiver = INFINITE, int(np.int64(-1))  # for the literal -1, Numba would compile ``_transfer`` again
         for k in range(first, end):
             room = upper[k] - u[k]
             if k != i and room > 0.0:
@@ -570,7 +570,7 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
             slot.fill(-1)
             size = 0
             if _project(Q, p, upper, u, G, free, small, block):
-                pairs //= PAIR_STEPS_SHARE
+                pairs //= SAMPLES_PER_PAIR_STEP
         elif turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, small, inverse, members, slot, size)
             pairs = PAIR_STEPS_BETWEEN_NEWTON if size > 0 else pairs

@@ -10,10 +10,11 @@ the positives or B of the negatives. Samples below the level are at their cap, s
 margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a positive sample, with B instead of A for a negative one.
 
 The solver takes steps on pairs of one class, and Newton steps over the free weights (see the kernels), whose inverse is
-updated with each change of that set. The duality gap bounds the distance of the weight vectors,
-``||w - w*||^2 <= gap``, hence the error of any margin. Leave-one-out needs only the sign of each margin: it is that of
-an interval around the margin under all samples, or of the optimum that results from exchanging free weights for weights
-at bounds, or of a refit that stops as soon as the sign is certain.
+updated with each change of that set. Where they are too many for an inverse, it takes conjugate gradient steps. The
+duality gap bounds the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
+Leave-one-out needs only the sign of each margin: it is that of an interval around the margin under all samples, or of
+the optimum that results from exchanging free weights for weights at bounds, or of a refit that stops as soon as the
+sign is certain.
 """
 
 from __future__ import annotations
@@ -172,8 +173,9 @@ class ReducedHulls:
     Notes
     -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
-    the levels. All leave-one-out margins take a full solution for each class, O(n) for the interval of each
-    sample with weight, and an exchange of a few weights where that contains 0: one to five solutions, not n.
+    the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
+    a full solution for each class, O(n) for the interval of each sample with weight, and an exchange of a few weights
+    where that contains 0: one to five solutions, not n.
 
     References
     ----------
