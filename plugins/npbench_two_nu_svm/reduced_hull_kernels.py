@@ -18,10 +18,14 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from npbench.numerics.extrema import larger, smaller
 from npbench.numerics.heap import heapify, pop
+from npbench_two_nu_svm.face_kernels import target
 
-INFINITE = 1e300
+INFINITE = 1e300  # finite, since fastmath does not allow infinities
+LEAST_CURVATURE = 1e-300
 PAIR_STEPS_BETWEEN_NEWTON = 4  # each may free two more weights
+SAMPLES_PER_PAIR_STEP = 10  # between conjugate gradients
 MAX_BOUND_HITS = 300  # during one Newton step
 MAX_CONJUGATE_STEPS = 20  # without a bound, after which the inverse is too inaccurate
 RIDGE = 1e-8  # added to the diagonal of Q_FF, relative to its scale: Q_FF is singular for many free weights
@@ -31,46 +35,91 @@ SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def centred(K, order, y, mean, constant):
-    """Return ``y_i y_j (K_ij - mean_i - mean_j + constant)`` for i and j in ``order``; bound by the bytes of K, Q."""
+def centred(K, unit, order, y, mean, constant):
+    """Return ``y_i y_j (K_ij / unit - mean_i - mean_j + constant)`` for i, j in ``order``; bound by the bytes of K, Q.
+
+    ``unit`` is a power of two.
+    """
     n = order.shape[0]
-    Q, signs, shift = np.empty((n, n)), y[order], constant - mean[order]
+    Q, signs, shift, inverse = np.empty((n, n)), y[order], constant - mean[order], 1.0 / unit
     for r in range(n):
         row, to, own = K[order[r]], Q[r], mean[order[r]]
         for c in range(n):
-            to[c] = signs[r] * signs[c] * (row[order[c]] + (shift[c] - own))
+            to[c] = signs[r] * signs[c] * (row[order[c]] * inverse + (shift[c] - own))
     return Q
+
+
+@register_jitable(fastmath={"contract"}, error_model="numpy")
+def _move(G, row_i, row_j, amount, up, low):
+    """Set ``G += amount (row_i - row_j)``; bound by the bytes of two rows of Q.
+
+    Returns the smallest G of the samples that can gain weight and the largest of those that can lose weight.
+    """
+    least, most = INFINITE, -INFINITE
+    for k in range(G.shape[0]):
+        value = G[k] + amount * (row_i[k] - row_j[k])
+        G[k] = value
+        least = smaller(least, value + up[k])
+        most = larger(most, value - low[k])
+    return least, most
+
+
+@register_jitable(fastmath={"contract"}, error_model="numpy")
+def _gains(G, low, diagonal, row, level, own, gain):
+    """Write the gain of a transfer to a sample with this row, G and diagonal entry from each other; return the largest.
+
+    Bound by divisions.
+    """
+    best = 0.0
+    for k in range(G.shape[0]):
+        drop = larger(G[k] - low[k] - level, 0.0)
+        gain[k] = drop * drop / larger(own + diagonal[k] - 2.0 * row[k], LEAST_CURVATURE)
+        best = larger(best, gain[k])
+    return best
 
 
 @register_jitable(error_model="numpy")
 def _descend(Q, diagonal, p, upper, u, G, steps):
-    """Take at most ``steps`` steps on pairs of the class with the larger violation; return their number. O(n) each."""
+    """Take at most ``steps`` steps on pairs of the class with the larger violation; return their number. O(n) each.
+
+    Passes over samples are simple loops that LLVM vectorises; the position of an extremum is looked up afterwards.
+    """
     n = u.shape[0]
-    for step in range(steps):
-        # select the receiver i: the smallest G of the class with the larger violation
-        i = j = int(np.int64(-1))  # for the literal -1, Numba would compile ``_transfer`` once more
-        worst = 0.0
-        for first, end in ((0, p), (p, n)):
-            least, most, receiver = INFINITE, -INFINITE, -1
-            for k in range(first, end):
-                if u[k] < upper[k] and G[k] < least:
-                    least, receiver = G[k], k
-                if u[k] > 0.0 and G[k] > most:
-                    most = G[k]
-            if most - least > worst:
-                worst, i, begin, stop = most - least, receiver, first, end
-        if i < 0:
+    up, low, gain = np.empty(n), np.empty(n), np.empty(n)  # up, low: INFINITE if a weight cannot increase, decrease
+    for k in range(n):
+        up[k] = 0.0 if u[k] < upper[k] else INFINITE
+        low[k] = 0.0 if u[k] > 0.0 else INFINITE
+    i, j, amount = 0, 0, 0.0
+    for step in range(steps + 1):
+        # update G; select the class with the larger violation
+        first, end, widest, least = 0, 0, 0.0, 0.0
+        for a, b in ((0, p), (p, n)):
+            low_end, high_end = _move(G[a:b], Q[i, a:b], Q[j, a:b], amount, up[a:b], low[a:b])
+            if high_end - low_end > widest:
+                first, end, widest, least = a, b, high_end - low_end, low_end
+        if widest == 0.0 or step == steps:
             return step
 
-        # select the donor j: the largest gain
-        best = 0.0
-        for k in range(begin, stop):
-            drop = G[k] - G[i]
-            if drop > 0.0 and u[k] > 0.0:
-                gain = drop * drop / max(diagonal[i] + diagonal[k] - 2.0 * Q[i, k], 1e-300)
-                if gain > best:
-                    best, j = gain, k
-        _transfer(Q, upper, u, G, j, i, (G[j] - G[i]) / max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j], 1e-300))
+        # select the receiver i, with the smallest G, and the donor j, with the largest gain
+        i = first
+        while G[i] + up[i] != least:
+            i += 1
+        row = Q[i, first:end]
+        best = _gains(G[first:end], low[first:end], diagonal[first:end], row, least, diagonal[i], gain[first:end])
+        if best == 0.0:  # underflow
+            return step
+        j = first
+        while gain[j] != best:
+            j += 1
+
+        # transfer as much weight as the bounds allow; they are reached exactly
+        room, has = upper[i] - u[i], u[j]
+        amount = (G[j] - G[i]) / max(diagonal[i] + diagonal[j] - 2.0 * Q[i, j], LEAST_CURVATURE)
+        amount = min(amount, room, has)
+        u[i] = upper[i] if amount >= room else u[i] + amount
+        u[j] = 0.0 if amount >= has else u[j] - amount
+        up[i], low[i] = 0.0 if u[i] < upper[i] else INFINITE, 0.0
+        low[j], up[j] = 0.0 if u[j] > 0.0 else INFINITE, 0.0
     return steps
 
 
@@ -106,7 +155,7 @@ def shed(Q, first, end, upper, u, G, i):
 
     # transfer the rest at the least cost
     while u[i] > 0.0:
-        best, receiver = INFINITE, int(np.int64(-1))
+        best, receiver = INFINITE, int(np.int64(-1))  # for the literal -1, Numba would compile ``_transfer`` again
         for k in range(first, end):
             room = upper[k] - u[k]
             if k != i and room > 0.0:
@@ -436,8 +485,40 @@ def _newton(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
     return 0
 
 
+@register_jitable(error_model="numpy")
+def _free(upper, u):
+    """Return the free weights."""
+    free, count = np.empty(u.shape[0], np.int64), 0
+    for k in range(u.shape[0]):
+        if 0.0 < u[k] < upper[k]:
+            free[count] = k
+            count += 1
+    return free[:count]
+
+
+@register_jitable(error_model="numpy")
+def _project(Q, p, upper, u, G, members, small, block):
+    """Move towards the optimum over the free weights ``members``; return whether the objective decreases."""
+    n, m = u.shape[0], members.shape[0]
+    to, image, slope, curvature = target(Q, p, upper, u, G, members, small, block[:m, :m]), np.zeros(n), 0.0, 0.0
+    change = to - u[members]
+    for r in range(m):
+        slope += change[r] * G[members[r]]
+    if not slope < 0.0:
+        return False
+    add_rows(image, change, Q, members, m, n)
+    for r in range(m):
+        curvature += change[r] * image[members[r]]
+    share = -slope / curvature if curvature > -slope else 1.0
+    for r in range(m):
+        k = members[r]
+        u[k] = to[r] if share == 1.0 else u[k] + share * change[r]
+    add(G, share, image, n)
+    return True
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
+def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch, radius):
     """Minimise u'Qu / 2 from a feasible u, which is changed in place, as are G and ``work``.
 
     Parameters
@@ -450,6 +531,8 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
         Bounds, weights and ``Qu``.
     work : (inverse, members, slot)
         As in the module docstring.
+    block : float32 array of shape (n, n)
+        Buffer for conjugate gradients, where the free weights are too many for an inverse.
     size : int
         Size of the inverse; 0 for none.
     tol : float
@@ -482,7 +565,21 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
             break
         if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
             break
-        if turn > 0 or size > 0:
-            size = _newton(Q, p, upper, u, G, RIDGE * scale, 0.1 * tol * objective, inverse, members, slot, size)
-        steps += _descend(Q, diagonal, p, upper, u, G, PAIR_STEPS_BETWEEN_NEWTON if size > 0 else u.shape[0])
+        free, pairs, small = _free(upper, u), u.shape[0], 0.1 * tol * objective
+        if free.shape[0] > inverse.shape[0] - 3:  # too many for an inverse
+            slot.fill(-1)
+            size = 0
+            if _project(Q, p, upper, u, G, free, small, block):
+                pairs //= SAMPLES_PER_PAIR_STEP
+        elif turn > 0 or size > 0:
+            size = _newton(Q, p, upper, u, G, RIDGE * scale, small, inverse, members, slot, size)
+            pairs = PAIR_STEPS_BETWEEN_NEWTON if size > 0 else pairs
+        steps += _descend(Q, diagonal, p, upper, u, G, pairs)
     return A, B, objective, gap, steps, size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
+    """Call :func:`settle_with` with a buffer of its own, whose memory is used only where it is needed."""
+    block = np.empty(Q.shape, np.float32)
+    return settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch, radius)

@@ -10,10 +10,11 @@ the positives or B of the negatives. Samples below the level are at their cap, s
 margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a positive sample, with B instead of A for a negative one.
 
 The solver takes steps on pairs of one class, and Newton steps over the free weights (see the kernels), whose inverse is
-updated with each change of that set. The duality gap bounds the distance of the weight vectors,
-``||w - w*||^2 <= gap``, hence the error of any margin. Leave-one-out needs only the sign of each margin: it is that of
-an interval around the margin under all samples, or of the optimum that results from exchanging free weights for weights
-at bounds, or of a refit that stops as soon as the sign is certain.
+updated with each change of that set. Where they are too many for an inverse, it takes conjugate gradient steps. The
+duality gap bounds the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
+Leave-one-out needs only the sign of each margin: it is that of an interval around the margin under all samples, or of
+the optimum that results from exchanging free weights for weights at bounds, or of a refit that stops as soon as the
+sign is certain.
 """
 
 from __future__ import annotations
@@ -172,8 +173,9 @@ class ReducedHulls:
     Notes
     -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
-    the levels. All leave-one-out margins take a full solution for each class, O(n) for the interval of each
-    sample with weight, and an exchange of a few weights where that contains 0: about 2 to 10 solutions, not n.
+    the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
+    a full solution for each class, O(n) for the interval of each sample with weight, and an exchange of a few weights
+    where that contains 0: about 2 to 10 solutions, not n.
 
     References
     ----------
@@ -186,15 +188,16 @@ class ReducedHulls:
         self.tol, self.n_pos, self.n_neg = tol, int(np.sum(y > 0)), int(np.sum(y < 0))
         self._order = np.argsort(-y, kind="stable")
         self._unit = 2.0 ** np.frexp(np.abs(K.diagonal()).max())[1]  # of K; no square of its entries overflows
-        K = K / self._unit
+        K = np.ascontiguousarray(K, float)
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
         # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
-        mean = K[some].mean(axis=0)
-        self._Q = kernels.centred(np.ascontiguousarray(K, float), self._order, y.astype(float), mean, mean[some].mean())
+        mean = K[some].mean(axis=0) / self._unit
+        self._Q = kernels.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean())
         self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
-        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max())
+        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max()) / self._unit
+        self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
 
@@ -212,8 +215,9 @@ class ReducedHulls:
         upper = self._upper(caps(self.n_pos, self.n_neg))
         kernels.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
-        A, B, objective, gap, steps, _ = kernels.settle(
-            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
+        work, block = self._work(), self._block
+        A, B, objective, gap, steps, _ = kernels.settle_with(
+            self._Q, self.n_pos, upper, u, G, work, block, 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
         floor = kernels.FLOOR * self._scale
         meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)

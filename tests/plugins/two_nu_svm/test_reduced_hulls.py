@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, NuSVC
 
+from npbench_two_nu_svm import face_kernels
 from npbench_two_nu_svm import reduced_hull_kernels as kernels
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
@@ -163,6 +164,52 @@ def test_warm_starts_match_cold_starts(problem, sequence):
         if not (warm.meet or cold.meet):
             apart = (warm.x - cold.x) @ K @ (warm.x - cold.x)
             assert apart <= 2 * (warm.gap + cold.gap) + rounding(K)
+
+
+@pytest.mark.parametrize("n_free", [0, 5])
+@given(problems(), dual_nus)
+def test_many_free_weights_match_a_conic_solver(n_free, problem, caps):
+    K, y = problem
+    hulls, scale = ReducedHulls(K, y), spread(K)
+    upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), (part[0] for part in hulls._uniform(1))
+    kernels.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
+    work = np.zeros((n_free + 3, n_free + 3)), np.zeros(n_free + 3, np.int64), np.full(len(y) + 2, -1)
+    _, _, objective, gap, _, _ = kernels.settle(
+        hulls._Q, hulls.n_pos, upper, u, G, work, 0, 1e-6, hulls._scale, 2000, -1, 0.0
+    )
+    np.testing.assert_allclose(G, hulls._Q @ u, rtol=0, atol=1e-12 * np.abs(hulls._Q).max())
+    assert_feasible(u, hulls._y, caps)
+    best, _ = conic(K, y, caps)
+    objective, gap = objective * hulls._unit, gap * hulls._unit
+    assert gap <= 1e-6 * objective or objective <= 10 * kernels.FLOOR * scale + rounding(K)
+    assert objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
+    assert best <= (1 + 1e-6) * objective + CONIC * scale + rounding(K)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 30])
+def test_product_with_an_upper_triangle(m):
+    rng = np.random.default_rng(m)
+    A, v = rng.normal(size=(m, m)), rng.normal(size=m)
+    block, image = np.full((m, m), np.nan, np.float32), np.empty(m, np.float32)
+    block[np.triu_indices(m)] = A[np.triu_indices(m)]
+    face_kernels.product(block, v.astype(np.float32), image)
+    np.testing.assert_allclose(image, (np.triu(A) + np.triu(A, 1).T) @ v, rtol=0, atol=1e-5 * m)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 100.0])
+def test_more_free_weights_than_an_inverse_takes(gamma):
+    X, y = sample(500, 700, d=3)
+    X[::7] = X[3]  # duplicates in both classes
+    K = rbf(gamma)(X)
+    hulls = ReducedHulls(K, y)
+    for caps in (DualNu(0.1, 0.2), DualNu(0.5, 0.2), DualNu(0.5, 0.5)):
+        solution = hulls.solve(caps)
+        if solution.meet:
+            continue
+        gap, objective = complementarity(K, y, caps, solution), 0.5 * solution.x @ K @ solution.x
+        assert solution.converged
+        assert gap <= 1.001e-6 * objective + rounding(K)
+        assert_feasible(y * solution.x, y, caps)
 
 
 def nu_svc(K, y, caps):

@@ -1,0 +1,189 @@
+"""Conjugate gradients over many free weights of the 2nu-SVM, projected onto their bounds.
+
+An inverse over m free weights takes O(m^2) memory and O(m^3) time. Beyond some hundred of them a few products with Q_FF
+take less, above all under narrow kernels, where Q is well-conditioned. They are bound by its bytes, hence read the
+upper triangle of a copy in single precision: 2 m^2 bytes. The caller takes the step in double precision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from npbench.numerics.extrema import larger
+
+MAX_STEPS = 300  # of conjugate gradients, each a product with Q_FF
+STEPS_WITHIN_BOUNDS = 8  # after these, they end at the first weight that leaves its bounds
+REDUCTION = 0.1  # of the norm of the residual, which ends them too
+NEGLIGIBLE = 1e-15  # in single precision beside 1; products of smaller values would underflow, which is slow
+BISECTIONS = 60  # of the threshold of a projection
+FAST = {"reassoc", "nsz", "contract", "arcp"}
+
+
+@register_jitable(fastmath=FAST, error_model="numpy")
+def _copy_upper_triangle(Q, members, block):
+    """Copy the upper triangle of ``Q[members][:, members]`` in single precision."""
+    for r in range(members.shape[0]):
+        row, to, which = Q[members[r]], block[r, r:], members[r:]
+        for c in range(to.shape[0]):
+            value = row[which[c]]
+            to[c] = value * (abs(value) > NEGLIGIBLE)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def product(block, v, image):
+    """Set ``image`` to the product of a symmetric matrix with v, all in single precision.
+
+    Reads the upper triangle only, by four rows, to load v and the image less often.
+    """
+    image[:] = 0.0
+    m = v.shape[0]
+    for r in range(0, m, 4):
+        # columns up to the last of the four rows
+        end = min(r + 4, m)
+        for i in range(r, end):
+            image[i] += block[i, i] * v[i]
+            for j in range(i + 1, end):
+                image[i] += block[i, j] * v[j]
+                image[j] += block[i, j] * v[i]
+        if end == m:
+            break
+
+        # columns beyond
+        a, b, c, d = block[r, end:], block[r + 1, end:], block[r + 2, end:], block[r + 3, end:]
+        to, x = image[end:], v[end:]
+        of_a, of_b, of_c, of_d = v[r], v[r + 1], v[r + 2], v[r + 3]
+        sum_a = sum_b = sum_c = sum_d = np.float32(0.0)
+        for k in range(to.shape[0]):
+            to[k] += (of_a * a[k] + of_b * b[k]) + (of_c * c[k] + of_d * d[k])
+            sum_a += a[k] * x[k]
+            sum_b += b[k] * x[k]
+            sum_c += c[k] * x[k]
+            sum_d += d[k] * x[k]
+        image[r] += sum_a
+        image[r + 1] += sum_b
+        image[r + 2] += sum_c
+        image[r + 3] += sum_d
+
+
+@register_jitable(fastmath=FAST, error_model="numpy")
+def _centre(v):
+    """Subtract the mean from v."""
+    total = 0.0
+    for k in range(v.shape[0]):
+        total += v[k]
+    mean = total / max(v.shape[0], 1)
+    for k in range(v.shape[0]):
+        v[k] -= mean
+
+
+@register_jitable(fastmath=FAST, error_model="numpy")
+def _square(v):
+    total = 0.0
+    for k in range(v.shape[0]):
+        total += v[k] * v[k]
+    return total
+
+
+@register_jitable(error_model="numpy")
+def _n_outside(u, change, upper):
+    count = 0
+    for k in range(u.shape[0]):
+        count += u[k] + change[k] < 0.0 or u[k] + change[k] > upper[k]
+    return count
+
+
+@register_jitable(fastmath=FAST, error_model="numpy")
+def _largest(v):
+    largest = 0.0
+    for k in range(v.shape[0]):
+        largest = larger(largest, abs(v[k]))
+    return largest
+
+
+@register_jitable(error_model="numpy")
+def _project(u, change, upper):
+    """Change the weights u of one class by ``change``, projected onto their bounds and their sum."""
+    # bisect for the threshold that keeps the sum
+    m, total, low, high = u.shape[0], 0.0, 0.0, 0.0
+    for k in range(m):
+        total += u[k]
+        low, high = min(low, u[k] + change[k] - upper[k]), max(high, u[k] + change[k])
+    for _ in range(BISECTIONS):
+        middle, reached = 0.5 * (low + high), 0.0
+        for k in range(m):
+            reached += min(max(u[k] + change[k] - middle, 0.0), upper[k])
+        if reached > total:
+            low = middle
+        else:
+            high = middle
+
+    # take it, and share what rounding left among the weights between their bounds
+    n_between = 0
+    for k in range(m):
+        u[k] = min(max(u[k] + change[k] - high, 0.0), upper[k])
+        total -= u[k]
+        n_between += 0.0 < u[k] < upper[k]
+    for k in range(m):
+        if 0.0 < u[k] < upper[k]:
+            u[k] = min(max(u[k] + total / n_between, 0.0), upper[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def target(Q, p, upper, u, G, members, small, block):
+    """Return weights near the least objective over the free weights, within all bounds.
+
+    Parameters
+    ----------
+    Q, p, upper, u, G
+        As in :func:`npbench_two_nu_svm.reduced_hull_kernels.settle`.
+    members : int array of shape (m,)
+        The free weights, in ascending order.
+    small : float
+        Largest residual that needs no reduction.
+    block : float32 array of shape (m, m)
+        Buffer.
+
+    Returns
+    -------
+    array of shape (m,)
+        Their values. The sum of each class is kept.
+    """
+    m, n_pos = members.shape[0], np.searchsorted(members, p)
+    _copy_upper_triangle(Q, members, block)
+    residual, image, single = -G[members], np.empty(m, np.float32), np.empty(m, np.float32)
+    _centre(residual[:n_pos])
+    _centre(residual[n_pos:])
+    free, bounds, change, direction, power = u[members], upper[members], np.zeros(m), residual.copy(), _square(residual)
+    least = REDUCTION**2 * power
+    for step in range(MAX_STEPS):
+        if power <= least or _largest(residual) <= small:
+            break
+        if step >= STEPS_WITHIN_BOUNDS and _n_outside(free, change, bounds) > 0:
+            break
+        # product with a direction of length 1, which single precision represents
+        length = np.sqrt(_square(direction))
+        for k in range(m):
+            value = direction[k] / length
+            single[k] = value if abs(value) > NEGLIGIBLE else 0.0
+        product(block, single, image)
+        curvature = 0.0
+        for k in range(m):
+            curvature += length * direction[k] * image[k]
+        if curvature <= 0.0:
+            break
+
+        # conjugate gradient step
+        share, before = power / curvature, power
+        for k in range(m):
+            change[k] += share * direction[k]
+            residual[k] -= share * length * image[k]
+        _centre(residual[:n_pos])
+        _centre(residual[n_pos:])
+        power = _square(residual)
+        for k in range(m):
+            direction[k] = residual[k] + power / before * direction[k]
+    _project(free[:n_pos], change[:n_pos], bounds[:n_pos])
+    _project(free[n_pos:], change[n_pos:], bounds[n_pos:])
+    return free
