@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import signal
@@ -135,7 +136,11 @@ def _warm_up(task: Task, data: BinaryData) -> float:
     if compiled in _warm:
         return 0.0
     _warm.add(compiled)
-    return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+    gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
+    try:
+        return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+    finally:
+        gc.enable()
 
 
 def solver_name(task: Task) -> str:
