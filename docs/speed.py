@@ -20,10 +20,11 @@ SUITE = ROOT / "tests" / "benchmarks" / "asv"
 COLUMNS = ("what", "size", "peer", "ours", "theirs", "ratio", "lowest", "highest", "quality")
 
 
-def comparisons(measured: str) -> str:
-    """Extract the comparisons with other software, and the machine, from the JSON of pytest-benchmark."""
+def comparisons(measured: str, *, of_liquidsvm: bool = False) -> str:
+    """Extract the machine and the comparisons with liquidSVM, or all others, from the JSON of pytest-benchmark."""
     session = json.loads(measured)
     compared = [one["extra_info"] for one in session["benchmarks"] if "peer" in one["extra_info"]]
+    compared = [row for row in compared if row["peer"].startswith("liquidSVM") == of_liquidsvm]
     rows = [{column: row[column] for column in COLUMNS} for row in compared]
     return json.dumps(_machine(session) | {"rows": rows}, indent=1) + "\n"
 
@@ -92,14 +93,13 @@ def _row(*cells: str) -> str:
 
 def selections() -> str:
     """Return the seconds of selections beside liquidSVM's as a Markdown table, one row per data set."""
-    found = json.loads((STORED / "ratios.json").read_text(encoding="utf-8"))
+    found = json.loads((STORED / "selections.json").read_text(encoding="utf-8"))
     rows: dict[str, dict[str, str]] = {}
     for row in found["rows"]:
-        if row["peer"].startswith("liquidSVM"):
-            cells = rows.setdefault(row["size"], {})
-            cells["liquidSVM"] = f"{row['theirs']:.2g}"
-            cells[row["what"].partition(",")[0]] = f"{row['ours']:.2g}"
-    lines = ["\n| data set | liquidSVM | `ac_svm` | `np_svm` |", "|---|---:|---:|---:|"]
+        cells = rows.setdefault(row["size"], {})
+        cells["liquidSVM"] = f"{row['theirs']:.2g}"
+        cells[row["what"].partition(",")[0]] = f"{row['ours']:.2g}"
+    lines = [_measured(found), "| data set | liquidSVM | `ac_svm` | `np_svm` |", "|---|---:|---:|---:|"]
     lines += [_row(size, cells["liquidSVM"], cells["ac_svm"], cells["np_svm"]) for size, cells in rows.items()]
     return "\n".join(lines) + "\n"
 
@@ -134,6 +134,11 @@ def asv_output(name: str) -> str:
 if __name__ == "__main__":
     STORED.mkdir(exist_ok=True)
     measured = Path(sys.argv[1]).read_text(encoding="utf-8")
-    for name, extract in (("ratios", comparisons), ("pauc_race", races)):
-        if json.loads(extract(measured))["rows"]:
-            (STORED / f"{name}.json").write_text(extract(measured), encoding="utf-8")
+    found = {
+        "ratios": comparisons(measured),
+        "selections": comparisons(measured, of_liquidsvm=True),
+        "pauc_race": races(measured),
+    }
+    for name, text in found.items():
+        if json.loads(text)["rows"]:
+            (STORED / f"{name}.json").write_text(text, encoding="utf-8")

@@ -48,10 +48,13 @@ def test_ratios_are_grouped_and_slower_ones_are_bold(speed, tmp_path, monkeypatc
         compared(0.5),
         compared(250.2),
         compared(3.0, what="||w||, 3 iterations against 7"),
+        *(compared(4.0, what=f"{name}, 100", size="pima", peer="liquidSVM 1") for name in ("ac_svm", "np_svm")),
         {"n": 3},
     ]
     monkeypatch.setattr(speed, "STORED", tmp_path)
     (tmp_path / "ratios.json").write_text(speed.comparisons(session(measured)))
+    (tmp_path / "selections.json").write_text(speed.comparisons(session(measured), of_liquidsvm=True))
+    assert speed.selections().splitlines()[-1] == "| pima | 2 | 0.5 | 0.5 |"
     head, *lines = [line for line in speed.ratios().splitlines() if line]
     assert head == "Measured 2026-11-22 at commit 01234567, EPYC, Python 3.11.7."
     assert lines[2:] == ["| a fit | SVC | 3 | 2.3 | **0.5** | 250 |", r"| \|\|w\|\| | SVC | 1 | 3 | 3 | 3 |"]
