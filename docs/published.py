@@ -82,6 +82,21 @@ def benchmark(name: str) -> None:
     cog.outl(f"\n{processors(stored)}\n")
 
 
+def partial_areas(name: str) -> None:
+    """Write where the methods of the partial AUC benchmark stand for each range, and the conditions."""
+    (path,) = RESULTS.glob(f"*/records/{name}.parquet")
+    stored = conformed(pl.read_parquet(path))
+    cog.outl(f"\n{protocols(stored)}")
+    for text, records in settings(stored):
+        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`:")
+        _row("method", "rank", "places", "Elo", "pauc", "seconds", heading=True)
+        for one in standings(records):
+            places = "-".join(map(str, dict.fromkeys(one.places_without)))
+            numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{1 - one.score:.3f}", f"{one.seconds:.2g}"
+            _row(one.label, *numbers)
+    cog.outl(f"\n{processors(stored)}\n")
+
+
 def _console() -> Console:
     return Console(file=io.StringIO(), width=100)
 
