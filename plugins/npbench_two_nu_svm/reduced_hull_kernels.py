@@ -497,7 +497,7 @@ def _free(upper, u):
 
 
 @register_jitable(error_model="numpy")
-def _project(Q, p, upper, u, G, members, small, block):
+def _face_step(Q, p, upper, u, G, members, small, block):
     """Move towards the optimum over the free weights ``members``; return whether the objective decreases."""
     n, m = u.shape[0], members.shape[0]
     to, image, slope, curvature = target(Q, p, upper, u, G, members, small, block[:m, :m]), np.zeros(n), 0.0, 0.0
@@ -569,7 +569,7 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
         if free.shape[0] > inverse.shape[0] - 3:  # too many for an inverse
             slot.fill(-1)
             size = 0
-            if _project(Q, p, upper, u, G, free, small, block):
+            if _face_step(Q, p, upper, u, G, free, small, block):
                 pairs //= SAMPLES_PER_PAIR_STEP
         elif turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, small, inverse, members, slot, size)
