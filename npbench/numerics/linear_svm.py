@@ -24,7 +24,7 @@ NEAR_SHARE = 8  # number of samples for each one near the margin
 NEAR_PER_FEATURE = 4  # least number of samples near the margin for each feature; one of them may end between its bounds
 REACH = 2.0  # distance from b of the nearest fixed sample, in units of the violation, at which another step may succeed
 MAX_FAILED_STEPS = 3
-ROUNDING = 1e-9  # change of x that is due to rounding, relative to its bounds
+ROUNDING = 1e-9  # largest change of x that rounding explains, relative to its bounds
 
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads

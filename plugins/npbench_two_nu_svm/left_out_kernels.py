@@ -337,8 +337,8 @@ def _count_free(first, end, state):
 def _correct(p, upper, v, H, levels, i, small, state):
     """Exchange the samples that violate the optimality conditions; return the number of violations.
 
-    Each free weight beyond a bound is put to it, but for the last of a class, whose G is the level. The worst samples
-    of each class that are at a bound, and on the wrong side of the level, become free.
+    Each free weight beyond a bound moves to it, except the last free one of a class, whose G is the level. The worst
+    samples of each class that are at a bound, and on the wrong side of the level, become free.
     """
     violations = 0
     worst, excess = np.empty(FREED_IN_A_ROUND, np.int64), np.empty(FREED_IN_A_ROUND)
