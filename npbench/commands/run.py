@@ -14,7 +14,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
 from npbench.records import provenance
-from npbench.runner import processes, repeats
+from npbench.runner import local, processes, repeats
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.kernel_cache import not_compiled
 from npbench.runner.observers import Observers
@@ -98,8 +98,12 @@ def carry_out(
 ) -> None:
     """Run the jobs to do, at least one, with a progress bar, and notify observers."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
-    if shows_progress and (names := not_compiled(job for job, _ in plan.todo.parts)):
-        print(f"Compiling the kernels of {', '.join(names)}, once.", file=sys.stderr)
+    limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
+    context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
+    cold = not_compiled(job for job, _ in plan.todo.parts) if shows_progress else []
+    if cold:
+        names = ", ".join(job.request.solver.name for job in cold)
+        print(f"Compiling the kernels of {names}, once.", file=sys.stderr)
     observers = Observers(registry.installed().observers)
     observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with of_jobs(plan.todo) if shows_progress else nullcontext() as bar:
@@ -109,9 +113,9 @@ def carry_out(
                 bar.record(record)
             observers.notify("npbench_job_finished", record=record)
 
-        limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-        context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
         run_in = executor(settings)
+        if cold and run_in is local.records:
+            local.compile_kernels(cold, limits, context)
         if not settings.retry_timeouts:
             run_in = partial(repeats.records, executor=run_in, timed_out=plan.timed_out)
         run_jobs(plan.todo, plan.store, run_in, limits, context, on_record)
@@ -123,8 +127,6 @@ def executor(settings: RunSettings) -> Executor:
         from npbench.runner import dask
 
         return partial(dask.records, address=settings.address)
-    from npbench.runner import local
-
     return local.records
 
 

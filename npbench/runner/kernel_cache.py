@@ -12,10 +12,10 @@ from npbench.records import provenance
 from npbench.runner.plan import targets
 
 
-def not_compiled(jobs: Iterable[Job]) -> list[str]:
-    """Return the names of solvers that use kernels, none of which is in Numba's cache."""
+def not_compiled(jobs: Iterable[Job]) -> list[Job]:
+    """Return a job of each solver that uses kernels, none of which is in Numba's cache."""
     of_solver = {job.request.solver.name: job for job in jobs}
-    return [name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))]
+    return [job for job in of_solver.values() if _is_cold(provenance.sources(targets(job.request)))]
 
 
 def _is_cold(sources: Iterable[Path]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.data import share
 from npbench.evaluation.job import Job
@@ -13,7 +14,7 @@ from npbench.records.schema import Record
 from npbench.runner.context import Limits, RunContext
 from npbench.runner.memory import machine_mb
 from npbench.runner.pool import Pool
-from npbench.runner.worker import WORKER, Task, pin_threads, record_of
+from npbench.runner.worker import COMPILER, WORKER, Task, pin_threads, record_of
 
 
 def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:
@@ -23,13 +24,37 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterato
     Workers share one memory-mapped copy of the data.
     """
     workers = limits.workers(len(jobs))
-    n_threads = max(1, available_cores() // workers)
+    n_threads = _threads_of_each(workers)
     facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
+    pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
+    with contextlib.closing(pool.outcomes(_tasks(jobs, workers, limits, context))) as outcomes:
+        for task, outcome in outcomes:
+            yield Record({**facts, **record_of(task.job, outcome)})
+
+
+def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) -> None:
+    """Compile the kernels of jobs that differ in their solver: those of a search in one process, of a fit in another.
+
+    Otherwise every worker would compile both. Failures are ignored: the jobs will show them. With one worker, nothing
+    is gained, and its first jobs compile.
+    """
+    if limits.workers(2) == 1:
+        return
+    fits = [dataclasses.replace(job, request=dataclasses.replace(job.request, search={})) for job in jobs]
+    in_pairs = [job for pair in zip(jobs, fits, strict=True) for job in pair]
+    workers = limits.workers(len(in_pairs))
+    pool = Pool(COMPILER, workers, functools.partial(pin_threads, _threads_of_each(workers)), limits.seconds)
+    with contextlib.closing(pool.outcomes(_tasks(in_pairs, workers, limits, context))) as outcomes:
+        for _ in outcomes:
+            pass
+
+
+def _threads_of_each(workers: int) -> int:
+    return max(1, available_cores() // workers)
+
+
+def _tasks(jobs: Iterable[Job], workers: int, limits: Limits, context: RunContext) -> Iterator[Task]:
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     memory_mb = limits.memory_mb or machine_mb() / workers
     kept = context.trace, memory_mb, context.keep_scores
-    tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
-    pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
-    with contextlib.closing(pool.outcomes(tasks)) as outcomes:
-        for task, outcome in outcomes:
-            yield Record({**facts, **record_of(task.job, outcome)})
+    return (Task(job, shared[job.data.data_sha256], _threads_of_each(workers), *kept) for job in jobs)

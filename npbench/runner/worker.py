@@ -92,8 +92,7 @@ def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     try:
         data = _opened(task.data)
         if attempt == 1:
-            with _fresh().at_most(max(task.memory_limit, COMPILER_MB)):
-                compile_seconds = _warm_up(task, data)
+            compile_seconds = _warm_up(task, data)
     except Exception as error:
         return {**task.job.columns, **measure.failure(error)}
     ready()
@@ -138,9 +137,16 @@ def _warm_up(task: Task, data: BinaryData) -> float:
     _warm.add(compiled)
     gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
     try:
-        return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+        with _fresh().at_most(max(task.memory_limit, COMPILER_MB)):
+            return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
     finally:
         gc.enable()
+
+
+def compile_kernels(task: Task, ready: Callable[[], None], attempt: int) -> None:
+    """Compile the kernels of a task without running it; a second attempt is left to :func:`work`."""
+    if attempt == 1:
+        _warm_up(task, _opened(task.data))
 
 
 def solver_name(task: Task) -> str:
@@ -157,3 +163,4 @@ def kind(task: Task) -> str:
 
 
 WORKER = WorkerFunction(work, owner=solver_name, kind=kind, is_worn=has_leaked)
+COMPILER = WorkerFunction(compile_kernels, owner=solver_name)

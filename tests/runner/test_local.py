@@ -155,6 +155,17 @@ def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
     assert sum(record["compile_seconds"] > 0 for record in records.values()) == len(workers)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_search_and_fit_compile_side_by_side(data, tmp_path, n_jobs):
+    planned = jobs(data, {"act": "leak early", "folder": str(tmp_path)})
+    local.compile_kernels(planned, Limits(n_jobs=n_jobs), RunContext({data.sha256: data}))
+    assert len(list(tmp_path.glob("pid-*"))) == (2 if n_jobs == 2 else 0)
+
+
+def test_jobs_follow_preparations_that_end_their_worker(data):
+    local.compile_kernels(jobs(data, {"act": "dies early"}), Limits(n_jobs=2), RunContext({data.sha256: data}))
+
+
 def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     opened = []
     really = SharedData.open
