@@ -264,14 +264,19 @@ class TwoNuSVM(KernelClassifier):
 
     def _solve(self, X: Any, signs: np.ndarray, chosen: TwoNuSVM) -> None:
         """Fit with the parameters of ``chosen``, which are all numbers."""
-        K = chosen._gram(X).whole
+        is_own = isinstance(self.kernel, str) and self.kernel != "precomputed"  # the matrix, which may be overwritten
+        order = np.argsort(-signs, kind="stable") if is_own else np.arange(len(signs))
+        K = chosen._gram(X[order] if is_own else X).whole
         assert K is not None  # checked by _require_gram
         assert isinstance(chosen.nu_pos, Real)
         assert isinstance(chosen.nu_neg, Real)
         self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
         self._kernel, self._offsets, self.gamma_ = chosen._kernel, chosen._offsets, chosen._kernel.gamma
-        found = ReducedHulls(K, signs, self.tol).solve(DualNu(self.nu_pos_, self.nu_neg_))
-        self._set_expansion(X, signs, found.x, found.b)
+        hulls = ReducedHulls(K, signs[order], self.tol, overwrite_K=is_own)
+        found = hulls.solve(DualNu(self.nu_pos_, self.nu_neg_))
+        x = np.empty(len(signs))
+        x[order] = found.x
+        self._set_expansion(X, signs, x, found.b)
         if self._shifts and not found.meet:
             # of the scores without intercept, whose comparison with the threshold no rounding changes
             self.intercept_ = np.zeros(1)

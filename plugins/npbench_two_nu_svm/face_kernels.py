@@ -1,8 +1,9 @@
 """Conjugate gradients over many free weights of the 2nu-SVM, projected onto their bounds.
 
 An inverse over m free weights takes O(m^2) memory and O(m^3) time. Beyond some hundred of them a few products with Q_FF
-take less, above all under narrow kernels, where Q is well-conditioned. They are bound by its bytes, hence read the
-upper triangle of a copy in single precision: 2 m^2 bytes. The caller takes the step in double precision.
+take less, above all under narrow kernels, where Q is well-conditioned; where it is not, the caller turns to an inverse.
+They are bound by its bytes, hence read the upper triangle of a copy in single precision: 2 m^2 bytes. The caller takes
+the step in double precision.
 """
 
 from __future__ import annotations
@@ -147,8 +148,10 @@ def target(Q, p, upper, u, G, members, small, block):
 
     Returns
     -------
-    array of shape (m,)
+    free : array of shape (m,)
         Their values. The sum of each class is kept.
+    products : int
+        Number of products with Q_FF.
     """
     m, n_pos = members.shape[0], np.searchsorted(members, p)
     _copy_upper_triangle(Q, members, block)
@@ -156,7 +159,7 @@ def target(Q, p, upper, u, G, members, small, block):
     _centre(residual[:n_pos])
     _centre(residual[n_pos:])
     free, bounds, change, direction, power = u[members], upper[members], np.zeros(m), residual.copy(), _square(residual)
-    least = REDUCTION**2 * power
+    least, products = REDUCTION**2 * power, 0
     for step in range(MAX_STEPS):
         if power <= least or _largest(residual) <= small:
             break
@@ -168,6 +171,7 @@ def target(Q, p, upper, u, G, members, small, block):
             value = direction[k] / length
             single[k] = value if abs(value) > NEGLIGIBLE else 0.0
         product(block, single, image)
+        products += 1
         curvature = 0.0
         for k in range(m):
             curvature += length * direction[k] * image[k]
@@ -186,4 +190,4 @@ def target(Q, p, upper, u, G, members, small, block):
             direction[k] = residual[k] + power / before * direction[k]
     _project(free[:n_pos], change[:n_pos], bounds[:n_pos])
     _project(free[n_pos:], change[n_pos:], bounds[n_pos:])
-    return free
+    return free, products

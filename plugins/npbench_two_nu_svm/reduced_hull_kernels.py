@@ -26,6 +26,7 @@ INFINITE = 1e300  # finite, since fastmath does not allow infinities
 LEAST_CURVATURE = 1e-300
 PAIR_STEPS_BETWEEN_NEWTON = 4  # each may free two more weights
 SAMPLES_PER_PAIR_STEP = 10  # between conjugate gradients
+MANY_FREE_WEIGHTS = 600  # beyond these, conjugate gradients come first
 MAX_BOUND_HITS = 300  # during one Newton step
 MAX_CONJUGATE_STEPS = 20  # without a bound, after which the inverse is too inaccurate
 RIDGE = 1e-8  # added to the diagonal of Q_FF, relative to its scale: Q_FF is singular for many free weights
@@ -35,18 +36,23 @@ SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def centred(K, unit, order, y, mean, constant):
-    """Return ``y_i y_j (K_ij / unit - mean_i - mean_j + constant)`` for i, j in ``order``; bound by the bytes of K, Q.
+def centred(K, unit, order, y, mean, constant, Q):
+    """Write ``y_i y_j (K_ij / unit - mean_i - mean_j + constant)`` for i, j in ``order`` to Q; bound by its bytes.
 
-    ``unit`` is a power of two.
+    ``unit`` is a power of two. Q may be K if ``order`` is ascending.
     """
-    n = order.shape[0]
-    Q, signs, shift, inverse = np.empty((n, n)), y[order], constant - mean[order], 1.0 / unit
+    n, ascending = order.shape[0], True
+    signs, shift, inverse = y[order], constant - mean[order], 1.0 / unit
     for r in range(n):
-        row, to, own = K[order[r]], Q[r], mean[order[r]]
-        for c in range(n):
-            to[c] = signs[r] * signs[c] * (row[order[c]] * inverse + (shift[c] - own))
-    return Q
+        ascending &= order[r] == r
+    for r in range(n):
+        row, to, own, sign = K[order[r]], Q[r], mean[order[r]], signs[r]
+        if ascending:
+            for c in range(n):
+                to[c] = sign * signs[c] * (row[c] * inverse + (shift[c] - own))
+        else:
+            for c in range(n):
+                to[c] = sign * signs[c] * (row[order[c]] * inverse + (shift[c] - own))
 
 
 @register_jitable(fastmath={"contract"}, error_model="numpy")
@@ -498,14 +504,17 @@ def _free(upper, u):
 
 @register_jitable(error_model="numpy")
 def _face_step(Q, p, upper, u, G, members, small, block):
-    """Move towards the optimum over the free weights ``members``; return whether the objective decreases."""
+    """Move towards the optimum over the free weights ``members``.
+
+    Returns whether the objective decreases, and the number of products.
+    """
     n, m = u.shape[0], members.shape[0]
-    to, image, slope, curvature = target(Q, p, upper, u, G, members, small, block[:m, :m]), np.zeros(n), 0.0, 0.0
-    change = to - u[members]
+    to, products = target(Q, p, upper, u, G, members, small, block[:m, :m])
+    change, image, slope, curvature = to - u[members], np.zeros(n), 0.0, 0.0
     for r in range(m):
         slope += change[r] * G[members[r]]
     if not slope < 0.0:
-        return False
+        return False, products
     add_rows(image, change, Q, members, m, n)
     for r in range(m):
         curvature += change[r] * image[members[r]]
@@ -514,7 +523,7 @@ def _face_step(Q, p, upper, u, G, members, small, block):
         k = members[r]
         u[k] = to[r] if share == 1.0 else u[k] + share * change[r]
     add(G, share, image, n)
-    return True
+    return True, products
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -532,7 +541,7 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
     work : (inverse, members, slot)
         As in the module docstring.
     block : float32 array of shape (n, n)
-        Buffer for conjugate gradients, where the free weights are too many for an inverse.
+        Buffer for conjugate gradients, where the free weights are many.
     size : int
         Size of the inverse; 0 for none.
     tol : float
@@ -556,7 +565,7 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
         Size of the inverse.
     """
     inverse, members, slot = work
-    steps, diagonal = 0, np.empty(u.shape[0])
+    steps, products, diagonal = 0, 0, np.empty(u.shape[0])
     for k in range(u.shape[0]):
         diagonal[k] = Q[k, k]
     for turn in range(rounds):
@@ -566,10 +575,13 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
         if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
             break
         free, pairs, small = _free(upper, u), u.shape[0], 0.1 * tol * objective
-        if free.shape[0] > inverse.shape[0] - 3:  # too many for an inverse
+        m = free.shape[0]
+        if m > inverse.shape[0] - 3 or (m > MANY_FREE_WEIGHTS and products < m):  # m of them take as long as an inverse
             slot.fill(-1)
             size = 0
-            if _face_step(Q, p, upper, u, G, free, small, block):
+            decreases, taken = _face_step(Q, p, upper, u, G, free, small, block)
+            products += taken
+            if decreases:
                 pairs //= SAMPLES_PER_PAIR_STEP
         elif turn > 0 or size > 0:
             size = _newton(Q, p, upper, u, G, RIDGE * scale, small, inverse, members, slot, size)

@@ -10,8 +10,8 @@ the positives or B of the negatives. Samples below the level are at their cap, s
 margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a positive sample, with B instead of A for a negative one.
 
 The solver takes steps on pairs of one class, and Newton steps over the free weights (see the kernels), whose inverse is
-updated with each change of that set. Where they are too many for an inverse, it takes conjugate gradient steps. The
-duality gap bounds the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
+updated with each change of that set. Where they are many, conjugate gradient steps come first. The duality gap bounds
+the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
 Leave-one-out needs only the sign of each margin: it is that of an interval around the margin under all samples, or of
 the optimum that results from exchanging free weights for weights at bounds, or of a refit that stops as soon as the
 sign is certain.
@@ -33,7 +33,7 @@ Caps = Callable[[int, int], tuple[float, float]]
 # Larger caps have no effect. A cap of 1 would: a sample with all the weight would be at it, which widens its level.
 LARGEST_CAP = 2.0
 CENTRING_SAMPLES = 500  # largest number of samples whose mean becomes the origin
-MAX_FREE_WEIGHTS = 600  # of Newton steps, whose inverse is of this size
+MAX_FREE_WEIGHTS = 1500  # of Newton steps, whose inverse is of this size
 MAX_NEWTON_STEPS = 2000  # of one problem
 REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
 OBJECTIVE_ROUNDING = 4 * float(np.finfo(float).eps)  # times the largest K_ii: the effect of rounding in K
@@ -169,6 +169,8 @@ class ReducedHulls:
         Labels in {-1, +1}, both present; for :meth:`leave_one_out` two of each.
     tol : float
         Largest duality gap, relative to the objective.
+    overwrite_K : bool
+        Whether K may be overwritten, which saves its memory; it is if all positives come first.
 
     Notes
     -----
@@ -184,19 +186,22 @@ class ReducedHulls:
     G. Cauwenberghs, T. Poggio (2000), Incremental and decremental support vector machine learning, NIPS 13.
     """
 
-    def __init__(self, K: np.ndarray, y: np.ndarray, tol: float = 1e-6) -> None:
+    def __init__(self, K: np.ndarray, y: np.ndarray, tol: float = 1e-6, overwrite_K: bool = False) -> None:
         self.tol, self.n_pos, self.n_neg = tol, int(np.sum(y > 0)), int(np.sum(y < 0))
         self._order = np.argsort(-y, kind="stable")
-        self._unit = 2.0 ** np.frexp(np.abs(K.diagonal()).max())[1]  # of K; no square of its entries overflows
+        largest = float(np.abs(K.diagonal()).max())
+        self._unit = 2.0 ** np.frexp(largest)[1]  # of K; no square of its entries overflows
+        self._rounding = OBJECTIVE_ROUNDING * largest / self._unit
         K = np.ascontiguousarray(K, float)
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
         # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
         mean = K[some].mean(axis=0) / self._unit
-        self._Q = kernels.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean())
+        in_place = overwrite_K and self.n_pos == np.argmin(y > 0)
+        self._Q = K if in_place else np.empty(K.shape)
+        kernels.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean(), self._Q)
         self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
-        self._rounding = OBJECTIVE_ROUNDING * float(np.abs(K.diagonal()).max()) / self._unit
         self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None

@@ -511,6 +511,17 @@ def test_exchanges_replace_refits(gamma):
         assert_left_out(K, y, caps, left, i)
 
 
+def test_conjugate_gradients_give_way_to_an_inverse():
+    """They hardly move along 848 free weights, whose matrix has condition 1e8."""
+    X, y = sample(800, 800, d=8, shift=0.25)
+    K, caps = rbf(0.03)(X), DualNu(0.1, 0.1)
+    solution = ReducedHulls(K, y).solve(caps)
+    assert solution.converged
+    assert_feasible(y * solution.x, y, caps)
+    assert complementarity(K, y, caps, solution) <= 1e-5 * solution.objective
+    assert 0.5 * solution.x @ K @ solution.x == pytest.approx(solution.objective, rel=1e-5)
+
+
 def test_more_free_weights_than_newton_steps_allow(monkeypatch):
     monkeypatch.setattr("npbench_two_nu_svm.reduced_hulls.MAX_FREE_WEIGHTS", 10)
     X, y = sample(40, 40)
