@@ -114,8 +114,9 @@ def carry_out(
             observers.notify("npbench_job_finished", record=record)
 
         run_in = executor(settings)
-        if cold and run_in is local.records:
+        if bar is not None and cold and run_in is local.records:
             local.compile_kernels(cold, limits, context)
+            bar.restart()
         if not settings.retry_timeouts:
             run_in = partial(repeats.records, executor=run_in, timed_out=plan.timed_out)
         run_jobs(plan.todo, plan.store, run_in, limits, context, on_record)

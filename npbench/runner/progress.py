@@ -70,6 +70,11 @@ class JobProgress:
     ) -> None:
         self._bar.stop()
 
+    def restart(self) -> None:
+        """Forget the time until now, which preparations took."""
+        self._start = self._last_line = self._clock()
+        self._bar.reset(self._task)
+
     def record(self, record: Mapping[str, Any]) -> None:
         """Count a finished job."""
         self._done += 1

@@ -9,10 +9,12 @@ from npbench.runner.progress import JobProgress
 RECORD = {"status": "ok", "solver": "np_svm", "dataset": "breast", "repeat": 0}
 
 
-def written(statuses, *, terminal, seconds_each):
+def written(statuses, *, terminal, seconds_each, preparations=0):
     stream, now = io.StringIO(), [0.0]
     console = Console(file=stream, force_terminal=terminal, width=120)
     with JobProgress(len(statuses), "np_svm on breast", console, clock=lambda: now[0]) as bar:
+        now[0] += preparations
+        bar.restart()
         for status in statuses:
             now[0] += seconds_each
             bar.record({**RECORD, "status": status})
@@ -32,6 +34,11 @@ def test_elsewhere_a_short_run_is_quiet():
 
 def test_elsewhere_a_long_run_prints_a_line_now_and_then():
     lines = written(["ok", "failed", "ok", "ok"], terminal=False, seconds_each=20).splitlines()
+    assert lines == ["2 of 4 jobs done, 1 failed, about 40 s left."]
+
+
+def test_preparations_do_not_count():
+    lines = written(["ok", "failed", "ok", "ok"], terminal=False, seconds_each=20, preparations=1000).splitlines()
     assert lines == ["2 of 4 jobs done, 1 failed, about 40 s left."]
 
 
