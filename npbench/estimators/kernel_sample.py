@@ -37,7 +37,8 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
 
 def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return ``gram[rows][:, columns]``; bound by the bytes of the result where the indices are consecutive."""
-    row_runs, column_runs = _runs(rows), _runs(columns)
+    row_runs = _runs(rows)
+    column_runs = row_runs if columns is rows else _runs(columns)
     if min(len(row_runs), len(column_runs)) > MAX_RUNS:
         return gram.take(rows, axis=0).take(columns, axis=1)
     result = np.empty((len(rows), len(columns)), gram.dtype)
@@ -49,8 +50,8 @@ def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
 
 def _runs(index: np.ndarray) -> list[tuple[int, int]]:
     """Return where runs of consecutive numbers begin and end."""
-    ends = [0, *(np.flatnonzero(np.diff(index) != 1) + 1), len(index)]
-    return list(pairwise(ends))
+    breaks = np.flatnonzero(index[1:] - index[:-1] != 1) + 1
+    return list(pairwise([0, *breaks.tolist(), len(index)]))
 
 
 def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:

@@ -98,7 +98,8 @@ class Kernel:
     def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Return ``exp(-gamma squared)`` from squared distances in single or double precision, shared by several gamma.
 
-        Takes 1.7 ns a value in single precision, 0.7 of them for the exponential, and the rest for passes over a block.
+        ``squared`` has no NaN, hence neither does the result. Takes 1.7 ns a value in single precision, 0.7 of them for
+        the exponential, and the rest for passes over a block.
         """
         least = gram_kernels.LEAST_EXPONENT if squared.itemsize == 8 else LEAST_EXPONENT_SINGLE
 
@@ -106,7 +107,6 @@ class Kernel:
             np.multiply(squared[rows], squared.dtype.type(-self.gamma), out=block)
             np.maximum(block, least, out=block)
             np.exp(block, out=block)
-            _finite(block)
 
         return _by_blocks(np.empty_like(squared), finish, n_threads)
 
