@@ -1,7 +1,8 @@
 """Kernels of leave-one-out for reduced convex hulls, see :mod:`npbench_two_nu_svm.reduced_hull_kernels`.
 
 Three steps for each sample with weight, each for those that the step before leaves undecided: an interval of its margin
-(:func:`_interval`), the optimum without it from that of all samples (:func:`_exchange`), and
+(:func:`_interval`), the optimum without it from that of all samples
+(:func:`~npbench_two_nu_svm.exchange_kernels.exchange`), and
 :func:`~npbench_two_nu_svm.reduced_hull_kernels.settle`.
 """
 
@@ -12,28 +13,19 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.heap import heapify, pop
+from npbench_two_nu_svm.exchange_kernels import SAME_WEIGHT, exchange, face_of, first_round, states
 from npbench_two_nu_svm.reduced_hull_kernels import (
     FLOOR,
     INFINITE,
     RIDGE,
     SAME_SUM,
     add,
-    add_rows,
-    follow,
-    join,
     level_of,
     measure,
     settle,
     shed,
     start,
 )
-
-AT_ZERO, FREE, AT_CAP = 0, 1, 2  # states of a weight
-MAX_EXCHANGED = 40  # samples that are free in one of two optima and not in the other
-FREED_IN_A_ROUND = 2  # of each class; more overshoot where few weights are free
-MAX_STALLED_ROUNDS = 3  # without fewer violations, before one sample at a time is exchanged
-MAX_KINKS = 100  # of the path of one sample
-SAME_WEIGHT = 1e-10  # accepted excess over a bound, relative to it; from rounding in the inverse
 
 
 @register_jitable(error_model="numpy")
@@ -143,387 +135,6 @@ def _interval(Q, diagonal, p, i, u, G, level, gap, share, pull, room, above, bel
     return 0.5 * (least + less), 0.5 * (most + more)
 
 
-@register_jitable(error_model="numpy")
-def _face(Q, p, G, ridge, work, size):
-    """Return the bordered matrix of the members, its inverse, the other samples, the members' Q with them, and levels.
-
-    Each level is the mean G of the members of the class: that of :func:`measure` is the middle of an interval if all
-    weights of a class are at bounds.
-    """
-    n = Q.shape[0]
-    inverse, members, slot = work
-    outside, count = np.empty(n, np.int64), 0
-    for k in range(n):
-        if slot[k] < 0:
-            outside[count] = k
-            count += 1
-    matrix, rows = np.zeros((size, size)), np.zeros((size, count))
-    levels, free = np.zeros(2), np.zeros(2)
-    for r in range(size):
-        j = members[r]
-        if j >= n:
-            continue
-        c = 0 if j < p else 1
-        levels[c] += G[j]
-        free[c] += 1.0
-        for q in range(size):
-            matrix[r, q] = Q[j, members[q]] if members[q] < n else (1.0 if members[q] == n + c else 0.0)
-        matrix[r, r] += ridge
-        matrix[slot[n + c], r] = 1.0
-        for q in range(count):
-            rows[r, q] = Q[j, outside[q]]
-    for c in range(2):
-        levels[c] /= max(free[c], 1.0)
-    return matrix, inverse[:size, :size].copy(), outside[:count], rows, levels
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _columns(Q, p, ridge, work, face, which, table):
-    """Write the responses of members, G and levels to a change of each of the samples ``which`` to the table.
-
-    For a member they are its column of the inverse; for any other a unit and what this takes from the members. G is
-    that of Q + ridge, hence at the level for all members. Four matrix products, O(size (size + n)) for each sample.
-    """
-    n = Q.shape[0]
-    _, members, slot = work
-    matrix, inverse, outside, rows, _ = face
-    known, weights, images, lifts, _ = table
-    size = len(matrix)
-
-    # the change of the members, refined once: the inverse has been through many updates
-    right = np.zeros((len(which), size))
-    for a in range(len(which)):
-        j = which[a]
-        if slot[j] >= 0:
-            right[a, slot[j]] = 1.0
-        else:
-            for r in range(size):
-                k = members[r]
-                right[a, r] = -Q[j, k] if k < n else (-1.0 if (j < p) == (k == n) else 0.0)
-    change = np.dot(right, inverse)
-    change += np.dot(right - np.dot(change, matrix), inverse)
-
-    # what follows for all samples
-    product = np.dot(change, rows)
-    for a in range(len(which)):
-        j = which[a]
-        known[j] = True
-        lifts[j, 0], lifts[j, 1] = -change[a, slot[n]], -change[a, slot[n + 1]]
-        for r in range(size):
-            k = members[r]
-            weights[j, r] = change[a, r] if k < n else 0.0
-            if k < n:
-                images[j, k] = lifts[j, 0 if k < p else 1]
-        for q in range(len(outside)):
-            images[j, outside[q]] = product[a, q]
-        if slot[j] >= 0:
-            images[j, j] += 1.0
-        else:
-            for q in range(len(outside)):
-                images[j, outside[q]] += Q[j, outside[q]]
-            images[j, j] += ridge
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _solve(matrix, x, size):
-    """Solve ``matrix z = x`` by elimination with row pivots, in place; return whether the matrix is regular."""
-    for r in range(size):
-        pivot = r
-        for q in range(r + 1, size):
-            if abs(matrix[q, r]) > abs(matrix[pivot, r]):
-                pivot = q
-        if matrix[pivot, r] == 0.0:
-            return False
-        if pivot != r:
-            x[r], x[pivot] = x[pivot], x[r]
-            for e in range(r, size):
-                matrix[r, e], matrix[pivot, e] = matrix[pivot, e], matrix[r, e]
-        for q in range(r + 1, size):
-            factor = matrix[q, r] / matrix[r, r]
-            x[q] -= factor * x[r]
-            for e in range(r + 1, size):
-                matrix[q, e] -= factor * matrix[r, e]
-    for r in range(size - 1, -1, -1):
-        for e in range(r + 1, size):
-            x[r] -= matrix[r, e] * x[e]
-        x[r] /= matrix[r, r]
-    return True
-
-
-@register_jitable(error_model="numpy")
-def _changed(state, before):
-    """Return the samples with another state than before."""
-    changed, count = np.empty(len(state), np.int64), 0
-    for k in range(len(state)):
-        if state[k] != before[k]:
-            changed[count] = k
-            count += 1
-    return changed[:count]
-
-
-@register_jitable(error_model="numpy")
-def _equations(p, upper, u, G, slot, levels, table, state, changed):
-    """Return the linear system for the changes of samples: their weights are at a bound, or their G at the level."""
-    _, weights, images, lifts, _ = table
-    count = len(changed)
-    matrix, x = np.zeros((count, count)), np.empty(count)
-    for r in range(count):
-        k = changed[r]
-        c = 0 if k < p else 1
-        if state[k] == FREE:
-            x[r] = levels[c] - G[k]
-            for q in range(count):
-                matrix[r, q] = images[changed[q], k] - lifts[changed[q], c]
-            continue
-        x[r] = (upper[k] if state[k] == AT_CAP else 0.0) - u[k]
-        if slot[k] < 0:
-            matrix[r, r] = 1.0
-        else:
-            for q in range(count):
-                matrix[r, q] = weights[changed[q], slot[k]]
-    return matrix, x
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, to):
-    """Write the weights, G and levels that satisfy the equations of given states; return whether they exist.
-
-    The samples whose state is not that of all samples change. Their linear system is of the columns of ``table``, which
-    are computed on first use. O(n k + k^3) for k samples.
-    """
-    n, size = u.shape[0], len(face[0])
-    _, members, slot = work
-    known, weights, images, lifts, before = table
-    changed = _changed(state, before)
-    count = len(changed)
-    if count > MAX_EXCHANGED:
-        return False
-    for r in range(count):
-        if not known[changed[r]]:
-            _columns(Q, p, ridge, work, face, changed[r : r + 1], table)
-    matrix, x = _equations(p, upper, u, G, slot, face[4], table, state, changed)
-    if not _solve(matrix, x, count):
-        return False
-
-    # apply the changes
-    for k in range(n):
-        v[k], H[k] = u[k], G[k]
-    add_rows(H, x, images, changed, count, n)
-    moved = np.zeros(size)
-    add_rows(moved, x, weights, changed, count, size)
-    for r in range(size):
-        if members[r] < n:
-            v[members[r]] += moved[r]
-    for c in range(2):
-        to[c] = face[4][c]
-    for r in range(count):
-        if slot[changed[r]] < 0:
-            v[changed[r]] += x[r]
-        for c in range(2):
-            to[c] += x[r] * lifts[changed[r], c]
-    return True
-
-
-@register_jitable(error_model="numpy")
-def _count_free(first, end, state):
-    """Return the number of free weights of a class."""
-    count = 0
-    for k in range(first, end):
-        count += state[k] == FREE
-    return count
-
-
-@register_jitable(error_model="numpy")
-def _correct(p, upper, v, H, levels, i, small, state):
-    """Exchange the samples that violate the optimality conditions; return the number of violations.
-
-    Each free weight beyond a bound moves to it, except the last free one of a class, whose G is the level. The worst
-    samples of each class that are at a bound, and on the wrong side of the level, become free.
-    """
-    violations = 0
-    worst, excess = np.empty(FREED_IN_A_ROUND, np.int64), np.empty(FREED_IN_A_ROUND)
-    for c, first, end in ((0, 0, p), (1, p, v.shape[0])):
-        excess[:] = 0.0
-        left = _count_free(first, end, state)
-        for k in range(first, end):
-            if k == i:
-                continue
-            if state[k] == FREE:
-                if not -SAME_WEIGHT * upper[k] <= v[k] <= upper[k] * (1.0 + SAME_WEIGHT):
-                    violations += 1
-                    if left > 1:
-                        state[k] = AT_ZERO if v[k] < 0.0 else AT_CAP
-                        left -= 1
-            else:
-                wrong = (levels[c] - H[k]) if state[k] == AT_ZERO else (H[k] - levels[c])
-                if wrong > small:
-                    violations += 1
-                    least = excess.argmin()
-                    if wrong > excess[least]:
-                        worst[least], excess[least] = k, wrong
-        for e in range(FREED_IN_A_ROUND):
-            if excess[e] > 0.0:
-                state[worst[e]] = FREE
-    return violations
-
-
-@register_jitable(error_model="numpy")
-def _next_free(first, end, H, state, i, full):
-    """Return the sample whose G becomes the level after the last free weight has become full, or empty; or -1."""
-    best = int(np.int64(-1))
-    for k in range(first, end):
-        takes = k != i and state[k] == (AT_ZERO if full else AT_CAP)
-        if takes and (best < 0 or (H[k] < H[best] if full else H[k] > H[best])):
-            best = k
-    return best
-
-
-@register_jitable(error_model="numpy")
-def _advance_to_event(p, upper, v, H, levels, to_v, to_H, to_levels, i, small, state):
-    """Move towards the solution for the states, up to a kink, and exchange its sample; return whether there is none."""
-    n = v.shape[0]
-    share, event, then = 1.0, int(np.int64(-1)), FREE
-    for k in range(n):
-        if k == i:
-            continue
-        c = 0 if k < p else 1
-        if state[k] == FREE:
-            change = to_v[k] - v[k]
-            if to_v[k] < -SAME_WEIGHT * upper[k] and -v[k] > share * change:
-                share, event, then = min(-v[k], 0.0) / change, k, AT_ZERO
-            elif to_v[k] > upper[k] * (1.0 + SAME_WEIGHT) and upper[k] - v[k] < share * change:
-                share, event, then = max(upper[k] - v[k], 0.0) / change, k, AT_CAP
-        else:
-            sign = 1.0 if state[k] == AT_ZERO else -1.0
-            slack, later = sign * (H[k] - levels[c]), sign * (to_H[k] - to_levels[c])
-            if later < -small and slack < share * (slack - later):
-                share, event, then = max(slack, 0.0) / (slack - later), k, FREE
-    for k in range(n):
-        v[k] += share * (to_v[k] - v[k])
-        H[k] += share * (to_H[k] - H[k])
-    for c in range(2):
-        levels[c] += share * (to_levels[c] - levels[c])
-
-    # exchange it; without free weights, the level of its class moves on to the next G
-    if event >= 0:
-        state[event] = then
-        c, first, end = (0, 0, p) if event < p else (1, p, n)
-        if then != FREE and _count_free(first, end, state) == 0:
-            k = _next_free(first, end, H, state, i, then == AT_CAP)
-            if k >= 0 and k != event:
-                state[k] = FREE
-                levels[c] = H[k]
-    return event < 0
-
-
-@register_jitable(error_model="numpy")
-def _follow_path(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H, levels):
-    """Decrease the weight of i to 0 continuously, and exchange a sample at each kink; return whether 0 was reached."""
-    n = u.shape[0]
-    w, J, to = np.empty(n), np.empty(n), np.empty(2)
-    for k in range(n):
-        v[k], H[k], state[k] = u[k], G[k], table[4][k]
-    state[i] = AT_ZERO
-    for c in range(2):
-        levels[c] = face[4][c]
-    for _ in range(MAX_KINKS):
-        if not _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, w, J, to):
-            return False
-        if _advance_to_event(p, upper, v, H, levels, w, J, to, i, small, state):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H, levels):
-    """Write the optimum without sample i, its G and levels to v, H and levels; return whether it was found.
-
-    The optimum of all samples has a state for each sample: free, or at a bound. From a guess of the states without i
-    follow weights and G, and from these the next guess: block principal pivoting (Judice and Pires 1994). If violations
-    stop to decrease, the path of decreasing weight of i is followed (Cauwenberghs and Poggio 2000). ``state`` is the
-    guess of the second round, see :func:`_first_round`.
-    """
-    n = u.shape[0]
-    fewest, stalled, found = n, 0, False
-    while not found and stalled < MAX_STALLED_ROUNDS:
-        if not _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, levels):
-            if len(_changed(state, table[4])) > MAX_EXCHANGED:  # too many for the path as well
-                return False
-            break
-        violations = _correct(p, upper, v, H, levels, i, small, state)
-        found = violations == 0
-        stalled = 0 if violations < fewest else stalled + 1
-        fewest = min(fewest, violations)
-
-    found = found or _follow_path(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H, levels)
-    if not found:
-        return False
-
-    # weights at their bounds, G without the ridge; sums other than 1 come from equations that are nearly singular
-    for first, end in ((0, p), (p, n)):
-        total = 0.0
-        for k in range(first, end):
-            v[k] = min(max(v[k], 0.0), upper[k])
-            if state[k] != FREE:
-                v[k] = upper[k] if state[k] == AT_CAP else 0.0
-            H[k] -= ridge * (v[k] - u[k])
-            total += v[k]
-        found = found and abs(total - 1.0) <= SAME_WEIGHT
-    return found
-
-
-@register_jitable(error_model="numpy")
-def _first_round(Q, p, upper, u, G, ridge, work, face, undecided, guesses, small, table, v, H):
-    """Write the states that the first round of each exchange leads to, and compute the columns that they need.
-
-    Columns of many samples together take less time than one at a time.
-    """
-    n = u.shape[0]
-    known, before = table[0], table[4]
-    levels, wanted, count = np.empty(2), np.empty(n, np.int64), 0
-    _columns(Q, p, ridge, work, face, undecided, table)
-    for a in range(len(undecided)):
-        i = undecided[a]
-        state, cap = guesses[a], upper[i]
-        for k in range(n):
-            state[k] = before[k]
-        upper[i], state[i] = 0.0, AT_ZERO
-        if _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, levels):
-            _correct(p, upper, v, H, levels, i, small, state)
-        for k in range(n):
-            if state[k] != before[k] and not known[k]:
-                known[k] = True
-                wanted[count] = k
-                count += 1
-        upper[i] = cap
-    _columns(Q, p, ridge, work, face, wanted[:count], table)
-
-
-@register_jitable(error_model="numpy")
-def _states(Q, p, upper, u, G, ridge, work, size, known, state):
-    """Prepare :func:`_exchange`: a member of the inverse for each class, the states, and no known column.
-
-    A class without free weights is represented by the sample that is next to take weight, or next to give it.
-    """
-    n = u.shape[0]
-    inverse, members, slot = work
-    size = follow(Q, p, upper, u, ridge, inverse, members, slot, size)
-    for k in range(n):
-        known[k] = False
-        state[k] = AT_ZERO if u[k] <= 0.0 else (AT_CAP if u[k] >= upper[k] else FREE)
-        if state[k] == FREE and slot[k] < 0:  # too many are free
-            return 0
-    for c, first, end in ((0, 0, p), (1, p, n)):
-        if 0 < size + 2 <= inverse.shape[0] and slot[n + c] < 0:
-            best = first
-            for k in range(first, end):
-                if (u[k] <= 0.0 and (u[best] > 0.0 or G[k] < G[best])) or (u[best] > 0.0 and G[k] > G[best]):
-                    best = k
-            size = join(Q, best, c, ridge, inverse, members, slot, size)
-            state[best] = FREE
-    return size
-
-
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "contract", "reassoc"})
 def _gap(first, end, upper, v, H, level):
     """Return a class's share of the duality gap and of ``v'H`` for any level, and the largest violation of it."""
@@ -565,7 +176,7 @@ def _without(Q, p, i, state, full, work, size, spare, face, table, tol, scale, r
     """Return the margin of i without it, a bound on its error, the number of pair steps and whether it took a refit."""
     bounds, u, G, ready = full
     levels = np.empty(2)
-    found = ready and _exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H, levels)
+    found = ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H, levels)
     if found:
         margin, doubt, objective, gap = _margin(p, bounds, v, H, levels, i, widest)
     else:
@@ -648,7 +259,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
     work, spare : (inverse, members, slot)
         Buffers.
     table : (known, weights, images, lifts, state)
-        Buffers of :func:`_exchange`: whether the columns of each sample are known, of shape (n,), and the columns, of
+        Buffers of :func:`exchange`: whether the columns of each sample are known, of shape (n,), and the columns, of
         shapes (n, size of the inverse), (n, n) and (n, 2); the states with all samples, of shape (n,) and type int8.
     margins, doubt : arrays of shape (n,)
         Filled with the y_i f(x_i) and bounds on their errors.
@@ -678,8 +289,8 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
         steps += taken
         apart = objective - gap > FLOOR * scale
         small = max(0.1 * tol * objective, 1e-15 * widest * widest)
-        size = _states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
-        face = _face(Q, p, G, RIDGE * scale, work, size)
+        size = states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
+        face = face_of(Q, p, G, RIDGE * scale, work, size)
         ready = apart and gap <= tol * objective and size > 0 and work[2][n] >= 0 and work[2][n + 1] >= 0
 
         # decide what intervals decide, and exchange weights for the others
@@ -687,7 +298,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
         undecided = _screen(Q, diagonal, p, c, optimum, widest, margins, doubt)
         guesses, ridge = np.empty((len(undecided), n), np.int8), RIDGE * scale
         if ready:
-            _first_round(Q, p, bounds, u, G, ridge, work, face, undecided, guesses, small, table, v, H)
+            first_round(Q, p, bounds, u, G, ridge, work, face, undecided, guesses, small, table, v, H)
         full = (bounds, u, G, ready)
         for a in range(len(undecided)):
             i = undecided[a]
