@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import polars as pl
@@ -27,6 +28,8 @@ from npbench.runner.reasons import reason_of_change, reason_of_same
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
 SAME_SETTING = ["data_sha256", "code", "versions", "metrics", "distribution"]
+
+STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -159,8 +162,9 @@ def _how_long(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> str:
         return "No time estimate: no comparable job in these results yet."
     jobs, foreseen = len(plan.todo), sum(count for _, count in known)
     workers = min(available_cores() if settings.n_jobs == -1 else settings.n_jobs, jobs)
-    total = sum(seconds * count for seconds, count in known)
-    longest = max(seconds for seconds, _ in known)
+    starts = max(workers, sum(1 for _ in groupby(job.request.solver.name for job, _ in plan.todo.parts)))
+    total = sum(seconds * count for seconds, count in known) + STARTING_SECONDS * starts
+    longest = max(seconds for seconds, _ in known) + STARTING_SECONDS
     time = f"About {duration(max(total / workers, longest))} on {workers} worker{'s'[: workers > 1]}"
     if foreseen == jobs:
         return f"{time}."

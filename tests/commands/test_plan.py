@@ -84,12 +84,13 @@ def test_reasons_are_those_of_each_job(stored, trace):
     ("seconds", "n_jobs", "expected"),
     [
         ([], 2, "No time estimate"),
-        ([JOB], 1, "About 3 min on 1 worker."),
-        ([JOB], 2, "About 1 min 30 s on 2 workers."),
-        ([JOB, OTHER_DATA], 8, "About 2 min on 3 workers."),  # as the longest job
+        ([JOB], 1, "About 3 min 1 s on 1 worker."),
+        ([JOB], 2, "About 1 min 31 s on 2 workers."),
+        ([JOB, OTHER_DATA], 8, "About 2 min 1 s on 3 workers."),  # as the longest job
     ],
 )
 def test_time_is_shared_by_the_workers(seconds, n_jobs, expected):
+    """Each worker takes a second to start."""
     frame = records(*((job.at(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
     text = plan_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
     assert expected in " ".join(text.split())
@@ -105,11 +106,11 @@ def test_jobs_without_a_comparable_one_are_left_out_of_the_estimate():
     larger = changed(JOB, dataset="blobs", data_sha256="b" * 64, n_samples=100 * JOB.data.n_samples)
     frame = records((JOB.at(99), {"seconds": 60.0}))
     text = " ".join(plan_of([(JOB, range(2)), (larger, range(3))], frame, n_jobs=1).split())
-    assert "About 2 min on 1 worker for 2 jobs; no estimate for 3 " in text
+    assert "About 2 min 1 s on 1 worker for 2 jobs; no estimate for 3 " in text
 
 
 def test_no_job_takes_longer_than_its_limit():
     frame = records((JOB.at(99), {"seconds": 600.0}))
     settings = RunSettings(Path("results"), n_jobs=1, time_limit=30.0)
     todo = Jobs([(JOB, range(2))])
-    assert "About 1 min on" in _how_long(SimpleNamespace(todo=todo), settings, frame)
+    assert "About 1 min 1 s on" in _how_long(SimpleNamespace(todo=todo), settings, frame)
