@@ -24,10 +24,10 @@ def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterato
     Workers share one memory-mapped copy of the data.
     """
     workers = limits.workers(len(jobs))
-    n_threads = _threads_of_each(workers)
+    n_threads = max(1, available_cores() // workers)
     facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
     pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
-    with contextlib.closing(pool.outcomes(_tasks(jobs, workers, limits, context))) as outcomes:
+    with contextlib.closing(pool.outcomes(_tasks(jobs, workers, n_threads, limits, context))) as outcomes:
         for task, outcome in outcomes:
             yield Record({**facts, **record_of(task.job, outcome)})
 
@@ -43,18 +43,15 @@ def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) ->
     fits = [dataclasses.replace(job, request=dataclasses.replace(job.request, search={})) for job in jobs]
     in_pairs = [job for pair in zip(jobs, fits, strict=True) for job in pair]
     workers = limits.workers(len(in_pairs))
-    pool = Pool(COMPILER, workers, functools.partial(pin_threads, _threads_of_each(workers)), limits.seconds)
-    with contextlib.closing(pool.outcomes(_tasks(in_pairs, workers, limits, context))) as outcomes:
+    n_threads = max(1, available_cores() // workers)
+    pool = Pool(COMPILER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
+    with contextlib.closing(pool.outcomes(_tasks(in_pairs, workers, n_threads, limits, context))) as outcomes:
         for _ in outcomes:
             pass
 
 
-def _threads_of_each(workers: int) -> int:
-    return max(1, available_cores() // workers)
-
-
-def _tasks(jobs: Iterable[Job], workers: int, limits: Limits, context: RunContext) -> Iterator[Task]:
+def _tasks(jobs: Iterable[Job], workers: int, n_threads: int, limits: Limits, context: RunContext) -> Iterator[Task]:
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     memory_mb = limits.memory_mb or machine_mb() / workers
     kept = context.trace, memory_mb, context.keep_scores
-    return (Task(job, shared[job.data.data_sha256], _threads_of_each(workers), *kept) for job in jobs)
+    return (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
