@@ -204,4 +204,5 @@ def test_one_fit_against_nu_svc(
         peer=f"NuSVC, tol {peer_tol:g}",
         quality=quality,
         rounds=1,
+        memory=8 * len(y) ** 2,
     )
