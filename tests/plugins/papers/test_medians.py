@@ -217,7 +217,9 @@ def shipped(name):
 
 
 def test_grids_are_the_papers():
-    full, reduced = (shipped(name)["sweeps"]["strategies"] for name in ("davenport_table1_full", "davenport_table1"))
+    sweeps, reduced = (shipped(name)["sweeps"] for name in ("davenport_table1_full", "davenport_table1"))
+    full, reduced = sweeps["strategies"], reduced["strategies"]
+    assert sweeps["full_grids"].items() >= {key: full[key] for key in full if "search" in key}.items()
     gamma = np.sort(1 / (2 * np.geomspace(1e-4, 1e4, 50) ** 2))
     assert grid_values(full["solver.search.gamma"]) == pytest.approx(list(gamma))
     assert grid_values(reduced["solver.search.gamma"]) == pytest.approx(list(gamma[19:31:2]), rel=5e-3)
