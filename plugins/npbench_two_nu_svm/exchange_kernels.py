@@ -17,6 +17,7 @@ MAX_EXCHANGED = 40  # samples that are free in one of two optima and not in the 
 FREED_IN_A_ROUND = 2  # of each class; more overshoot where few weights are free
 MAX_STALLED_ROUNDS = 3  # without fewer violations, before one sample at a time is exchanged
 MAX_KINKS = 100  # of the path of one sample
+SAME_INVERSE = 1e-12  # accepted error of a product with the inverse; a larger one is refined
 SAME_WEIGHT = 1e-10  # accepted excess over a bound, relative to it; from rounding in the inverse
 
 
@@ -24,11 +25,11 @@ SAME_WEIGHT = 1e-10  # accepted excess over a bound, relative to it; from roundi
 def face_of(Q, p, G, ridge, work, size):
     """Return the bordered matrix of the members, its inverse, the other samples, the members' Q with them, and levels.
 
-    Each level is the mean G of the members of the class: that of :func:`measure` is the middle of an interval if all
-    weights of a class are at bounds.
+    The last value is whether the inverse is accurate, as one product tells. Each level is the mean G of the members of
+    the class: that of :func:`measure` is the middle of an interval if all weights of a class are at bounds.
     """
     n = Q.shape[0]
-    inverse, members, slot = work
+    _, members, slot = work
     outside, count = np.empty(n, np.int64), 0
     for k in range(n):
         if slot[k] < 0:
@@ -51,7 +52,9 @@ def face_of(Q, p, G, ridge, work, size):
             rows[r, q] = Q[j, outside[q]]
     for c in range(2):
         levels[c] /= max(free[c], 1.0)
-    return matrix, inverse[:size, :size].copy(), outside[:count], rows, levels
+    inverse, probe = work[0][:size, :size].copy(), np.cos(np.arange(size))
+    accurate = size == 0 or np.abs(np.dot(matrix, np.dot(inverse, probe)) - probe).max() <= SAME_INVERSE
+    return matrix, inverse, outside[:count], rows, levels, accurate
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -59,26 +62,30 @@ def _columns(Q, p, ridge, work, face, which, table):
     """Write the responses of members, G and levels to a change of each of the samples ``which`` to the table.
 
     For a member they are its column of the inverse; for any other a unit and what this takes from the members. G is
-    that of Q + ridge, hence at the level for all members. Four matrix products, O(size (size + n)) for each sample.
+    that of Q + ridge, hence at the level for all members. O(size (size + n)) for each sample, in one to four matrix
+    products.
     """
     n = Q.shape[0]
     _, members, slot = work
-    matrix, inverse, outside, rows, _ = face
+    matrix, inverse, outside, rows, _, accurate = face
     known, weights, images, lifts, _ = table
     size = len(matrix)
 
-    # the change of the members, refined once: the inverse has been through many updates
-    right = np.zeros((len(which), size))
+    # the change of the members, refined once if the inverse has been through many updates
+    right, inside = np.zeros((len(which), size)), slot[which] >= 0
     for a in range(len(which)):
         j = which[a]
-        if slot[j] >= 0:
+        if inside[a]:
             right[a, slot[j]] = 1.0
         else:
             for r in range(size):
                 k = members[r]
                 right[a, r] = -Q[j, k] if k < n else (-1.0 if (j < p) == (k == n) else 0.0)
-    change = np.dot(right, inverse)
-    change += np.dot(right - np.dot(change, matrix), inverse)
+    change = np.empty_like(right)
+    change[inside] = inverse[slot[which[inside]]]
+    change[~inside] = np.dot(right[~inside], inverse)
+    if not accurate:
+        change += np.dot(right - np.dot(change, matrix), inverse)
 
     # what follows for all samples
     product = np.dot(change, rows)

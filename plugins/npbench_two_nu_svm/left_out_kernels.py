@@ -242,7 +242,7 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, rounds, margins, doubt):
+def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, rounds, margins, doubt):
     """Compute y_i f(x_i) of each sample i for the f of all others, or an interval of one sign that contains it.
 
     For each class c, the problem with all samples and the bounds ``caps[c]`` is solved first. If it gives i no weight,
@@ -256,7 +256,9 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
         Bounds of both classes if a sample of class c is left out, in row c.
     upper, u, G : arrays of shape (n,)
         Last solution with all samples; updated in place.
-    work, spare : (inverse, members, slot)
+    work : (inverse, members, slot)
+        The inverse that the last call left, of this ``size``; 0 for none. It is updated.
+    spare : (inverse, members, slot)
         Buffers.
     table : (known, weights, images, lifts, state)
         Buffers of :func:`exchange`: whether the columns of each sample are known, of shape (n,), and the columns, of
@@ -268,6 +270,8 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
     -------
     exchanges, refits, steps : int
         Numbers of samples that took an exchange and then a refit, and of pair steps.
+    size : int
+        Size of the inverse for the next call; 0 if it is no longer accurate.
     """
     n = u.shape[0]
     nobody = np.int64(-1)  # for the literal -1, Numba would compile ``settle`` once more
@@ -276,8 +280,8 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
     for k in range(n):
         diagonal[k] = Q[k, k]
         widest = max(widest, 2.0 * np.sqrt(max(diagonal[k], 0.0)))
-    exchanges = refits = steps = size = 0
-    work[2].fill(-1)
+    exchanges = refits = steps = 0
+    accurate = True
     for c in range(2):
         # solve the problem with all samples
         for k in range(n):
@@ -291,6 +295,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
         small = max(0.1 * tol * objective, 1e-15 * widest * widest)
         size = states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
         face = face_of(Q, p, G, RIDGE * scale, work, size)
+        accurate = face[5]
         ready = apart and gap <= tol * objective and size > 0 and work[2][n] >= 0 and work[2][n + 1] >= 0
 
         # decide what intervals decide, and exchange weights for the others
@@ -310,4 +315,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, spare, table, tol, scale, round
             refits += refitted
             steps += taken
         exchanges += len(undecided)
-    return exchanges, refits, steps
+    if not accurate:
+        work[2].fill(-1)
+        size = 0
+    return exchanges, refits, steps, size

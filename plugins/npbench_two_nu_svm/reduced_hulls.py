@@ -205,6 +205,7 @@ class ReducedHulls:
         self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
+        self._size = 0  # of the inverse that leave-one-out keeps from one point to the next
 
     def solve(self, caps: Caps) -> Solution:
         """Return the nearest points under these caps.
@@ -254,7 +255,7 @@ class ReducedHulls:
         upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
-        n_exchanges, n_refits, steps = left_out_kernels.leave_one_out(
+        n_exchanges, n_refits, steps, self._size = left_out_kernels.leave_one_out(
             self._Q,
             self.n_pos,
             bounds,
@@ -262,6 +263,7 @@ class ReducedHulls:
             u,
             G,
             work,
+            self._size,
             spare,
             table,
             REFIT_TOL_FACTOR * self.tol,
