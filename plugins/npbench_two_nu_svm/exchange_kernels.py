@@ -325,7 +325,7 @@ def exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H,
     The optimum of all samples has a state for each sample: free, or at a bound. From a guess of the states without i
     follow weights and G, and from these the next guess: block principal pivoting (Judice and Pires 1994). If violations
     stop to decrease, the path of decreasing weight of i is followed (Cauwenberghs and Poggio 2000). ``state`` is the
-    guess of the second round, see :func:`first_round`.
+    guess, that of :func:`first_round` or the states without a sample near i, and becomes the states without i.
     """
     n = u.shape[0]
     fewest, stalled, found = n, 0, False

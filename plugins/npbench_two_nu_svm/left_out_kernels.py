@@ -13,7 +13,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.heap import heapify, pop
-from npbench_two_nu_svm.exchange_kernels import SAME_WEIGHT, exchange, face_of, first_round, states
+from npbench_two_nu_svm.exchange_kernels import AT_ZERO, SAME_WEIGHT, exchange, face_of, first_round, states
 from npbench_two_nu_svm.reduced_hull_kernels import (
     FLOOR,
     INFINITE,
@@ -26,6 +26,8 @@ from npbench_two_nu_svm.reduced_hull_kernels import (
     shed,
     start,
 )
+
+NEAR = 0.3  # squared distance of two samples, relative to that from the centre, within which one's states suit both
 
 
 @register_jitable(error_model="numpy")
@@ -181,7 +183,7 @@ def _without(Q, p, i, state, full, work, size, spare, face, table, tol, scale, r
         margin, doubt, objective, gap = _margin(p, bounds, v, H, levels, i, widest)
     else:
         for k in range(len(u)):
-            v[k], H[k] = u[k], G[k]
+            v[k], H[k], state[k] = u[k], G[k], table[4][k]
         shed(Q, 0 if i < p else p, p if i < p else len(u), bounds, v, H, i)
     if not found or abs(margin) <= doubt:
         A, B, objective, gap = measure(p, bounds, v, H)
@@ -239,6 +241,25 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
             count += 1
         bounds[i] = cap
     return undecided[:count]
+
+
+@register_jitable(error_model="numpy")
+def _chain(Q, diagonal, samples):
+    """Order samples of a class so that each is followed by the nearest of the rest; return whether it is near the last.
+
+    O(k^2) for k samples.
+    """
+    near = np.zeros(len(samples), np.bool_)
+    for a in range(1, len(samples)):
+        last, closest, distance = samples[a - 1], a, INFINITE
+        for e in range(a, len(samples)):
+            k = samples[e]
+            apart = diagonal[last] + diagonal[k] - 2.0 * Q[last, k]
+            if apart < distance:
+                closest, distance = e, apart
+        samples[a], samples[closest] = samples[closest], samples[a]
+        near[a] = distance <= NEAR * diagonal[samples[a]]
+    return near
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -301,12 +322,18 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
         # decide what intervals decide, and exchange weights for the others
         optimum = (bounds, u, G, A, B, gap, apart)
         undecided = _screen(Q, diagonal, p, c, optimum, widest, margins, doubt)
+        near = _chain(Q, diagonal, undecided)
         guesses, ridge = np.empty((len(undecided), n), np.int8), RIDGE * scale
         if ready:
             first_round(Q, p, bounds, u, G, ridge, work, face, undecided, guesses, small, table, v, H)
         full = (bounds, u, G, ready)
         for a in range(len(undecided)):
             i = undecided[a]
+            if near[a]:  # the states without the last sample, which is back
+                last = undecided[a - 1]
+                for k in range(n):
+                    guesses[a, k] = guesses[a - 1, k]
+                guesses[a, last], guesses[a, i] = table[4][last], AT_ZERO
             bounds[i] = 0.0
             margins[i], doubt[i], taken, refitted = _without(
                 Q, p, i, guesses[a], full, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
