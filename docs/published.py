@@ -29,7 +29,8 @@ from npbench.report.select import as_run
 from npbench.report.select.protocols import protocols
 from npbench.report.sheet import spread
 from npbench_benchmark.charts import settings
-from npbench_benchmark.standing import standings
+from npbench_benchmark.names import method_names
+from npbench_benchmark.standing import score_of, standings
 from npbench_papers.verdicts import MEANINGS
 
 RESULTS = Path(__file__).parents[1] / "results" / "published"
@@ -80,6 +81,27 @@ def benchmark(name: str) -> None:
             numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
             _row(one.label, above, f"{one.allowed:g}", f"{one.p_nd:.2f}", *numbers)
     cog.outl(f"\n{processors(stored)}\n")
+
+
+def each(name: str, rho: float) -> None:
+    """Write what each method of a benchmark reaches on each data set at one bound, or why it reaches nothing."""
+    (path,) = RESULTS.glob(f"*/records/{name}.parquet")
+    stored = conformed(pl.read_parquet(path)).filter(rho=rho).sort("dataset")
+    stored = stored.with_columns(method=pl.Series(method_names(stored)), score=score_of(stored))
+    names = stored["dataset"].unique(maintain_order=True).to_list()
+    cog.outl("")
+    _row("method", *(f"{name}: {what}" for name in names for what in ("P_fa", "P_nd", "seconds")), heading=True)
+    best = stored.group_by("method").agg(pl.col("score").fill_null(1.0).mean(), pl.col("seconds").mean())
+    for method in best.sort("score", "seconds", "method")["method"]:
+        cells = [_reached(row) for row in stored.filter(method=method).iter_rows(named=True)]
+        _row(method, *(cell for three in cells for cell in three))
+    cog.outl(f"\n{processors(stored)}\n")
+
+
+def _reached(row: dict[str, Any]) -> tuple[str, str, str]:
+    if row["status"] != "ok":
+        return "-", "-", "too long" if row["status"] == "timeout" else "too large"
+    return f"{row['p_fa']:.4f}", f"{row['p_nd']:.3f}", f"{row['seconds']:.0f}"
 
 
 def partial_areas(name: str) -> None:
