@@ -3,7 +3,7 @@
 Three steps for each sample with weight, each for those that the step before leaves undecided: an interval of its margin
 (:func:`_interval`), the optimum without it from that of all samples
 (:func:`~npbench_two_nu_svm.exchange_kernels.exchange`), and
-:func:`~npbench_two_nu_svm.reduced_hull_kernels.settle`.
+:func:`~npbench_two_nu_svm.reduced_hull_kernels.settle`. Where the hulls meet, groups of samples come first.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from npbench_two_nu_svm.reduced_hull_kernels import (
     start,
 )
 
+GROUPS = 4  # of the samples of a class, the first of which are left out together
+APART = 0.5  # gap, relative to the objective, at which hulls are taken to be apart
 NEAR = 0.3  # squared distance of two samples, relative to that from the centre, within which one's states suit both
 
 
@@ -244,6 +246,42 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
 
 
 @register_jitable(error_model="numpy")
+def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
+    """Return whether the hulls meet without a group of samples, and the number of pair steps."""
+    reduced = bounds.copy()
+    for k in group:
+        reduced[k] = 0.0
+    for k in range(len(u)):
+        v[k] = u[k]
+    start(Q, p, bounds, reduced, v, H)
+    spare[2].fill(-1)
+    _copy(work, size, spare)
+    nobody = np.int64(-1)
+    _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, spare, size, APART, scale, rounds, nobody, 0.0)
+    return objective <= FLOOR * scale, taken
+
+
+@register_jitable(error_model="numpy")
+def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H):
+    """Return how many of the samples, from the first, leave hulls that meet when left out, and the pair steps.
+
+    Hulls that meet without a group of samples also meet without any one of it. The next group is larger after a group
+    for which they do, and smaller after one for which they do not, until that is a single sample. About ten fits in
+    place of one for each sample, if the hulls overlap widely.
+    """
+    first, end = (0, p) if c == 0 else (p, len(u))
+    most = int(end - first - 1.0 / bounds[first] - SAME_SUM * len(u))  # the bounds of the others sum to 1 or more
+    done, width, steps = 0, min(most, max(1, len(samples) // GROUPS)), 0
+    while done < len(samples) and width > 0:
+        group = samples[done : done + width]
+        meet, taken = _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H)
+        steps += taken
+        done += len(group) if meet else 0
+        width = min(most, 2 * width) if meet else width // 2
+    return done, steps
+
+
+@register_jitable(error_model="numpy")
 def _chain(Q, diagonal, samples):
     """Order samples of a class so that each is followed by the nearest of the rest; return whether it is near the last.
 
@@ -322,6 +360,11 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
         # decide what intervals decide, and exchange weights for the others
         optimum = (bounds, u, G, A, B, gap, apart)
         undecided = _screen(Q, diagonal, p, c, optimum, widest, margins, doubt)
+        exchanges += len(undecided)
+        if objective <= FLOOR * scale:
+            meet, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
+            undecided = undecided[meet:]
+            steps += taken
         near = _chain(Q, diagonal, undecided)
         guesses, ridge = np.empty((len(undecided), n), np.int8), RIDGE * scale
         if ready:
@@ -341,7 +384,6 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
             bounds[i] = caps[c, c]
             refits += refitted
             steps += taken
-        exchanges += len(undecided)
     if not accurate:
         work[2].fill(-1)
         size = 0
