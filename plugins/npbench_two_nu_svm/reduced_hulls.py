@@ -14,7 +14,7 @@ updated with each change of that set. Where they are many, conjugate gradient st
 the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
 Leave-one-out needs only the sign of each margin: it is that of an interval around the margin under all samples, or of
 the optimum that results from exchanging free weights for weights at bounds, or of a refit that stops as soon as the
-sign is certain.
+sign is certain. If the hulls meet, they are refitted without groups of samples.
 """
 
 from __future__ import annotations

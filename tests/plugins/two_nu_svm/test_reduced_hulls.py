@@ -426,6 +426,21 @@ def test_leave_one_out_of_many_samples(name, caps):
     assert np.mean(certain | (left.doubt == 0)) > 0.95
 
 
+@pytest.mark.parametrize(
+    ("name", "shift", "caps"),
+    [("rbf 0.001", 1.53, DualNu(0.5, 0.2)), ("rbf 0.001", 1.65, DualNu(0.3, 0.3)), ("linear", 1.59, DualNu(0.5, 0.2))],
+)
+def test_leave_one_out_of_hulls_that_meet_without_most_samples_only(name, shift, caps):
+    X, y = sample(50, 70, shift=shift)
+    K = KERNELS[name](X)
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    meet = np.array([cold(K, y, caps, i)[0].meet for i in range(120)])
+    assert 0.6 < meet.mean() < 1
+    assert np.all(left.errors[meet])
+    for i in np.flatnonzero(~meet):
+        assert_left_out(K, y, caps, left, i)
+
+
 @pytest.mark.parametrize("gamma", [5.0, 0.5])
 @pytest.mark.parametrize("caps", [DualNu(1.0, 1.0), DualNu(1.0, 0.5), DualNu(0.1, 0.9), DualNu(0.02, 0.6)])
 def test_leave_one_out_of_classes_with_one_free_weight_or_none(gamma, caps):
