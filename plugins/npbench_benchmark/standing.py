@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,9 @@ from npbench.report.select.metrics import better
 from npbench.report.stats.intervals import Limits
 from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import METHOD, method_names
+from npbench_benchmark.promises import allowed, promised
 
 WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; score of a job without a result
-UMBRELLA = "umbrella"  # threshold and status of a scorer
 COIN = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
@@ -39,7 +39,11 @@ class Standing:
     share_limits : (float, float)
         Exact 95 % limits of the share of these.
     promised : float or None
-        Largest share that the method promises: delta of an umbrella threshold, which "auto" sets where it can.
+        Largest probability of a true rate above rho that the method promises: delta of an umbrella threshold, which
+        "auto" sets where it can.
+    allowed : float
+        Share of test parts above rho that counts as keeping the bound: a half, or
+        :func:`npbench_benchmark.promises.seen_above` on average.
     p_nd : float or None
         Miss rate: mean over data sets of the means over good jobs.
     score, seconds : float
@@ -65,6 +69,7 @@ class Standing:
     above: int
     share_limits: Limits
     promised: float | None
+    allowed: float
     p_nd: float | None
     score: float
     seconds: float
@@ -81,11 +86,6 @@ class Standing:
     def share(self) -> float | None:
         """Share of good jobs above rho."""
         return self.above / self.n_good if self.n_good else None
-
-    @property
-    def allowed(self) -> float:
-        """Share of test parts above rho that counts as keeping the bound."""
-        return COIN if self.promised is None else self.promised
 
     @property
     def verdict(self) -> str:
@@ -177,10 +177,12 @@ def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, Any]]:
     keys = {group: frozenset(frame["key"]) for group, frame in records.group_by(METHOD)}
-    rules = {group: set(frame["solver_status"]) for group, frame in records.filter(status="ok").group_by(METHOD)}
+    ended = dict(iter(records.filter(status="ok").group_by(METHOD)))
     for group in results.partition_by(METHOD, maintain_order=True):
         n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
         method = group.select(METHOD).row(0)
+        params, good = json.loads(group["params"][0]), ended.get(method, records.clear())
+        delta = promised(params, set(good["solver_status"]))
         yield {
             "label": group["label"][0],
             "n_datasets": len(group),
@@ -189,20 +191,12 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "keys": keys[method],
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
-            "promised": _promised(json.loads(group["params"][0]), rules.get(method, set())),
+            "promised": delta,
+            "allowed": COIN if delta is None else allowed(delta, params, good),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
             "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
         }
-
-
-def _promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
-    """Return delta of an umbrella threshold; none if a majority of thresholds decides, or "auto" took another rule."""
-    is_umbrella = params.get("threshold") == UMBRELLA or (
-        params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
-    )
-    delta = params.get("delta")
-    return delta if is_umbrella and isinstance(delta, float) and params.get("n_splits", 1) == 1 else None
 
 
 def _ends(values: np.ndarray) -> np.ndarray:

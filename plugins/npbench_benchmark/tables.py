@@ -22,8 +22,8 @@ RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins",
 RANK_COLUMNS += ["score", "seconds", "efficient"]
 BOUND_NOTES = [
     "Share of test parts with P_fa > rho, with Clopper and Pearson's limits for independent test parts; those of one "
-    "data set overlap, so the limits are too narrow. Allowed: delta where an umbrella threshold promises it; otherwise "
-    "a half, the share of a method whose true rate is rho. The test part is a sample, which adds to the share.",
+    "data set overlap, so the limits are too narrow. Allowed: the share to expect of umbrella thresholds that keep "
+    "their promise, by the numbers of negatives; otherwise a half, the share of a method whose true rate is rho.",
     "P_nd: misses, mean over data sets, of methods that keep the bound.",
 ]
 SCORES = {"np_score": "the NP score, P_nd + max(0, P_fa - rho) / rho"}
@@ -117,7 +117,7 @@ def _kept(one: Standing) -> Row:
         number(one.above, "d"),
         number(one.share),
         interval(one.share_limits) if one.n_good else MISSING,
-        number(one.allowed, "g"),
+        number(one.allowed, ".2g"),
         MISSING if one.verdict == "exceeded" else number(one.p_nd),
     ]
 

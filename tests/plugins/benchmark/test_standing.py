@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from npbench.numerics.thresholds import umbrella
 from npbench_benchmark.charts import charts, figure
+from npbench_benchmark.promises import seen_above
 from npbench_benchmark.standing import by_dataset, standings, table
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, frame, record
 
-SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268}
+SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268, "n_test_positive": 134}
 UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
 
 
@@ -77,6 +79,23 @@ def test_what_a_threshold_promises(params, rules, promised):
     params = json.dumps({**UMBRELLA, **params})
     made = [result("scorer", "pima", n, 0.1, 0.1, params=params, solver_status=rule) for n, rule in enumerate(rules)]
     assert [one.promised for one in standings(frame(made))] == [promised]
+
+
+@pytest.mark.parametrize(("more", "n_calibration"), [({"calibration_size": 0.3}, 75), ({"calibration_size": 0.5}, 125)])
+def test_what_a_promise_allows(more, n_calibration):
+    """Of 500 negatives, 250 are in the test part."""
+    params = json.dumps({**UMBRELLA, **more})
+    (one,) = standings(frame([result("scorer", "pima", repeat, 0.0, 0.5, params=params) for repeat in range(2)]))
+    assert one.allowed == pytest.approx(seen_above(n_calibration, 250, 0.1, 0.05))
+
+
+@pytest.mark.parametrize(("n", "n_test", "rho", "delta"), [(60, 120, 0.05, 0.05), (300, 100, 0.1, 0.2)])
+def test_promises_that_are_kept_seem_broken_on_some_test_parts(n, n_test, rho, delta):
+    draws, rng = 20_000, np.random.default_rng(0)
+    thresholds = [umbrella(rng.random(n), rho, delta) for _ in range(draws)]
+    seen = np.mean(rng.binomial(n_test, 1 - np.array(thresholds)) > rho * n_test)
+    expected = seen_above(n, n_test, rho, delta)
+    assert abs(seen - expected) <= 4 * np.sqrt(expected / draws)
 
 
 def test_a_failure_loses_the_data_set():

@@ -1,0 +1,69 @@
+"""What the threshold of a method promises, and how often a promise that is kept looks broken on a test part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from npbench.numerics.thresholds import fewest_negatives, umbrella_rank
+
+UMBRELLA = "umbrella"  # threshold and status of a scorer
+SAME_COUNT = 1e-9  # accepted rounding error of a number of false alarms
+
+
+def promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
+    """Return delta of an umbrella threshold; none if a majority of thresholds decides, or "auto" took another rule."""
+    is_umbrella = params.get("threshold") == UMBRELLA or (
+        params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
+    )
+    delta = params.get("delta")
+    return delta if is_umbrella and isinstance(delta, float) and params.get("n_splits", 1) == 1 else None
+
+
+def allowed(delta: float, params: dict[str, Any], records: pl.DataFrame) -> float:
+    """Return the mean of :func:`seen_above` over records of an umbrella threshold, or delta if sizes are unknown."""
+    sizes = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
+    share, shares = params.get("calibration_size"), []
+    for rho, n, n_positive, n_test_positive in sizes.iter_rows() if isinstance(share, float) else ():
+        n_negative = n - n_positive
+        n_test = round(n_negative * n_test_positive / n_positive)  # parts are stratified
+        n_calibration = math.ceil(share * (n_negative - n_test))
+        if n_calibration >= fewest_negatives(rho, delta):
+            shares.append(seen_above(n_calibration, n_test, rho, delta))
+    return float(np.mean(shares)) if shares else delta
+
+
+def seen_above(n_calibration: int, n_test: int, rho: float, delta: float) -> float:
+    """Return the probability that an umbrella threshold has more than a share rho of false alarms on a test part.
+
+    The threshold is the k-th smallest of the scores of n calibration negatives, without ties. Its true rate is above
+    rho with probability delta or less, and has a Beta(n - k + 1, k) distribution, so that the number of false alarms
+    among the test negatives is beta-binomial. With many of both, and twice as many in the test part, this is nearly .09
+    for delta = .05.
+
+    Parameters
+    ----------
+    n_calibration, n_test : int
+        Numbers of negatives; positive.
+    rho, delta : float
+        In ]0, 1[.
+
+    Raises
+    ------
+    ValueError
+        If there are too few calibration negatives.
+
+    Examples
+    --------
+    >>> round(seen_above(100, 200, 0.1, 0.05), 3), round(seen_above(10**5, 2 * 10**5, 0.1, 0.05), 3)
+    (0.04, 0.088)
+    """
+    from scipy.stats import betabinom  # slow to import
+
+    k = umbrella_rank(n_calibration, rho, delta)
+    few = np.floor(rho * n_test + SAME_COUNT)
+    return float(betabinom.sf(few, n_test, n_calibration - k + 1, k))
