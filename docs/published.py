@@ -79,7 +79,7 @@ def benchmark(name: str) -> None:
             places = "-".join(map(str, dict.fromkeys(one.places_without)))
             above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
             numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
-            _row(one.label, above, f"{one.allowed:g}", f"{one.p_nd:.2f}", *numbers)
+            _row(one.label, above, f"{one.allowed:.2g}", f"{one.p_nd:.2f}", *numbers)
     cog.outl(f"\n{processors(stored)}\n")
 
 
