@@ -45,6 +45,24 @@ def _copy(work, size, to):
 
 
 @register_jitable(error_model="numpy")
+def _bounds(p, c, caps, bounds):
+    """Write the bounds of the problem with all samples that comes before class c; return whether the class is full.
+
+    It is if all other samples of the class will be at their bounds. Then all samples are at theirs in this problem,
+    which takes them from the problem of the other class.
+    """
+    n = len(bounds)
+    for k in range(n):
+        bounds[k] = caps[c, 0 if k < p else 1]
+    first, end = (0, p) if c == 0 else (p, n)
+    full = caps[c, c] * (end - first - 1) <= 1.0 + SAME_SUM
+    if full:
+        for k in range(first, end):
+            bounds[k] = 1.0 / (end - first)
+    return full
+
+
+@register_jitable(error_model="numpy")
 def _recipients(first, end, upper, u, G, share):
     """Choose the samples of a class that take over the weight of another, in proportion to their room.
 
@@ -74,7 +92,7 @@ def _recipients(first, end, upper, u, G, share):
 
 
 @register_jitable(error_model="numpy")
-def _margin_to_level(p, c, A, B, upper, u, G, share, above, below):
+def _margin_to_level(p, c, full, A, B, upper, u, G, share, above, below):
     """Write how far each sample is from being at the level after a sample of class c is left out.
 
     A level is at most the largest G of any samples whose bounds sum to more than 1, such as those with weight and the
@@ -83,12 +101,16 @@ def _margin_to_level(p, c, A, B, upper, u, G, share, above, below):
     smallest. Samples that do not matter have -INFINITE and INFINITE.
     """
     for b, first, end, level in ((0, 0, p, A), (1, p, u.shape[0], B)):
-        top = first
+        top = next_top = first
         for k in range(first, end):
-            if u[k] > 0.0 and (u[top] <= 0.0 or G[k] > G[top]):
-                top = k
+            if u[k] > SAME_SUM and (u[top] <= SAME_SUM or G[k] > G[top]):
+                top, next_top = k, top
+            elif k > first and (next_top == top or G[k] > G[next_top]):
+                next_top = k
         for k in range(first, end):
             may_lift, may_lower = u[k] > 0.0 or share[k] > 0.0, u[k] < upper[k] or k == top
+            if full and b == c:  # all others will be at their cap
+                may_lower = k in (top, next_top)
             high, low = (may_lower, may_lift) if b == c else (may_lift, may_lower)
             slack = level - G[k] if b == c else G[k] - level
             above[k] = slack if high else -INFINITE
@@ -176,9 +198,18 @@ def _margin(p, upper, v, H, levels, i, widest):
 
 
 @register_jitable(error_model="numpy")
-def _without(Q, p, i, state, full, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H):
+def _fill(row, first, end, upper, mean, v, H):
+    """Take the sample of this row from the mean of its class: all others are at their bounds. O(n)."""
+    for k in range(first, end):
+        v[k] = upper[k]  # that of the sample is 0
+    for k in range(len(v)):
+        H[k] += (mean[k] - row[k]) / (end - first - 1)
+
+
+@register_jitable(error_model="numpy")
+def _without(Q, p, i, state, optimum, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H):
     """Return the margin of i without it, a bound on its error, the number of pair steps and whether it took a refit."""
-    bounds, u, G, ready = full
+    bounds, u, G, ready, full, mean = optimum
     levels = np.empty(2)
     found = ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H, levels)
     if found:
@@ -186,7 +217,11 @@ def _without(Q, p, i, state, full, work, size, spare, face, table, tol, scale, r
     else:
         for k in range(len(u)):
             v[k], H[k], state[k] = u[k], G[k], table[4][k]
-        shed(Q, 0 if i < p else p, p if i < p else len(u), bounds, v, H, i)
+        first, end = (0, p) if i < p else (p, len(u))
+        if full:
+            _fill(Q[i], first, end, bounds, mean, v, H)
+        else:
+            shed(Q, first, end, bounds, v, H, i)
     if not found or abs(margin) <= doubt:
         A, B, objective, gap = measure(p, bounds, v, H)
         margin, doubt = H[i] - (A if i < p else B) + 0.5 * (A + B), widest * np.sqrt(gap)
@@ -205,9 +240,9 @@ def _without(Q, p, i, state, full, work, size, spare, face, table, tol, scale, r
 
 
 @register_jitable(error_model="numpy")
-def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
+def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
     """Write the margins of class c that need no other weights, or an interval decides; return the other samples."""
-    bounds, u, G, A, B, gap, apart = optimum
+    bounds, u, G, A, B, gap, apart, meet = optimum
     n = u.shape[0]
     first, end, level = (0, p, A) if c == 0 else (p, n, B)
     share, above, below = np.empty(n), np.empty(n), np.empty(n)
@@ -216,7 +251,7 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
     # prepare the intervals
     room = _recipients(first, end, bounds, u, G, share)
     _recipients(p - first, n + p - end, bounds, u, G, share)
-    _margin_to_level(p, c, A, B, bounds, u, G, share, above, below)
+    _margin_to_level(p, c, full, A, B, bounds, u, G, share, above, below)
     pull, lightest = np.zeros(n), INFINITE
     for k in range(first, end):
         add(pull, share[k], Q[k], n)
@@ -226,10 +261,10 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
     # the margin under all samples, which is its own if it has no weight
     for i in range(first, end):
         cap, bounds[i] = bounds[i], 0.0
-        margins[i] = G[i] - level + 0.5 * (A + B) if apart else 0.0
-        doubt[i] = widest * np.sqrt(gap) if apart else 0.0
+        margins[i] = 0.0 if meet else G[i] - level + 0.5 * (A + B)
+        doubt[i] = 0.0 if meet else widest * np.sqrt(gap)
         decided = u[i] <= 0.0
-        if decided and apart and G[i] <= lightest:
+        if decided and not meet and G[i] <= lightest:
             moved = level_of(first, end, bounds, u, G)
             margins[i] += 0.5 * (level - moved)
         elif not decided and apart:
@@ -242,7 +277,7 @@ def _screen(Q, diagonal, p, c, optimum, widest, margins, doubt):
             undecided[count] = i
             count += 1
         bounds[i] = cap
-    return undecided[:count]
+    return undecided[:count], pull
 
 
 @register_jitable(error_model="numpy")
@@ -301,16 +336,19 @@ def _chain(Q, diagonal, samples):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, rounds, margins, doubt):
+def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, most, rounds, margins, doubt):
     """Compute y_i f(x_i) of each sample i for the f of all others, or an interval of one sign that contains it.
 
     For each class c, the problem with all samples and the bounds ``caps[c]`` is solved first. If it gives i no weight,
-    leaving i out changes no weights (only the middle of the interval of a level, if i is its end).
+    leaving i out changes no weights (only the middle of the interval of a level, if i is its end). If these bounds put
+    all other samples of the class at them (nu = 1), all samples have the same weight in that problem.
 
     Parameters
     ----------
-    Q, p, tol, scale, rounds
+    Q, p, tol, scale
         As in :func:`settle`.
+    most, rounds : int
+        Maximum number of Newton steps with all samples, and of a refit without one.
     caps : array of shape (2, 2)
         Bounds of both classes if a sample of class c is left out, in row c.
     upper, u, G : arrays of shape (n,)
@@ -343,33 +381,35 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
     accurate = True
     for c in range(2):
         # solve the problem with all samples
-        for k in range(n):
-            bounds[k] = caps[c, 0 if k < p else 1]
+        full = _bounds(p, c, caps, bounds)
         start(Q, p, upper, bounds, u, G)
         for k in range(n):
             upper[k] = bounds[k]
-        A, B, objective, gap, taken, size = settle(Q, p, bounds, u, G, work, size, tol, scale, rounds, nobody, 0.0)
+        A, B, objective, gap, taken, size = settle(Q, p, bounds, u, G, work, size, tol, scale, most, nobody, 0.0)
         steps += taken
-        apart = objective - gap > FLOOR * scale
+        apart, meet = objective - gap > FLOOR * scale, objective <= FLOOR * scale
         small = max(0.1 * tol * objective, 1e-15 * widest * widest)
         size = states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
         face = face_of(Q, p, G, RIDGE * scale, work, size)
         accurate = face[5]
-        ready = apart and gap <= tol * objective and size > 0 and work[2][n] >= 0 and work[2][n + 1] >= 0
+        ready = apart and gap <= tol * objective and size > 0 and work[2][n] >= 0 and work[2][n + 1] >= 0 and not full
+        first, end = (0, p) if c == 0 else (p, n)
+        for k in range(first, end):
+            bounds[k] = caps[c, c]
 
         # decide what intervals decide, and exchange weights for the others
-        optimum = (bounds, u, G, A, B, gap, apart)
-        undecided = _screen(Q, diagonal, p, c, optimum, widest, margins, doubt)
+        optimum = (bounds, u, G, A, B, gap, apart, meet)
+        undecided, mean = _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt)
         exchanges += len(undecided)
-        if objective <= FLOOR * scale:
-            meet, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
-            undecided = undecided[meet:]
+        if meet:
+            done, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
+            undecided = undecided[done:]
             steps += taken
         near = _chain(Q, diagonal, undecided)
         guesses, ridge = np.empty((len(undecided), n), np.int8), RIDGE * scale
         if ready:
             first_round(Q, p, bounds, u, G, ridge, work, face, undecided, guesses, small, table, v, H)
-        full = (bounds, u, G, ready)
+        solved = (bounds, u, G, ready, full, mean)
         for a in range(len(undecided)):
             i = undecided[a]
             if near[a]:  # the states without the last sample, which is back
@@ -379,7 +419,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
                 guesses[a, last], guesses[a, i] = table[4][last], AT_ZERO
             bounds[i] = 0.0
             margins[i], doubt[i], taken, refitted = _without(
-                Q, p, i, guesses[a], full, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
+                Q, p, i, guesses[a], solved, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
             )
             bounds[i] = caps[c, c]
             refits += refitted

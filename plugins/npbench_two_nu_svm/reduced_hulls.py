@@ -268,6 +268,7 @@ class ReducedHulls:
             table,
             REFIT_TOL_FACTOR * self.tol,
             self._scale,
+            MAX_NEWTON_STEPS,
             MAX_REFIT_STEPS,
             margins,
             doubt,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, NuSVC
 
-from npbench_two_nu_svm import face_kernels
+from npbench_two_nu_svm import face_kernels, reduced_hulls
 from npbench_two_nu_svm import reduced_hull_kernels as kernels
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
@@ -415,7 +415,7 @@ def test_leave_one_out_for_any_sequence_of_caps(problem, sequence):
 
 
 @pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
-@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), Nu(0.3)])
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), DualNu(0.3, 1.0), DualNu(1.0, 1.0), Nu(0.3)])
 def test_leave_one_out_of_many_samples(name, caps):
     X, y = sample(50, 70)
     K = KERNELS[name](X)
@@ -424,6 +424,19 @@ def test_leave_one_out_of_many_samples(name, caps):
         assert_left_out(K, y, caps, left, i)
     certain = np.abs(left.margins) > left.doubt
     assert np.mean(certain | (left.doubt == 0)) > 0.95
+
+
+@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.3, 1.0)])
+def test_leave_one_out_is_in_doubt_where_the_solver_stops_early(monkeypatch, caps):
+    monkeypatch.setattr(reduced_hulls, "MAX_NEWTON_STEPS", 1)
+    monkeypatch.setattr(reduced_hulls, "MAX_REFIT_STEPS", 1)
+    X, y = sample(50, 70)
+    K = KERNELS["rbf 0.001"](X)
+    left = ReducedHulls(K, y).leave_one_out(caps)
+    monkeypatch.undo()
+    assert not np.any((left.margins == 0) & (left.doubt == 0))  # which would say that the hulls meet
+    for i in range(0, 120, 3):
+        assert_left_out(K, y, caps, left, i)
 
 
 @pytest.mark.parametrize(
