@@ -235,8 +235,8 @@ def test_printed_table_is_complete():
     assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
     *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
-    assert [len(sheet.texts) for sheet in sheets] == [18] * 4
-    assert all("-" not in row for sheet in sheets for row in sheet.texts[1:12:3])  # of bs, bbs, gs and wgs all is known
+    assert [len(sheet.texts) for sheet in sheets] == [24] * 4
+    assert all("-" not in row for sheet in sheets for row in sheet.texts[1:18:3])  # all is known, but of cd and wcd
     ratios = {row["data"]: row["paper"] for row in cells(speed)}
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
     middles = {row["data"]: row["paper: middle"] for row in cells(order)}
