@@ -46,10 +46,10 @@ def _copy(work, size, to):
 
 @register_jitable(error_model="numpy")
 def _bounds(p, c, caps, bounds):
-    """Write the bounds of the problem with all samples that comes before class c; return whether the class is full.
+    """Write the bounds with all samples, before samples of class c are left out; return whether the class is full.
 
-    It is if all other samples of the class will be at their bounds. Then all samples are at theirs in this problem,
-    which takes them from the problem of the other class.
+    It is full if leaving one out puts all its other samples at their bounds. With all samples they are then at their
+    bounds too: those of the problem for the other class.
     """
     n = len(bounds)
     for k in range(n):
@@ -97,8 +97,9 @@ def _margin_to_level(p, c, full, A, B, upper, u, G, share, above, below):
 
     A level is at most the largest G of any samples whose bounds sum to more than 1, such as those with weight and the
     recipients. It is at least the smallest G of any samples if the bounds of all others sum to less than 1: such others
-    are those at their cap without the one of largest G. ``above`` is for the largest margin, ``below`` for the
-    smallest. Samples that do not matter have -INFINITE and INFINITE.
+    are those at their cap without the one of largest G, and in a full class all without the two of largest G, as one of
+    these may be left out. ``above`` is for the largest margin, ``below`` for the smallest. Samples that do not matter
+    have -INFINITE and INFINITE.
     """
     for b, first, end, level in ((0, 0, p, A), (1, p, u.shape[0], B)):
         top = next_top = first
@@ -109,7 +110,7 @@ def _margin_to_level(p, c, full, A, B, upper, u, G, share, above, below):
                 next_top = k
         for k in range(first, end):
             may_lift, may_lower = u[k] > 0.0 or share[k] > 0.0, u[k] < upper[k] or k == top
-            if full and b == c:  # all others will be at their cap
+            if full and b == c:
                 may_lower = k in (top, next_top)
             high, low = (may_lower, may_lift) if b == c else (may_lift, may_lower)
             slack = level - G[k] if b == c else G[k] - level
