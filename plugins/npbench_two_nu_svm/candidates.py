@@ -34,7 +34,8 @@ class Candidate(NamedTuple):
     p_nd: float
 
 
-Rank = Callable[[Candidate], tuple[float, ...]]
+Key = tuple[float, ...]
+Rank = Callable[[Candidate], tuple[Key, Key]]  # what a search minimises, then what decides between equals
 
 
 def by_constraint(rho: float) -> Rank:
@@ -44,10 +45,10 @@ def by_constraint(rho: float) -> Rank:
     bandwidth), then to the larger nu_pos + nu_neg, then to the larger nu_pos: fewer false alarms, smoother functions.
     """
 
-    def rank(one: Candidate) -> tuple[float, ...]:
+    def rank(one: Candidate) -> tuple[Key, Key]:
         keeps = one.p_fa <= rho + SAME_RATE
         loss = one.p_nd if keeps else np_score(one.p_nd, one.p_fa, rho)
-        return (float(not keeps), round(loss, COMPARED_DIGITS), *_of_ties(one))
+        return (float(not keeps), round(loss, COMPARED_DIGITS)), _of_ties(one)
 
     return rank
 
@@ -58,16 +59,16 @@ def by_error(share_pos: float, *, narrow_first: bool = False) -> Rank:
     With ``narrow_first`` they go to the narrower bandwidth instead: the paper states no rule.
     """
 
-    def rank(one: Candidate) -> tuple[float, ...]:
+    def rank(one: Candidate) -> tuple[Key, Key]:
         error = share_pos * one.p_nd + (1 - share_pos) * one.p_fa
         p_fa, gamma, *nus = _of_ties(one)
         ties = (-gamma, p_fa) if narrow_first else (p_fa, gamma)
-        return (round(error, COMPARED_DIGITS), *ties, *nus)
+        return (round(error, COMPARED_DIGITS),), (*ties, *nus)
 
     return rank
 
 
-def _of_ties(one: Candidate) -> tuple[float, float, float, float]:
+def _of_ties(one: Candidate) -> Key:
     return round(one.p_fa, COMPARED_DIGITS), one.gamma, -round(one.nu_pos + one.nu_neg, COMPARED_DIGITS), -one.nu_pos
 
 

@@ -54,11 +54,11 @@ def grid_search(plane: Plane, rank: Rank, window: Window = as_counted) -> Candid
 
 
 def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
-    """Return the best point of the last of several lines, each orthogonal to the one before (section 3.3).
+    """Return the best point of several lines, each orthogonal to the one before (section 3.3).
 
     The first lines are nu_pos = 1/2 and nu_neg = 1/2, or the nearest values of the grid; the search continues from the
-    better one. It ends when the next line has been searched before. Without a window nothing changes then: the point is
-    the best of both lines that cross there.
+    better one. It ends with a line that lowers no rate: three lines in most cases, as the paper's seconds imply. The
+    paper states no end.
     """
 
     def best_on(line: Line) -> Candidate:
@@ -66,11 +66,14 @@ def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) ->
         return plane.least(points, window(plane.rates(points)), rank)
 
     first = [Line("nu_pos", _nearest_half(plane.grid.nu_pos)), Line("nu_neg", _nearest_half(plane.grid.nu_neg))]
-    searched = set(first)
     best, line = min(((best_on(line), line) for line in first), key=lambda found: rank(found[0]))
+    searched = set(first)
     while (line := line.orthogonal(best)) not in searched:
         searched.add(line)
-        best = best_on(line)
+        found = best_on(line)
+        if rank(found)[0] >= rank(best)[0]:
+            return min(best, found, key=rank)
+        best = found
     return best
 
 
