@@ -157,16 +157,18 @@ def _order(found: Sequence[Setting], baselines: Sequence[str], others: Sequence[
         ["data", "rho", "baseline", "its", "middle", "p", "best", "p of best", *papers, "verdict"],
         [_ahead(setting, baseline, others) for setting in found for baseline in baselines],
         [
-            "The middle is the median of the medians; the test uses the median of the scores on each split. The best "
-            "was chosen by its median, so its p is multiplied by the number of candidates. The verdict is on the "
-            "claim that the middle is ahead: reproduced if p is at most 5 %, close if it is ahead within noise, worse "
-            "if it is not. Splits share samples: p and intervals hold for splits of these data, not for other data."
+            "Searches with fewer splits than the baseline are left out. The middle is the median of the medians; the "
+            "test uses the median of the scores on each split. The best was chosen by its median, so its p is "
+            "multiplied by the number of candidates. The verdict is on the claim that the middle is ahead: reproduced "
+            "if p is at most 5 %, close if it is ahead within noise, worse if it is not. Splits share samples: p and "
+            "intervals hold for splits of these data, not for other data."
         ],
     )
 
 
 def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
-    present = [strategy for strategy in others if strategy in setting.good["strategy"]]
+    n_jobs = {strategy: len(setting.records.filter(strategy=strategy)) for strategy in (baseline, *others)}
+    present = [one for one in others if n_jobs[one] >= n_jobs[baseline] and one in setting.good["strategy"]]
     base, *scores = setting.by_split("np_score", [baseline, *present])
     papers = [number(one) for one in _order_printed(setting, baseline, others)]
     start: Row = [setting.name, number(setting.rho, "g"), baseline]

@@ -164,6 +164,14 @@ def test_who_is_ahead(gains, verdict):
     assert cells(order)[0]["verdict"] == verdict
 
 
+def test_searches_with_fewer_splits_are_not_in_the_order():
+    records = [record(s, n, np_score=x) for n in range(6) for s, x in (("bs", 0.6), ("cd", 0.5))]
+    *_, order = tables([*records, *(record("gs", n, np_score=0.1) for n in range(5))])
+    assert cells(order)[0]["best"] == "0.500 cd"
+    *_, order = tables([*records, *(record("gs", n, np_score=0.1, status="ok" if n else "failed") for n in range(6))])
+    assert cells(order)[0]["best"] == "0.100 gs"
+
+
 def test_p_value_of_best_is_at_most_one():
     records = [record(s, n, np_score=x) for n in range(6) for s, x in {"bs": 0.1 * n, "gs": 1.0, "cd": 1.0}.items()]
     assert cells(tables(records)[-1])[0]["p of best"] == "1"
