@@ -203,6 +203,7 @@ HEADLINES: dict[str, Callable[[Sequence[Sheet]], Headline]] = {
     "barlaud_figures5_7": _risks,
     "barlaud_figures8_10_like": _risks,
     "davenport_table1": _descent,
+    "davenport_table1_full": _descent,
     "gasso_figure3": _starts,
     "gasso_figure4": _cells("np_svm", "AC-SVM", "tight bound, no more misses than AC-SVM"),
     "gasso_figure4_full": _cells("np_svm", "AC-SVM", "tight bound, no more misses than AC-SVM"),
