@@ -57,8 +57,8 @@ def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) ->
     """Return the best point of several lines, each orthogonal to the one before (section 3.3).
 
     The first lines are nu_pos = 1/2 and nu_neg = 1/2, or the nearest values of the grid; the search continues from the
-    better one. It ends with a line that lowers no rate: three lines in most cases, as the paper's seconds imply. The
-    paper states no end.
+    better one. It ends with the first line that is no better, ties aside. The paper states no end, but its seconds are
+    those of three lines.
     """
 
     def best_on(line: Line) -> Candidate:
