@@ -67,14 +67,12 @@ def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) ->
 
     first = [Line("nu_pos", _nearest_half(plane.grid.nu_pos)), Line("nu_neg", _nearest_half(plane.grid.nu_neg))]
     best, line = min(((best_on(line), line) for line in first), key=lambda found: rank(found[0]))
-    searched = set(first)
-    while (line := line.orthogonal(best)) not in searched:
-        searched.add(line)
+    while True:
+        line = line.orthogonal(best)
         found = best_on(line)
         if rank(found)[0] >= rank(best)[0]:
             return min(best, found, key=rank)
         best = found
-    return best
 
 
 def _nearest_half(values: np.ndarray) -> float:
