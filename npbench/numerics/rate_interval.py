@@ -14,6 +14,7 @@ from numba.extending import register_jitable
 CLOSED_WIDTH = 1e-3  # relative width at which the interval counts as closed
 LEAST_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
 LEAST_SHARE = 0.1  # of the bound, below which the rate is nearly constant and has no useful slope
+SAME_RATE = 1e-6  # difference of rates that rounding explains, where the rate stays the same between two multipliers
 
 
 class RateInterval(NamedTuple):
@@ -40,7 +41,8 @@ class RateInterval(NamedTuple):
 @register_jitable
 def in_order(interval: RateInterval, value: float, rate: float) -> bool:
     """Return whether a multiplier and its rate agree with a rate that decreases from end to end."""
-    return interval.low <= value <= interval.high and interval.rate_high <= rate <= interval.rate_low
+    falls = interval.rate_high - SAME_RATE <= rate <= interval.rate_low + SAME_RATE
+    return interval.low <= value <= interval.high and falls
 
 
 @register_jitable

@@ -109,6 +109,19 @@ def test_offsets_do_not_prevent_convergence(name, kernel, offset):
     assert other.objective_ == pytest.approx(one.objective_, rel=0.05)  # epsilon leaves some freedom
 
 
+@pytest.mark.parametrize("cache_size", [0.001, 1000])
+def test_rounding_does_not_change_the_course_of_a_search(cache_size):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(80) < 32, 1, -1)
+    X = rng.normal(size=(80, 3)) + 0.8 * (y > 0)[:, None]
+    X *= np.abs(X) > 0.7  # P_fa stays the same between two multipliers
+    rounded = [X * (1 + 1e-15 * rng.normal(size=X.shape)) for _ in range(20)]
+    scores = [
+        fitted("np", 0.05, Z, y, kernel="linear", tol=1e-8, cache_size=cache_size).decision_function(X) for Z in rounded
+    ]
+    np.testing.assert_allclose(scores, [scores[0]] * 20, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_scales_with_adapted_costs_give_the_same_classifier(name):
     X, y = sample()

@@ -71,6 +71,13 @@ def test_interval_keeps_the_root_and_closes(rate, staying):
     assert value == pytest.approx(exact, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("rate", "expected"), [(0.05, True), (0.05 - 1e-9, True), (0.3 + 1e-9, True), (0.04, False), (0.4, False)]
+)
+def test_rates_are_in_order_up_to_rounding(rate, expected):
+    assert in_order(RateInterval(1.0, 4.0, 0.3, 0.05), 2.0, rate) == expected
+
+
 def test_closed_intervals_have_nothing_inside():
     interval = RateInterval(1.0, 1.0009)
     assert is_closed(interval)
