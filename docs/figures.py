@@ -23,9 +23,9 @@ from npbench.report.render import print_figures
 from npbench.report.render.palette import BLUE, VERMILION, Palette
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.bach import roc_curves
-from npbench_papers.barlaud import projections, risks
+from npbench_papers.barlaud import convergence, projections, risks
 from npbench_papers.davenport import surfaces
-from npbench_papers.gasso import rates
+from npbench_papers.gasso import rates, scatter
 from npbench_papers.gasso.speedup import SITUATION
 from npbench_papers.guarantee import excess
 from npbench_papers.guarantee.np_roc_chart import chart
@@ -36,12 +36,15 @@ RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
 EXPERIMENT_FILES = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
+STARTED = ("surrogate_p_nd", "surrogate_p_fa")  # where a search from a random start ends
 EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "bach_figure4": roc_curves.figure,
     "barlaud_figure3": partial(projections.plot, gap=1e-12, steps=9),
+    "barlaud_figure4": convergence.plot,
     "barlaud_figures5_7": risks.plot,
     "barlaud_figures8_10_like": risks.plot,
     "davenport_surfaces": surfaces.figure,
+    "gasso_figure3": partial(scatter.plot, start="init_seed", by="C", values=STARTED),
     "gasso_figure4": rates.plot,
     "gasso_figure4_full": rates.plot,
     "gasso_figure5": rates.plot,
@@ -55,7 +58,11 @@ EXPERIMENTS: dict[str, Callable[..., Figure]] = {
     "tutorial_comparison": rates.plot,
 }
 # Further columns that a figure needs.
-COUNTS = {"guarantee": ("n_samples", "n_positive"), "narasimhan_figures8_9": ("n_iter", "solver_status")}
+COUNTS = {
+    "gasso_figure3": ("seed", *STARTED),
+    "guarantee": ("n_samples", "n_positive"),
+    "narasimhan_figures8_9": ("n_iter", "solver_status"),
+}
 AREAS = ("pauc", "select_cpu_seconds", "fit_cpu_seconds")  # only in records of partial AUC
 
 

@@ -54,6 +54,7 @@ def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values
             axes.plot(points[values[0]], points[values[1]], marker, label=label, markersize=8 if is_usual else 4)
         axes.set_title(f"{by} = {same['by'][0]:g}", size=SMALL + 1)
         axes.set_xlabel(values[0], size=SMALL)
+        axes.locator_params(nbins=5)
         tidy(axes)
     row[0].set_ylabel(values[1], size=SMALL)
     row[0].legend(fontsize=SMALL, frameon=False)
