@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,54 +11,48 @@ import history
 import numpy as np
 import paper_pictures
 import polars as pl
-import yaml
+from experiments import load_experiment
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from npbench.commands import experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import print_figures
 from npbench.report.render.palette import BLUE, VERMILION, Palette
 from npbench_papers.bach import asymmetry_figures as asymmetry
-from npbench_papers.bach import roc_curves
-from npbench_papers.barlaud import convergence, projections, risks
-from npbench_papers.davenport import surfaces
-from npbench_papers.gasso import rates, scatter
+from npbench_papers.gasso import rates
 from npbench_papers.gasso.speedup import SITUATION
-from npbench_papers.guarantee import excess
 from npbench_papers.guarantee.np_roc_chart import chart
-from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "results" / "published" / "records"
 IMAGES = ROOT / "docs" / "img"
 FIGURE = IMAGES / "rates.png"
-EXPERIMENT_FILES = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
-STARTED = ("surrogate_p_nd", "surrogate_p_fa")  # where a search from a random start ends
-EXPERIMENTS: dict[str, Callable[..., Figure]] = {
-    "bach_figure4": roc_curves.figure,
-    "barlaud_figure3": partial(projections.plot, gap=1e-12, steps=9),
-    "barlaud_figure4": convergence.plot,
-    "barlaud_figures5_7": risks.plot,
-    "barlaud_figures8_10_like": risks.plot,
-    "davenport_surfaces": surfaces.figure,
-    "gasso_figure3": partial(scatter.plot, start="init_seed", by="C", values=STARTED),
-    "gasso_figure4": rates.plot,
-    "gasso_figure4_full": rates.plot,
-    "gasso_figure5": rates.plot,
-    "guarantee": excess.plot,
-    "narasimhan_figure4_like": learning_curves.figure,
-    "narasimhan_figure5_like": learning_curves.figure,
-    "narasimhan_figure7": training_times.figure,
-    "narasimhan_figures8_9": iterations.figure,
-    "narasimhan_learning_curves": learning_curves.figure,
-    "narasimhan_table4": partial_areas.figure,
-    "tutorial_comparison": rates.plot,
-}
-# Further columns that a figure needs.
-COUNTS = {
-    "gasso_figure3": ("seed", *STARTED),
+EXPERIMENTS = (
+    "bach_figure4",
+    "barlaud_figure3",
+    "barlaud_figure4",
+    "barlaud_figures5_7",
+    "barlaud_figures8_10_like",
+    "davenport_surfaces",
+    "gasso_figure3",
+    "gasso_figure4",
+    "gasso_figure4_full",
+    "gasso_figure5",
+    "guarantee",
+    "narasimhan_figure4_like",
+    "narasimhan_figure5_like",
+    "narasimhan_figure7",
+    "narasimhan_figures8_9",
+    "narasimhan_learning_curves",
+    "narasimhan_table4",
+    "tutorial_comparison",
+)
+# Columns that a figure needs beside the usual ones.
+FURTHER = {
+    "gasso_figure3": ("seed", "surrogate_p_nd", "surrogate_p_fa"),  # where a search from a random start ends
     "guarantee": ("n_samples", "n_positive"),
     "narasimhan_figures8_9": ("n_iter", "solver_status"),
 }
@@ -123,16 +116,15 @@ def of_experiment(name: str) -> pl.DataFrame:
     # Figures of a search show its course and its end.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
     areas = AREAS if "pauc" in frame.columns else ()
-    names = dict.fromkeys([*shown, *course, "repeat", "rho", "asymmetry", *COUNTS.get(name, ()), *areas])
+    names = dict.fromkeys([*shown, *course, "repeat", "rho", "asymmetry", *FURTHER.get(name, ()), *areas])
     return frame.select(column for column in names if column in frame.columns).sort(pl.all())
 
 
-def printed(name: str) -> list[dict[str, Any]]:
-    """Return the numbers printed in the paper, from the file of an experiment; none for a tutorial."""
+def of_records(name: str, records: pl.DataFrame) -> Figure:
+    """Return the figure of an experiment, as ``npbench report --experiment`` draws it."""
     if name.startswith("tutorial"):
-        return []
-    described = yaml.safe_load((EXPERIMENT_FILES / f"{name}.yaml").read_text(encoding="utf-8"))
-    return described.get("printed", [])
+        return rates.plot(records, [])
+    return experiment.figure(load_experiment(name), records)
 
 
 def digest(frame: pl.DataFrame, decimals: int = 6) -> str:
@@ -182,9 +174,9 @@ if __name__ == "__main__":
     shown = published()
     IMAGES.mkdir(exist_ok=True)
     draw(shown).savefig(FIGURE, dpi=150, metadata={"Description": digest(shown)})
-    for experiment, plot in EXPERIMENTS.items():
-        records = of_experiment(experiment)
-        drawn = plot(records, printed(experiment))
-        drawn.savefig(IMAGES / f"{experiment}.png", dpi=110, metadata={"Description": digest(records)})
+    for name in EXPERIMENTS:
+        records = of_experiment(name)
+        drawn = of_records(name, records)
+        drawn.savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(records)})
     for name, (plot_theory, _) in THEORY.items():
         plot_theory().savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest_of_theory(name)})

@@ -12,17 +12,13 @@ from typing import Any
 
 import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
+from experiments import load_experiment
 from headlines import headline
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from rich.console import Console
 from snippets import fenced, processors
 
 from npbench.commands.experiment import sections
 from npbench.commands.summary import print_summary
-from npbench.config.experiment import Experiment, load
-from npbench.config.search_folders import config_dir
-from npbench.config.search_path import register
 from npbench.records.reading import conformed
 from npbench.report.render import terminal
 from npbench.report.select import as_run
@@ -55,7 +51,7 @@ def experiment(name: str, *numbers: int, records: str = "") -> None:
 
     The records are those published for the experiment, or for the one that ``records`` names.
     """
-    described = _described(name)
+    described = load_experiment(name)
     (path,) = RESULTS.glob(f"*/records/{records or name}.parquet")
     stored = conformed(pl.read_parquet(path))
     found = sections(described, stored)
@@ -134,7 +130,7 @@ def items(paper: str) -> None:
     names = {path.stem: path for path in (RESULTS / paper / "records").glob("*.parquet")}
     names |= {name: names[other] for name, other in SHARED.items() if other in names}
     for name, path in sorted(names.items()):
-        described = _described(name)
+        described = load_experiment(name)
         stored = conformed(pl.read_parquet(path))
         sheets = [sheet for section in sections(described, stored) for sheet in section.sheets]
         words = Counter(
@@ -151,12 +147,6 @@ def items(paper: str) -> None:
         about = described.paper.partition("), ")[2], f"`{name}`", f"{repeats}{stand_in}"
         _row(*about, *headline(name, sheets), found or "-")
     cog.outl("")
-
-
-def _described(name: str) -> Experiment:
-    register()
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        return load(GlobalHydra.instance().config_loader(), name)
 
 
 def iterates() -> None:
