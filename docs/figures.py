@@ -41,6 +41,7 @@ EXPERIMENTS = (
     "gasso_figure4",
     "gasso_figure4_full",
     "gasso_figure5",
+    "gasso_figure5_full",
     "guarantee",
     "narasimhan_figure4_like",
     "narasimhan_figure5_like",
