@@ -29,5 +29,10 @@ def test_note_lists_what_differs():
     assert grids == "Searched: gen: 2 p0 or 3 p0."
 
 
+def test_note_counts_the_repeats_of_each_solver():
+    records = [record(repeat=0), record(repeat=1), record(solver="plain", repeat=0)]
+    assert "repeats: 1 to 2;" in as_run.notes(frame(records))[0]
+
+
 def test_no_records_have_no_note():
     assert as_run.notes(frame([record()]).clear()) == []

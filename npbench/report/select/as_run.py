@@ -26,7 +26,7 @@ def notes(records: pl.DataFrame) -> list[str]:
         f"{name}{_listed(json.loads(text))}" for name, text in records.select("protocol", "protocol_params").rows()
     ]
     facts = {
-        "repeats": _range(records.group_by("dataset").agg(pl.col("repeat").n_unique())["repeat"]),
+        "repeats": _range(records.group_by("dataset", "solver").agg(pl.col("repeat").n_unique())["repeat"]),
         "protocol": " or ".join(dict.fromkeys(protocols)),
         "preprocess": " or ".join(dict.fromkeys(records["preprocess"])),
     }
