@@ -1,0 +1,51 @@
+"""Publish the records of an experiment: ``python docs/publish.py RESULTS gasso/gasso_figure4_full``.
+
+Writes the newest record of each job, and the runs that the records come from, to ``results/published/gasso``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from npbench.records.store import RecordStore
+
+PUBLISHED = Path(__file__).parents[1] / "results" / "published"
+
+
+def publish(results: Path, target: Path, drop: list[str]) -> None:
+    """Write the records of a results folder to ``target.parent / "records"``, and their runs beside them."""
+    records = RecordStore(results / "records").frame().drop(drop)
+    if changed := records["git_dirty"].fill_null(True).sum():
+        raise SystemExit(f"{changed} of {len(records)} records come from a checkout with changes. Commit, then rerun.")
+    path, runs = target.parent / "records" / f"{target.name}.parquet", target.parent / "runs"
+    for folder in (path.parent, runs):
+        folder.mkdir(parents=True, exist_ok=True)
+    # Folders of the machine that ran them mean nothing elsewhere.
+    short = pl.col("traceback").str.replace_all(r'File "[^"]*?/(npbench|plugins|site-packages)/', 'File "$1/')
+    records.with_columns(short).write_parquet(path, compression="zstd", compression_level=19)
+    for run in records["run_id"].unique():
+        text = (results / "runs" / f"{run}.json").read_text(encoding="utf-8")
+        (runs / f"{run}.json").write_text(text.replace(str(results), "results"), encoding="utf-8")
+    remove_unused_runs(target.parent)
+    print(f"{len(records)} records in {path}")
+
+
+def remove_unused_runs(folder: Path) -> None:
+    """Remove the runs that no record of the folder comes from."""
+    frames = [pl.read_parquet(path, columns=["run_id"]) for path in (folder / "records").glob("*.parquet")]
+    named = set(pl.concat(frames)["run_id"])
+    for path in (folder / "runs").glob("*.json"):
+        if path.stem not in named:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="the folder that the run named with results=")
+    parser.add_argument("name", help="folder below results/published, and the experiment")
+    parser.add_argument("--drop", action="append", default=[], help="column to leave out, as roc where there are many")
+    given = parser.parse_args()
+    publish(given.results, PUBLISHED / given.name, given.drop)

@@ -1,0 +1,69 @@
+"""Publishing records: what is written, what is left out, what is refused."""
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from npbench.records.store import RecordStore
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def publish(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from publish import publish
+
+    return publish
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A results folder with the records of one experiment and their runs."""
+    source, folder = ROOT / "results" / "published" / "gasso", tmp_path / "mine"
+    (folder / "records").mkdir(parents=True)
+    shutil.copy(source / "records" / "gasso_table5.parquet", folder / "records")
+    shutil.copytree(source / "runs", folder / "runs")
+    return folder
+
+
+def test_published_records_and_runs_are_those_of_the_folder(publish, results, tmp_path):
+    before = RecordStore(results / "records").frame()
+    (run_id,) = before["run_id"].unique()
+    named = results / "runs" / f"{run_id}.json"
+    named.write_text(named.read_text().replace('"command": [', f'"command": ["results={results}", '))
+    publish(results, tmp_path / "published" / "gasso_table5", ["roc"])
+    after = pl.read_parquet(tmp_path / "published" / "records" / "gasso_table5.parquet")
+    assert "roc" not in after.columns
+    assert after.equals(before.drop("roc"))
+    (run,) = (tmp_path / "published" / "runs").iterdir()
+    assert run.stem == run_id
+    assert '"results=results"' in run.read_text()
+    assert str(tmp_path) not in run.read_text()
+
+
+def test_runs_of_replaced_records_go(publish, results, tmp_path):
+    stale = tmp_path / "published" / "runs" / "20200101T000000-00000000.json"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("{}")
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    assert not stale.exists()
+
+
+def test_tracebacks_name_no_folder_of_the_machine(publish, results, tmp_path):
+    path = results / "records" / "gasso_table5.parquet"
+    lines = '  File "/me/npbench/kernel.py", line 3\n  File "/me/venv/lib/site-packages/numpy/core.py", line 8'
+    pl.read_parquet(path).with_columns(traceback=pl.lit(lines)).write_parquet(path)
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    found = pl.read_parquet(tmp_path / "published" / "records" / "gasso_table5.parquet")["traceback"][0]
+    assert found == '  File "npbench/kernel.py", line 3\n  File "site-packages/numpy/core.py", line 8'
+
+
+def test_records_of_a_changed_checkout_are_refused(publish, results, tmp_path):
+    path = results / "records" / "gasso_table5.parquet"
+    pl.read_parquet(path).with_columns(git_dirty=True).write_parquet(path)
+    with pytest.raises(SystemExit, match="changes"):
+        publish(results, tmp_path / "published" / "gasso_table5", [])
+    assert not (tmp_path / "published").exists()
