@@ -16,6 +16,7 @@ __all__ = [
     "NUMBER",
     "POSITIVE",
     "SHARE",
+    "TWO_OR_MORE",
     "ZERO_OR_MORE",
     "Constraints",
     "HasMethods",
@@ -29,4 +30,5 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 FRACTION = Interval(Real, 0, 1, closed="neither")
 SHARE = Interval(Real, 0, 1, closed="right")  # a fraction, or all
 COUNT = Interval(Integral, 1, None, closed="left")
+TWO_OR_MORE = Interval(Integral, 2, None, closed="left")
 ZERO_OR_MORE = Interval(Integral, 0, None, closed="left")

@@ -60,6 +60,8 @@ def _named(solver: str, params: dict[str, Any], search: dict[str, Any]) -> tuple
         inner = str(rest.pop("estimator"))
         kind = class_named(inner)
         name = f"{SCORERS.get(kind, kind) or inner} + {rest.pop('threshold', 'threshold')}"
+        if folds := rest.pop("cv", None):
+            name = f"{name}, {folds} folds"
     if rest.get("kernel") == LINEAR:
         rest.pop("kernel")
         name = f"{name} {LINEAR}"

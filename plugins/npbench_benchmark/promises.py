@@ -16,12 +16,13 @@ SAME_COUNT = 1e-9  # accepted rounding error of a number of false alarms
 
 
 def promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
-    """Return delta of an umbrella threshold; none if a majority of thresholds decides, or "auto" took another rule."""
+    """Return delta of an umbrella threshold; none for a majority, for folds, or if "auto" took another rule."""
     is_umbrella = params.get("threshold") == UMBRELLA or (
         params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
     )
+    holds_out_once = params.get("n_splits", 1) == 1 and params.get("cv") is None
     delta = params.get("delta")
-    return delta if is_umbrella and isinstance(delta, float) and params.get("n_splits", 1) == 1 else None
+    return delta if is_umbrella and holds_out_once and isinstance(delta, float) else None
 
 
 def allowed(delta: float, params: dict[str, Any], records: pl.DataFrame) -> float:

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
+from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, Constraints, HasMethods, StrOptions
 from npbench.estimators.docstrings import inherit_docs
 from npbench.numerics import thresholds
 from npbench.thresholding.classifier import NPThresholdClassifier
@@ -22,6 +23,7 @@ from npbench.thresholding.rules import warn_if_saturated
 from npbench_scorer import inner
 
 Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
+Part = tuple[np.ndarray, np.ndarray]  # rows to fit to, and others to score
 
 
 @inherit_docs
@@ -29,7 +31,7 @@ class Scorer(BinaryClassifier):
     """Any classifier or solver, with a threshold set on held-out samples.
 
     The classifier is fitted on a part of the training sample and scores the rest; a rule turns these scores into a
-    threshold t, and ``f = score - t``.
+    threshold t, and ``f = score - t``. With ``cv``, each sample is scored by a fit to the other folds.
 
     Parameters
     ----------
@@ -55,6 +57,9 @@ class Scorer(BinaryClassifier):
     n_splits : int, default=1
         Number of random splits. Each gives a classifier with a threshold, and a sample is accepted if more than half
         of these accept it.
+    cv : int, optional
+        Number of folds, 2 or more, to cross-fit instead of holding out: the threshold is set on scores of all samples,
+        each from a classifier fitted to the other folds, and belongs to a classifier fitted to all samples.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples, and of the classifier if it takes one and ``params`` has none.
 
@@ -67,7 +72,7 @@ class Scorer(BinaryClassifier):
     status_ : {"umbrella", "empirical", "q_value", "zero"}
         Rule that gave the thresholds.
     n_calibration_ : int
-        Number of samples held out in each split.
+        Number of samples that set the threshold of each split: those held out, or with ``cv`` all.
     n_iter_ : int
         Largest number of iterations over the splits, if the classifier counts them.
     converged_ : bool
@@ -76,7 +81,8 @@ class Scorer(BinaryClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if a class has only one sample, or too few negatives are held out for threshold="umbrella".
+        In ``fit``: if a class has only one sample or fewer than ``cv``, or too few negatives set the threshold for
+        "umbrella".
 
     Warns
     -----
@@ -95,6 +101,9 @@ class Scorer(BinaryClassifier):
     ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice. The guarantee of the umbrella holds for each of
     them; for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` follows from it. In practice the P_fa of
     the majority varies less from sample to sample than that of one classifier, and exceeds rho less often.
+
+    With ``cv`` no negative is lost, for ``cv + 1`` fits. But the scores are those of other classifiers, fitted to fewer
+    samples: what "umbrella" promises is then only typical.
 
     References
     ----------
@@ -121,6 +130,7 @@ class Scorer(BinaryClassifier):
         "delta": [FRACTION],
         "calibration_size": [FRACTION],
         "n_splits": [COUNT],
+        "cv": [None, TWO_OR_MORE],
         "random_state": ["random_state"],
     }
 
@@ -135,6 +145,7 @@ class Scorer(BinaryClassifier):
         delta: float = 0.05,
         calibration_size: float = 0.5,
         n_splits: int = 1,
+        cv: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -145,11 +156,12 @@ class Scorer(BinaryClassifier):
         self.delta = delta
         self.calibration_size = calibration_size
         self.n_splits = n_splits
+        self.cv = cv
         self.random_state = random_state
 
     def without_threshold(self) -> Scorer:
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
-        return clone(self).set_params(threshold="zero", n_splits=1)
+        return clone(self).set_params(threshold="zero", n_splits=1, cv=None)
 
     @property
     def shares_grid(self) -> bool:
@@ -162,21 +174,21 @@ class Scorer(BinaryClassifier):
         inner.seed(classifier, check_random_state(self.random_state))
         return classifier
 
-    def first_split(self, signs: np.ndarray) -> tuple[np.ndarray, Rule]:
-        """Return the samples that ``fit`` holds out from labels in {-1, +1}, and the rule for their threshold."""
+    def first_parts(self, signs: np.ndarray) -> tuple[list[Part], Rule]:
+        """Return the rows that ``fit`` fits to and scores, from labels in {-1, +1}, and the rule for the threshold."""
         self._validate_params()
-        held_out = self._held_out(signs, check_random_state(self.random_state))
-        return held_out, partial(_threshold, self._rule(int(np.sum(signs[held_out] < 0))), **self._bounds)
+        parts = self._parts_of(signs, check_random_state(self.random_state))
+        return parts, partial(_threshold, self._rule(_n_negatives(signs, parts)), **self._bounds)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
-        splits = [self._held_out(signs, random) for _ in range(self.n_splits)]
-        self.n_calibration_ = len(splits[0])
-        self.status_ = self._rule(int(np.sum(signs[splits[0]] < 0)))
-        fits = [self._part(X, signs, held_out, random) for held_out in splits]
-        self._parts = [part for part, _ in fits]
-        self.estimators_ = [part.estimator_ for part in self._parts]
-        self.thresholds_ = np.array([part.threshold_ for part in self._parts])
+        splits = [self._parts_of(signs, random) for _ in range(self.n_splits)]
+        self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
+        self.status_ = self._rule(_n_negatives(signs, splits[0]))
+        fits = [self._thresholded(X, signs, parts, random) for parts in splits]
+        self._thresholded_ = [one for one, _ in fits]
+        self.estimators_ = [one.estimator_ for one in self._thresholded_]
+        self.thresholds_ = np.array([one.threshold_ for one in self._thresholded_])
         self._warnings = [warning for _, warning in fits if warning is not None]
         self.converged_ = not self._warnings
         if hasattr(self.estimators_[0], "n_iter_"):
@@ -201,16 +213,32 @@ class Scorer(BinaryClassifier):
                 f"threshold='umbrella' bounds the false-alarm rate by rho, but q={self.q:g} is set: use "
                 "threshold='empirical', which then uses q-values."
             )
-        if self.n_splits > 1 and self.threshold == "zero":
+        if self.threshold == "zero" and (self.n_splits > 1 or self.cv is not None):
+            given = "cv" if self.n_splits == 1 else "n_splits"
             raise ValueError(
-                f"threshold='zero' holds out no sample, but n_splits is {self.n_splits}: use n_splits=1, or another "
-                "threshold."
+                f"threshold='zero' holds out no sample, but {given} is {getattr(self, given)}: leave {given} out, or "
+                "use another threshold."
             )
+        if self.n_splits > 1 and self.cv is not None:
+            raise ValueError(f"n_splits={self.n_splits} holds out samples, but cv={self.cv} does not: leave one out.")
         self._build()
 
     def _build(self) -> Any:
         asked = {"rho": self.rho} if self.q is None else {"q": self.q}
         return inner.build(self.estimator, self.params or {}, asked)
+
+    def _parts_of(self, signs: np.ndarray, random: np.random.RandomState) -> list[Part]:
+        """Draw rows to fit the classifier to, and others to score for the threshold: one part, or ``cv`` folds."""
+        if self.cv is None:
+            held_out = self._held_out(signs, random)
+            return [(np.setdiff1d(np.arange(len(signs)), held_out), held_out)]
+        for sign, name in {-1: "negative", 1: "positive"}.items():
+            if (count := int(np.sum(signs == sign))) < self.cv:
+                raise ValueError(
+                    f"There are only {count} {name} samples, expected at least cv={self.cv}: use fewer folds."
+                )
+        folds = StratifiedKFold(self.cv, shuffle=True, random_state=random)
+        return list(folds.split(np.empty((len(signs), 0)), signs))
 
     def _held_out(self, signs: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """Draw the samples to set the threshold on: negatives, and positives if the rule needs them."""
@@ -228,16 +256,15 @@ class Scorer(BinaryClassifier):
             drawn.append(random.permutation(rows)[:count])
         return np.sort(np.concatenate(drawn))
 
-    def _part(
-        self, X: Any, signs: np.ndarray, held_out: np.ndarray, random: np.random.RandomState
+    def _thresholded(
+        self, X: Any, signs: np.ndarray, parts: list[Part], random: np.random.RandomState
     ) -> tuple[NPThresholdClassifier, str | None]:
-        """Return a classifier fitted to the other samples, with a threshold set on those held out, and its warning."""
+        """Return a classifier with a threshold set on samples that it was not fitted to, and its warning."""
         classifier = self._build()
         inner.seed(classifier, random)
-        rest = np.setdiff1d(np.arange(len(signs)), held_out)
         rule = partial(_threshold_or_warning, self.status_, **self._bounds)
-        part = NPThresholdClassifier(classifier, rho=self.rho, cv=[(rest, held_out)], threshold=rule)
-        return part, inner.fit(part, X, (signs > 0).astype(int))
+        model = NPThresholdClassifier(classifier, rho=self.rho, cv=parts, threshold=rule)
+        return model, inner.fit(model, X, (signs > 0).astype(int))
 
     @property
     def _bounds(self) -> dict[str, Any]:
@@ -254,20 +281,21 @@ class Scorer(BinaryClassifier):
             return "empirical"
         if n_negatives >= needed:
             return "umbrella"
+        share = 1.0 if self.cv is not None else self.calibration_size
         too_few = (
             f"The umbrella threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
-            f"got {n_negatives} (calibration_size={self.calibration_size:g})"
+            f"got {n_negatives} ({'cv' if self.cv is not None else 'calibration_size'}={self.cv or share:g})"
         )
         if self.threshold == "umbrella":
             raise ValueError(
-                f"{too_few}: use {math.floor((needed - 1) / self.calibration_size) + 1} or more training negatives, a "
-                "larger calibration_size or delta, or threshold='empirical', which guarantees nothing."
+                f"{too_few}: use {math.floor((needed - 1) / share) + 1} or more training negatives, a larger "
+                f"{'calibration_size or ' * (share < 1)}delta, or threshold='empirical', which guarantees nothing."
             )
         warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
         return "empirical"
 
     def _scores(self, X: Any) -> np.ndarray:
-        f = [part.decision_function(X) for part in self._parts]
+        f = [one.decision_function(X) for one in self._thresholded_]
         # More than half of them are positive where the lower median is.
         lower = (len(f) - 1) // 2
         return np.partition(f, lower, axis=0)[lower]
@@ -280,6 +308,11 @@ class Scorer(BinaryClassifier):
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags
+
+
+def _n_negatives(signs: np.ndarray, parts: list[Part]) -> int:
+    """Return the number of negatives that are scored."""
+    return sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)
 
 
 def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, delta: float, q: float | None) -> float:

@@ -1,11 +1,13 @@
 """Grid search around a solver that has a fast one of its own, with a threshold set on held-out samples in each fold.
 
 The solver searches the grid on the samples that are not held out, and scores those held out together with the
-validation part. The loss it is given sets the threshold on the former and judges the latter.
+validation part; with ``cv``, on each part to cross-fit, and on all samples. The loss it is given sets the threshold on
+the held-out samples and judges the validation part.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,18 +79,25 @@ def _search(
     n_threads: int,
 ) -> Selection:
     """Search the grid of the solver inside, each of its scores judged against the threshold of its fold."""
-    parts, rules = [], []
+    parts: list[Fold] = []
+    rules = []
     for fit, validate in folds:
-        held_out, rule = scorer.first_split(y[fit])
-        parts.append((np.delete(fit, held_out), np.concatenate([fit[held_out], validate])))
-        rules.append((len(held_out), rule))
+        own, rule = scorer.first_parts(y[fit])
+        found = [(fit[rest], fit[held_out]) for rest, held_out in own]
+        if scorer.cv is None:  # the same classifier scores both
+            ((rest, held_out),) = found
+            found = [(rest, np.concatenate([held_out, validate]))]
+        else:
+            found.append((fit, validate))
+        parts += found
+        rules.append((len(found), sum(len(held_out) for _, held_out in own), rule))
     classifier = scorer.classifier()
     kind: Callable[..., Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
     search = resolve(installed().solver(scorer.estimator).grid_search or "")
     judged: Any = _Thresholded(problem, rules)
-    found: Selection = search(inside, X, y, parts, judged, grid, n_threads)
-    return found
+    selection: Selection = search(inside, X, y, parts, judged, grid, n_threads)
+    return selection
 
 
 @dataclass(frozen=True)
@@ -99,17 +108,18 @@ class _Thresholded:
     ----------
     problem : Problem
         Gives the loss of the scores above the threshold.
-    rules : sequence of (int, callable)
-        For each fold, the number of samples that set the threshold, which come first, and the rule.
+    rules : sequence of (int, int, callable)
+        For each fold, the number of fits, that of samples that set the threshold, which come first, and the rule.
     """
 
     problem: Problem
-    rules: Sequence[tuple[int, Rule]]
+    rules: Sequence[tuple[int, int, Rule]]
     ranks: ClassVar[bool] = True
 
     def loss(self, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
-        judged = []
-        for (y, scores), (n_held_out, rule) in zip(folds, self.rules, strict=True):
+        judged, fits = [], iter(folds)
+        for n_fits, n_held_out, rule in self.rules:
+            y, scores = map(np.concatenate, zip(*itertools.islice(fits, n_fits), strict=True))
             threshold = rule(y[:n_held_out], scores[:n_held_out].astype(float))
             judged.append((y[n_held_out:], scores[n_held_out:] - threshold))
         return self.problem.loss(judged)

@@ -12,6 +12,7 @@ METHODS = {
     "random forest + umbrella": {"solver": "scorer", "params": json.dumps(FOREST)},
     "random forest + empirical": {"solver": "scorer", "params": json.dumps({**FOREST, "threshold": "empirical"})},
     "sgd + umbrella": {"solver": "scorer", "params": json.dumps({**FOREST, "estimator": "sgd"})},
+    "random forest + umbrella, 4 folds": {"solver": "scorer", "params": json.dumps({**FOREST, "cv": 4})},
     "np_svm": {"params": '{"kernel":"rbf"}', "solver": "np_svm"},
     "np_svm linear": {"params": '{"gamma":"scale","kernel":"linear"}', "solver": "np_svm"},
     "splitting": {"params": '{"max_norm":null}', "solver": "splitting"},

@@ -69,6 +69,7 @@ def test_by_hand():
     [
         ({"threshold": "umbrella"}, ["umbrella", "umbrella"], 0.05),
         ({"threshold": "umbrella", "n_splits": 5}, ["umbrella", "umbrella"], None),  # a majority decides
+        ({"threshold": "umbrella", "cv": 4}, ["umbrella", "umbrella"], None),  # scores of other classifiers
         ({"threshold": "auto"}, ["umbrella", "umbrella"], 0.05),
         ({"threshold": "auto"}, ["umbrella", "empirical"], None),  # too few negatives for the umbrella
         ({"threshold": "empirical"}, ["empirical", "empirical"], None),

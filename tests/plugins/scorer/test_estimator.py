@@ -7,10 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from scipy.stats import binom
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -75,6 +77,30 @@ def test_q_values_are_found_on_samples_of_both_classes():
     assert p_nd < 0.8
     assert p_fa <= 0.1 * (1 - p_nd)
     assert model.status_ == "q_value"
+
+
+@pytest.mark.parametrize(("threshold", "rank"), [("umbrella", 234), ("empirical", 228)])
+def test_cross_fitted_threshold_is_set_on_scores_of_other_folds(threshold, rank):
+    model = Scorer(estimator=Recorder(), threshold=threshold, cv=4, random_state=0).fit(X, Y)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    scores = cross_val_predict(LogisticRegression(), X, Y, cv=folds, method="decision_function")
+    # Of 240 negatives a twentieth is 12; the umbrella's rank k is the first with P(Binomial(240, .95) >= k) <= .05.
+    assert rank == {"umbrella": int(binom.isf(0.05, 240, 0.95)) + 1, "empirical": 240 - 12}[threshold]
+    assert model.thresholds_ == pytest.approx([np.sort(scores[Y < 0])[rank - 1]])
+    np.testing.assert_array_equal(model.estimators_[0].seen_, X)
+    whole = LogisticRegression().fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X) - model.thresholds_)
+    assert (model.n_calibration_, model.status_) == (400, threshold)
+
+
+def test_cross_fitting_takes_q_values_and_needs_samples_of_both_classes_in_each_fold():
+    model = Scorer(q=0.1, cv=4, random_state=0).fit(X, Y)
+    assert (model.n_calibration_, model.status_) == (400, "q_value")
+    few = np.concatenate([np.flatnonzero(Y > 0)[:3], np.flatnonzero(Y < 0)])
+    with pytest.raises(ValueError, match="only 3 positive samples, expected at least cv=4"):
+        Scorer(cv=4).fit(X[few], Y[few])
+    with pytest.raises(ValueError, match=r"needs 299 held-out negatives.* got 240 \(cv=4\): use 299 or more"):
+        Scorer(cv=4, threshold="umbrella", rho=0.01).fit(X, Y)
 
 
 SOLVERS = sorted(name for name in registry.installed().solvers if name != "scorer")
@@ -318,6 +344,9 @@ def test_seeds_reach_classifiers_inside_others():
         ({"estimator": LogisticRegression(), "params": {"tool": 5}}, "'tool': did you mean 'tol'"),
         ({"params": {"C": -1}}, "'C' parameter of LogisticRegression must be"),
         ({"threshold": "zero", "n_splits": 3}, "n_splits is 3"),
+        ({"threshold": "zero", "cv": 3}, "cv is 3"),
+        ({"cv": 3, "n_splits": 3}, "n_splits=3 .* cv=3"),
+        ({"cv": 1}, "'cv' parameter"),
         ({"threshold": "umbrella", "q": 0.1}, "threshold='empirical'"),
     ],
 )

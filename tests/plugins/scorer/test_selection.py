@@ -37,11 +37,13 @@ scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
         (AC, {"params": AC_GRID[::-1], "calibration_size": [0.3, 0.6]}),
         (AC | {"threshold": "umbrella", "delta": 0.5}, {"params": AC_GRID}),
         (AC | {"threshold": "zero"}, {"params": AC_GRID}),
+        (AC, {"params": AC_GRID[:6], "cv": [None, 2, 3]}),
+        ({"estimator": "np_svm", "cv": 3, "threshold": "umbrella", "delta": 0.5}, {"params": RAMP_GRID}),
         ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
         ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
         ({}, {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]}),
     ],
-    ids=["ac_svm", "two parameters", "umbrella", "zero", "np_svm", "two_nu_svm", "two solvers"],
+    ids=["ac_svm", "two parameters", "umbrella", "zero", "cv", "np_svm, cv", "np_svm", "two_nu_svm", "two solvers"],
 )
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make = partial(scorer, **fixed)
@@ -95,10 +97,10 @@ def test_samples_fitted_held_out_and_validated_are_distinct(monkeypatch):
     assert loss == pytest.approx(np_score(wrong_pos / n_pos, wrong_neg / n_neg, 0.1))
 
 
-def test_first_split_is_that_of_the_fit():
-    held_out, rule = scorer(estimator="gen", threshold="umbrella").first_split(Y)
+def test_first_part_is_that_of_the_fit():
+    ((kept, held_out),), rule = scorer(estimator="gen", threshold="umbrella").first_parts(Y)
     model = scorer(estimator="gen", threshold="umbrella").fit(X, Y)
-    kept = np.delete(np.arange(len(Y)), held_out)
+    np.testing.assert_array_equal(np.sort(np.concatenate([kept, held_out])), np.arange(len(Y)))
     alone = model.classifier().fit(X[kept], Y[kept])
     assert rule(Y[held_out], alone.decision_function(X[held_out])) == pytest.approx(model.thresholds_[0], rel=1e-9)
 
@@ -183,10 +185,10 @@ def shared(monkeypatch):
 
 def test_umbrella_of_a_search_is_the_rank_of_the_held_out_scores():
     """Scores in single precision keep the threshold's rank: exactly as many held-out negatives lie above it."""
-    _, rule = scorer(threshold="umbrella", rho=0.05, calibration_size=0.7).first_split(Y)
+    _, rule = scorer(threshold="umbrella", rho=0.05, calibration_size=0.7).first_parts(Y)
     held_out = np.float32(1) + np.arange(60, dtype=np.float32) * np.finfo(np.float32).eps
     accepted = 60 - thresholds.umbrella_rank(60, 0.05, 0.05)
-    judged = selection._Thresholded(Counting(), [(60, rule)])
+    judged = selection._Thresholded(Counting(), [(1, 60, rule)])
     assert judged.loss([(np.r_[-np.ones(60), np.ones(60)], np.r_[held_out, held_out])]) == accepted
 
 
