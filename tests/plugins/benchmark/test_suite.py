@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import yaml
 
 from npbench.config.experiment import load
 from npbench.config.search_path import initialized, register
@@ -29,12 +30,18 @@ def words(value):
     return [word.strip() for word in str(value).split(",")]
 
 
+def bounds(sweep):
+    """The bounds rho, or the ends of the ranges of false-positive rates."""
+    given = yaml.safe_load(f"[{sweep.get('problem.rho', sweep.get('problem.fpr_range'))}]")
+    return [one[-1] if isinstance(one, list) else one for one in given]
+
+
 def used(name):
     """The bounds that each data set of an experiment is used with, by solver."""
     found = {}
     for sweep in sweeps(name):
         for dataset, solver in itertools.product(words(sweep["dataset"]), words(sweep["solver"])):
-            found.setdefault(dataset, {}).setdefault(solver, []).extend(map(float, words(sweep["problem.rho"])))
+            found.setdefault(dataset, {}).setdefault(solver, []).extend(bounds(sweep))
     return found
 
 
@@ -65,14 +72,24 @@ def test_sizes_of_classes(name):
 def test_every_solver_is_used_with_every_bound_that_the_negatives_allow(experiment):
     found = used(experiment)
     solvers = next(iter(found.values())).keys()
-    for name, bounds in found.items():
+    for name, its in found.items():
         n_negative = GENERATED[name][1] if name in GENERATED else described(name)[1]
-        assert bounds == dict.fromkeys(solvers, suite.bounds(n_negative)), name
+        assert its == dict.fromkeys(solvers, suite.bounds(n_negative)), name
 
 
-def test_the_benchmark_has_every_np_solver():
-    named = {solver for sweep in sweeps("np_benchmark") for solver in words(sweep["solver"])}
-    assert {solver.name for solver in installed().solvers.values() if "np" in solver.solves} - {"scorer"} <= named
+@pytest.mark.parametrize("part", ["", "_real", "_small"])
+def test_partial_areas_have_the_data_sets_and_bounds_of_the_np_benchmark(part):
+    areas, rates = (
+        {name: set(map(tuple, its.values())) for name, its in used(f"{kind}_benchmark{part}").items()}
+        for kind in ("pauc", "np")
+    )
+    assert areas == rates
+
+
+@pytest.mark.parametrize("problem", ["np", "pauc"])
+def test_the_benchmark_has_every_solver(problem):
+    named = {solver for sweep in sweeps(f"{problem}_benchmark") for solver in words(sweep["solver"])}
+    assert {solver.name for solver in installed().solvers.values() if problem in solver.solves} - {"scorer"} <= named
 
 
 def test_the_small_benchmark_is_part_of_the_large_one():
