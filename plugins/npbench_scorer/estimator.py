@@ -185,10 +185,10 @@ class Scorer(BinaryClassifier):
         splits = [self._parts_of(signs, random) for _ in range(self.n_splits)]
         self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
         self.status_ = self._rule(_n_negatives(signs, splits[0]))
-        fits = [self._thresholded(X, signs, parts, random) for parts in splits]
-        self._thresholded_ = [one for one, _ in fits]
-        self.estimators_ = [one.estimator_ for one in self._thresholded_]
-        self.thresholds_ = np.array([one.threshold_ for one in self._thresholded_])
+        fits = [self._with_threshold(X, signs, parts, random) for parts in splits]
+        self._models = [one for one, _ in fits]
+        self.estimators_ = [one.estimator_ for one in self._models]
+        self.thresholds_ = np.array([one.threshold_ for one in self._models])
         self._warnings = [warning for _, warning in fits if warning is not None]
         self.converged_ = not self._warnings
         if hasattr(self.estimators_[0], "n_iter_"):
@@ -256,7 +256,7 @@ class Scorer(BinaryClassifier):
             drawn.append(random.permutation(rows)[:count])
         return np.sort(np.concatenate(drawn))
 
-    def _thresholded(
+    def _with_threshold(
         self, X: Any, signs: np.ndarray, parts: list[Part], random: np.random.RandomState
     ) -> tuple[NPThresholdClassifier, str | None]:
         """Return a classifier with a threshold set on samples that it was not fitted to, and its warning."""
@@ -295,7 +295,7 @@ class Scorer(BinaryClassifier):
         return "empirical"
 
     def _scores(self, X: Any) -> np.ndarray:
-        f = [one.decision_function(X) for one in self._thresholded_]
+        f = [one.decision_function(X) for one in self._models]
         # More than half of them are positive where the lower median is.
         lower = (len(f) - 1) // 2
         return np.partition(f, lower, axis=0)[lower]
