@@ -281,15 +281,18 @@ class Scorer(BinaryClassifier):
             return "empirical"
         if n_negatives >= needed:
             return "umbrella"
-        share = 1.0 if self.cv is not None else self.calibration_size
+        source, larger = f"calibration_size={self.calibration_size:g}", "calibration_size or delta"
+        if self.cv is not None:
+            source, larger = f"cv={self.cv}", "delta"
         too_few = (
             f"The umbrella threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
-            f"got {n_negatives} ({'cv' if self.cv is not None else 'calibration_size'}={self.cv or share:g})"
+            f"got {n_negatives} ({source})"
         )
         if self.threshold == "umbrella":
+            share = 1 if self.cv is not None else self.calibration_size
             raise ValueError(
-                f"{too_few}: use {math.floor((needed - 1) / share) + 1} or more training negatives, a larger "
-                f"{'calibration_size or ' * (share < 1)}delta, or threshold='empirical', which guarantees nothing."
+                f"{too_few}: use {math.floor((needed - 1) / share) + 1} or more training negatives, a larger {larger}, "
+                "or threshold='empirical', which guarantees nothing."
             )
         warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
         return "empirical"
