@@ -69,9 +69,12 @@ def benchmark(name: str) -> None:
     stored = conformed(pl.read_parquet(path))
     cog.outl(f"\n{protocols(stored)}")
     for number, (text, records) in enumerate(settings(stored)):
-        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{', the first ten' if number else ''}:")
+        every = standings(records)
+        shown = every[:10] if number else every
+        cut = ", the first ten" if len(shown) < len(every) else ""
+        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{cut}:")
         _row("method", "above", "allowed", "P_nd", "rank", "places", "Elo", "score", "seconds", heading=True)
-        for one in standings(records)[: 10 if number else None]:
+        for one in shown:
             places = "-".join(map(str, dict.fromkeys(one.places_without)))
             above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
             numbers = f"{one.rank:.1f}", places, f"{one.elo:.0f}", f"{one.score:.2f}", f"{one.seconds:.2g}"
@@ -79,25 +82,29 @@ def benchmark(name: str) -> None:
     cog.outl(f"\n{processors(stored)}\n")
 
 
-def each(name: str, rho: float) -> None:
+def each(name: str, bound: str) -> None:
     """Write what each method of a benchmark reaches on each data set at one bound, or why it reaches nothing."""
     (path,) = RESULTS.glob(f"*/records/{name}.parquet")
-    stored = conformed(pl.read_parquet(path)).filter(rho=rho).sort("dataset")
+    stored = dict(settings(conformed(pl.read_parquet(path))))[bound].sort("dataset")
     stored = stored.with_columns(method=pl.Series(method_names(stored)), score=score_of(stored))
+    reached = ["pauc"] if "pauc" in stored.columns else ["p_fa", "p_nd"]
     names = stored["dataset"].unique(maintain_order=True).to_list()
     cog.outl("")
-    _row("method", *(f"{name}: {what}" for name in names for what in ("P_fa", "P_nd", "seconds")), heading=True)
+    heads = [{"p_fa": "P_fa", "p_nd": "P_nd"}.get(metric, metric) for metric in reached]
+    _row("method", *(f"{name}: {what}" for name in names for what in (*heads, "seconds")), heading=True)
     best = stored.group_by("method").agg(pl.col("score").fill_null(1.0).mean(), pl.col("seconds").mean())
     for method in best.sort("score", "seconds", "method")["method"]:
-        cells = [_reached(row) for row in stored.filter(method=method).iter_rows(named=True)]
-        _row(method, *(cell for three in cells for cell in three))
+        found = [stored.filter(method=method, dataset=dataset) for dataset in names]
+        _row(method, *(cell for records in found for cell in _reached(records, reached)))
     cog.outl(f"\n{processors(stored)}\n")
 
 
-def _reached(row: dict[str, Any]) -> tuple[str, str, str]:
-    if row["status"] != "ok":
-        return "-", "-", "too long" if row["status"] == "timeout" else "too large"
-    return f"{row['p_fa']:.4f}", f"{row['p_nd']:.3f}", f"{row['seconds']:.0f}"
+def _reached(records: pl.DataFrame, metrics: list[str]) -> list[str]:
+    if failed := {*records["status"]} - {"ok"}:
+        return ["-"] * len(metrics) + ["too long" if failed == {"timeout"} else "too large"]
+    digits = {"p_fa": 4}
+    means = [f"{records[metric].mean():.{digits.get(metric, 3)}f}" for metric in metrics]
+    return [*means, f"{records['seconds'].mean():.0f}"]
 
 
 def partial_areas(name: str) -> None:

@@ -16,7 +16,7 @@ FEW = ["dataset=magic,ringnorm20_large"]
         ("np_benchmark_small", [], 14 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
         ("np_benchmark", FEW, 27 * 2 * 5 * 3),
         ("np_svm_thresholds", [], 4 * 5 * (4 * 2 + 9 * 3)),
-        ("pauc_benchmark", FEW, 6 * 2 * (5 + 5 + 1)),
+        ("pauc_benchmark", FEW, 6 * 2 * 5 * 3),
         ("pauc_benchmark_small", [], 4 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
     ],
 )
