@@ -90,7 +90,7 @@ def each(name: str, bound: str) -> None:
     reached = ["pauc"] if "pauc" in stored.columns else ["p_fa", "p_nd"]
     names = stored["dataset"].unique(maintain_order=True).to_list()
     cog.outl("")
-    heads = [{"p_fa": "P_fa", "p_nd": "P_nd"}.get(metric, metric) for metric in reached]
+    heads = [metric.replace("p_", "P_") for metric in reached]
     _row("method", *(f"{name}: {what}" for name in names for what in (*heads, "seconds")), heading=True)
     best = stored.group_by("method").agg(pl.col("score").fill_null(1.0).mean(), pl.col("seconds").mean())
     for method in best.sort("score", "seconds", "method")["method"]:
