@@ -59,12 +59,12 @@ def run(n: int, folder: Path) -> dict[str, float]:
         time; ``parent_mb`` resident before the first merge of files and ``parent_mb_end`` before the last;
         ``single_bytes`` and ``merged_bytes`` per record; ``files`` at the end.
     """
+    from npbench.execution import local
+    from npbench.execution.context import Limits, RunContext
+    from npbench.execution.memory import PeakMemory
+    from npbench.execution.run import run_jobs
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
-    from npbench.runner import local
-    from npbench.runner.context import Limits, RunContext
-    from npbench.runner.memory import PeakMemory
-    from npbench.runner.run import run_jobs
 
     jobs, data = _jobs(n)
     stamps: list[tuple[float, float]] = []
@@ -106,9 +106,9 @@ def _jobs(n: int) -> tuple[Any, Any]:
     from npbench.data import load
     from npbench.evaluation.protocols import CrossValidation
     from npbench.evaluation.request import Request
+    from npbench.planning.plan import jobs_of
     from npbench.problem import NeymanPearson
     from npbench.registry import installed
-    from npbench.runner.plan import jobs_of
 
     dataset: Dataset = installed().dataset("breast")
     data = load(dataset)
@@ -136,7 +136,7 @@ def fill(n: int, results: Path) -> None:
     import polars as pl
 
     from npbench.config.command_line import parse, requested
-    from npbench.runner.plan import prepare
+    from npbench.planning.plan import prepare
 
     asked = requested(parse([*COMMAND, f"repeats={n}", f"results={results}"]))
     plan, random = prepare(asked.requests, results), np.random.default_rng(0)

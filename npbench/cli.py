@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 # modules of npbench.commands
-WORDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "splits", "submit", "threshold", "verify")
+COMMANDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")
 PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}
@@ -47,20 +47,31 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if first == "--version":
         print(f"npbench {__version__}")
         raise SystemExit(Exit.OK)
-    if first in WORDS:
-        command = importlib.import_module(f"npbench.commands.{first}")
-        leave(lambda: command.run(words[1:]))
-    if first.isidentifier():
-        refuse(f"{unknown_name('command', first, WORDS)} Settings are written key=value, as in solver=np_svm.")
-    leave(lambda: _hydra(words))
+    leave(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
+
+
+def _command(name: str, words: Sequence[str]) -> int:
+    """Run a command of npbench or of a plugin."""
+    if name in COMMANDS:
+        module = f"npbench.commands.{name}"
+    else:
+        from npbench.registry import installed
+
+        known = installed().commands
+        if name not in known:
+            hint = "Settings are written key=value, as in solver=np_svm."
+            raise RequestError(f"{unknown_name('command', name, (*COMMANDS, *known))} {hint}")
+        module = known[name]
+    code: int = importlib.import_module(module).run(words)
+    return code
 
 
 def _sweep_flag_first(words: Sequence[str]) -> list[str]:
     """Move -m to the front, after a command: Hydra's parser refuses it between settings."""
     flags = [word for word in words if word in ("-m", "--multirun")][:1]
     rest = [word for word in words if word not in ("-m", "--multirun")]
-    is_word = bool(rest) and rest[0] in WORDS
-    return rest[:is_word] + flags + rest[is_word:]
+    is_command = bool(rest) and rest[0].isidentifier()
+    return rest[:is_command] + flags + rest[is_command:]
 
 
 def _print_anywhere() -> None:

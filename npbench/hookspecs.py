@@ -38,6 +38,14 @@ def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def npbench_commands() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name the module of each command, as in ``{"verify": "npbench_benchmark.board.verify"}``.
+
+    Its function ``run`` takes the words after the command and returns an exit code.
+    """
+
+
+@hookspec
 def npbench_run_started(run: Mapping[str, Any]) -> None:
     """Observe the start of a run: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
 

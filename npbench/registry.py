@@ -70,6 +70,7 @@ class Registry:
     datasets: dict[str, Dataset] = field(default_factory=dict)
     metrics: dict[str, Metric] = field(default_factory=dict)
     config_packages: list[str] = field(default_factory=list)
+    commands: dict[str, str] = field(default_factory=dict)
     observers: list[Observer] = field(default_factory=list)
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class Registry:
         manager.check_pending()
         found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
         packages = _flatten(manager.hook.npbench_config_packages())
+        commands = dict(_flatten(named.items() for named in manager.hook.npbench_commands()))
         for hook, (_, description) in KINDS.items():
             for item in found[hook]:
                 if not isinstance(item, description):
@@ -110,18 +112,24 @@ class Registry:
             for item in found[hook]:
                 self._keep(kind, item, provider)
         self.config_packages += packages
+        for word in commands:
+            self._own("command", word, provider)
+        self.commands |= commands
         if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
             self.observers.append(Observer(provider, manager.hook))
 
     def _keep(self, kind: str, item: Any, provider: Provider) -> None:
-        table = getattr(self, f"{kind}s")
-        if item.name in table:
+        self._own(kind, item.name, provider)
+        getattr(self, f"{kind}s")[item.name] = item
+
+    def _own(self, kind: str, name: str, provider: Provider) -> None:
+        """Note who provides a name; refuse a name that another plugin provides."""
+        if (kind, name) in self.providers:
             raise RequestError(
-                f"Two plugins provide a {kind} called {item.name!r}: {self.providers[kind, item.name]} and "
-                f"{provider}. Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
+                f"Two plugins provide a {kind} called {name!r}: {self.providers[kind, name]} and {provider}. "
+                "Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
             )
-        table[item.name] = item
-        self.providers[kind, item.name] = provider
+        self.providers[kind, name] = provider
 
 
 def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:

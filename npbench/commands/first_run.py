@@ -9,7 +9,7 @@ from pathlib import Path
 def prepare_workers(words: Sequence[str]) -> None:
     """Start loading what workers share if, as far as the words tell, there are no results yet."""
     if _is_first_run(words):
-        from npbench.runner import processes
+        from npbench.execution import processes
 
         processes.prepare()
 

@@ -29,8 +29,8 @@ from npbench.evaluation.measure import maker, select
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import k_fold, random_state
+from npbench.planning.plan import prepare
 from npbench.report.render import terminal
-from npbench.runner.plan import prepare
 from npbench.thresholding.classifier import NPThresholdClassifier
 
 FOLDS = 4  # of the selection, where the protocol has no number

@@ -17,8 +17,8 @@ import polars as pl
 from npbench.commands.run import carry_out, describe, planned, print_absent, records_of, report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
+from npbench.execution.run import RUNS
 from npbench.records import provenance
-from npbench.runner.run import RUNS
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from npbench.config.command_line import Requested
     from npbench.config.run_settings import RunSettings
     from npbench.evaluation.request import Request
-    from npbench.runner.plan import Plan
+    from npbench.planning.plan import Plan
 
 
 def run_by_hydra(requested: Requested) -> Exit:

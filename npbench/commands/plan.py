@@ -18,12 +18,12 @@ from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
+from npbench.planning.estimate import CASE, TIMES, Estimates
+from npbench.planning.plan import Plan
+from npbench.planning.reasons import reason_of_change, reason_of_same
 from npbench.records.provenance import available_cores
 from npbench.report.select.labels import classes
 from npbench.report.select.protocols import protocols
-from npbench.runner.estimate import CASE, TIMES, Estimates
-from npbench.runner.plan import Plan
-from npbench.runner.reasons import reason_of_change, reason_of_same
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]

@@ -13,20 +13,20 @@ import polars as pl
 from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit
+from npbench.execution import local, processes, repeats
+from npbench.execution.context import Limits, RunContext
+from npbench.execution.observers import Observers
+from npbench.execution.progress import of_jobs
+from npbench.execution.run import RUNS, Executor, run_jobs, write_description
+from npbench.planning.kernel_cache import not_compiled
+from npbench.planning.plan import Plan, prepare
 from npbench.records import provenance
-from npbench.runner import local, processes, repeats
-from npbench.runner.context import Limits, RunContext
-from npbench.runner.kernel_cache import not_compiled
-from npbench.runner.observers import Observers
-from npbench.runner.plan import Plan, prepare
-from npbench.runner.progress import of_jobs
-from npbench.runner.run import RUNS, Executor, run_jobs, write_description
 
 if TYPE_CHECKING:
     from npbench.config.command_line import Requested
     from npbench.evaluation.request import Request
+    from npbench.planning.jobs import Jobs
     from npbench.records.schema import Record
-    from npbench.runner.jobs import Jobs
 
 
 def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
@@ -125,7 +125,7 @@ def carry_out(
 def executor(settings: RunSettings) -> Executor:
     """Return where the settings let jobs run."""
     if settings.name == "dask":
-        from npbench.runner import dask
+        from npbench.execution import dask
 
         return partial(dask.records, address=settings.address)
     return local.records

@@ -21,9 +21,9 @@ def job(solver: Solver, problem: str) -> None:
     from npbench.evaluation.measure import run
     from npbench.evaluation.protocols import CrossValidation
     from npbench.evaluation.request import Request
+    from npbench.planning.plan import jobs_of
     from npbench.records.schema import Record
     from npbench.records.store import RecordStore
-    from npbench.runner.plan import jobs_of
 
     asked = PROBLEMS[problem]()
     section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]

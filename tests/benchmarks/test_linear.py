@@ -16,10 +16,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from npbench.execution.memory import PeakMemory
 from npbench.numerics import linear_svm, smo
 from npbench.numerics.bundle import minimise
 from npbench.numerics.gram import Gram, Kernel
-from npbench.runner.memory import PeakMemory
 from npbench_np_svm.estimator import NPSVM
 from npbench_q_svm.estimator import QSVM
 from npbench_uzawa.estimator import UzawaSVM

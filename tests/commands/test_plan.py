@@ -12,11 +12,11 @@ from rich.console import Console
 from npbench.commands.plan import _how_long, _reasons, print_plan
 from npbench.config.run_settings import RunSettings
 from npbench.evaluation.protocols import Holdout
+from npbench.planning.jobs import Jobs
+from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
 from npbench.records.reading import conformed
 from npbench.records.schema import ESSENTIAL
-from npbench.runner.jobs import Jobs
-from npbench.runner.reasons import explain
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})

@@ -20,7 +20,7 @@ import npbench
 from npbench.commands.run import frame, run
 from npbench.config.command_line import keyword_words, parse, requested
 from npbench.errors import Exit, RequestError
-from npbench.runner import progress
+from npbench.execution import progress
 
 SCRIPT = """
 import npbench

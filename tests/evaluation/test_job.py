@@ -21,9 +21,9 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
 from npbench.evaluation.request import Request
+from npbench.planning.plan import check_split, jobs_of
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.records.schema import ASKED, SCHEMA
-from npbench.runner.plan import check_split, jobs_of
 from npbench.values import canonical
 from sample_jobs import changed
 

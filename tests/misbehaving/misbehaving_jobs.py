@@ -14,8 +14,8 @@ from npbench.data import BinaryData
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.request import Request
+from npbench.planning.plan import jobs_of
 from npbench.problem import NeymanPearson
-from npbench.runner.plan import jobs_of
 
 
 def gaussians() -> BinaryData:

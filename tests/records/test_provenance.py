@@ -140,7 +140,7 @@ ANSWERING = [
     "numerics/gram.py",
     "estimators/kernel.py",
 ]
-OTHERS = ["runner/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
+OTHERS = ["execution/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
 
 
 def test_only_code_that_can_change_an_answer_changes_the_hash(edited):

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
+from npbench.planning.estimate import Estimates
+from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
 from npbench.records.reading import latest
 from npbench.records.schema import FEATURES, MAX_INT, MAX_TEXT, SCHEMA, Record
 from npbench.records.store import RecordStore
-from npbench.runner.estimate import Estimates
-from npbench.runner.reasons import explain
 from sample_jobs import JOB, changed
 
 

@@ -28,8 +28,8 @@ from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.numerics.rates import rates, share_accepted
+from npbench.planning.plan import jobs_of
 from npbench.records import provenance
-from npbench.runner.plan import jobs_of
 from npbench_scorer.estimator import Scorer
 
 # Where many negatives share the largest score, the threshold accepts nothing, and a warning says so.

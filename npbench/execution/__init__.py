@@ -1,0 +1,1 @@
+"""Jobs to records, in processes of this machine or on a Dask cluster."""

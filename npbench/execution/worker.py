@@ -1,0 +1,166 @@
+"""Run a job in a worker process, and make its record however it ends."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from npbench.data import BinaryData, SharedData, checks
+from npbench.evaluation.job import Job
+from npbench.execution.memory import Allowance, PeakMemory
+from npbench.execution.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
+from npbench.execution.processes import THREAD_VARIABLES
+
+COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
+MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job with everything a worker process needs, small enough to send.
+
+    Parameters
+    ----------
+    job, data, n_threads, trace, keep_scores
+        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace and the test scores.
+    memory_limit : float
+        Memory that the job may allocate, with its solver's modules and kernels, in MB of 10^6 bytes.
+    """
+
+    job: Job
+    data: SharedData
+    n_threads: int
+    trace: bool
+    memory_limit: float
+    keep_scores: bool = False
+
+
+def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
+    """Return the columns of a job's record, however its worker ended."""
+    return {**_ended(job, outcome), "output": outcome.output or None}
+
+
+def _ended(job: Job, outcome: Outcome) -> dict[str, Any]:
+    match outcome:
+        case Returned(record):
+            if record["status"] != "out_of_memory":
+                return record
+            error = f"{record['error']}. Raise execution.memory_limit, by default the worker's share of memory."
+            return {**record, "error": error}
+        case TimedOut(seconds):
+            error = f"stopped after {seconds:g} s: raise execution.time_limit, or make the job smaller"
+            return {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
+        case Died(code):
+            return {**job.columns, "status": "crashed", "error": _how_it_died(code), "exit_code": code}
+
+
+def _how_it_died(code: int) -> str:
+    if code >= 0:
+        return f"the worker process ended with exit code {code} during the job"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hints = {
+        "SIGKILL": ", which the system sends when memory runs out",
+        "SIGABRT": ", which libraries raise when memory runs out (execution.memory_limit)",
+    }
+    hint = hints.get(name, "")
+    return f"the worker process was killed by {name} during the job{hint}"
+
+
+def pin_threads(n_threads: int) -> None:
+    """Fix the number of threads of a worker, for libraries loaded already and for those loaded later."""
+    from threadpoolctl import threadpool_limits
+
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
+    threadpool_limits(n_threads)
+
+
+def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
+    """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
+    from npbench.evaluation import measure  # scikit-learn, which the starter of workers does not need
+
+    compile_seconds = 0.0
+    _fresh()
+    try:
+        data = _opened(task.data)
+        if attempt == 1:
+            compile_seconds = _warm_up(task, data)
+    except Exception as error:
+        return {**task.job.columns, **measure.failure(error)}
+    ready()
+    memory = PeakMemory(_prepared().left_mb)
+    with _fresh().at_most(task.memory_limit):
+        record = measure.run(task.job, data, task.n_threads, task.trace, task.keep_scores)
+    return {**record, **memory.columns(), "compile_seconds": compile_seconds}
+
+
+@functools.cache
+def _fresh() -> Allowance:
+    """Memory of this process before it prepares its first job, from which the limit of every job counts."""
+    return Allowance()
+
+
+@functools.cache
+def _prepared() -> Allowance:
+    """Memory of this process before its first job, with the modules and kernels that all its jobs share."""
+    return Allowance()
+
+
+def has_leaked(task: Task) -> bool:
+    """Return whether jobs left so much memory allocated that the next one needs a new process."""
+    return _prepared().grown_mb > MAX_LEAK * task.memory_limit
+
+
+@functools.lru_cache(maxsize=1)  # jobs come by data set
+def _opened(shared: SharedData) -> BinaryData:
+    return shared.open()
+
+
+_warm: set[str] = set()
+
+
+def _warm_up(task: Task, data: BinaryData) -> float:
+    from npbench.evaluation import measure
+
+    is_sparse = checks.is_sparse(data.X)
+    compiled = kind(task) + " sparse" * is_sparse
+    if compiled in _warm:
+        return 0.0
+    _warm.add(compiled)
+    gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
+    try:
+        with _fresh().at_most(max(task.memory_limit, COMPILER_MB)):
+            return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
+    finally:
+        gc.enable()
+
+
+def compile_kernels(task: Task, ready: Callable[[], None], attempt: int) -> None:
+    """Compile the kernels of a task without running it; a second attempt is left to :func:`work`."""
+    if attempt == 1:
+        _warm_up(task, _opened(task.data))
+
+
+def solver_name(task: Task) -> str:
+    """Return the registered name of the solver: a worker process serves one solver."""
+    return task.job.request.solver.name
+
+
+def kind(task: Task) -> str:
+    """Return what is equal for tasks that compile the same kernels, on data of the same storage."""
+    request = task.job.request
+    # Numbers do not choose what is compiled; names do, like that of a kernel.
+    choices = {name: value for name, value in request.params.items() if isinstance(value, (str, bool))}
+    return json.dumps([request.solver.name, request.problem.name, request.protocol.name, choices], sort_keys=True)
+
+
+WORKER = WorkerFunction(work, owner=solver_name, kind=kind, is_worn=has_leaked)
+COMPILER = WorkerFunction(compile_kernels, owner=solver_name)

@@ -1,0 +1,40 @@
+"""Whether Numba has compiled the kernels of solvers before: compiling takes seconds, once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from npbench.evaluation.job import Job
+from npbench.planning.plan import targets
+from npbench.records import provenance
+
+
+def not_compiled(jobs: Iterable[Job]) -> list[Job]:
+    """Return a job of each solver that uses kernels, none of which is in Numba's cache."""
+    of_solver = {job.request.solver.name: job for job in jobs}
+    return [job for job in of_solver.values() if _is_cold(provenance.sources(targets(job.request)))]
+
+
+def _is_cold(sources: Iterable[Path]) -> bool:
+    kernels = [path for path in sources if b"njit" in path.read_bytes()]
+    return bool(kernels) and not any(_is_cached(path) for path in kernels)
+
+
+def _is_cached(path: Path) -> bool:
+    return any(next(folder.glob(f"{path.stem}.*.nbi"), None) for folder in _folders(path))
+
+
+def _folders(path: Path) -> Iterator[Path]:
+    """Yield the folders in which Numba keeps the kernels of a file, as it chooses among them."""
+    import platformdirs
+
+    parent = str(path.parent)
+    name = f"{path.parent.name}_{hashlib.sha1(parent.encode(), usedforsecurity=False).hexdigest()}"
+    if own := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(own) / name
+    else:
+        yield path.parent / "__pycache__"
+        yield platformdirs.user_cache_path("numba", appauthor=False) / name

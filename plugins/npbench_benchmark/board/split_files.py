@@ -1,0 +1,102 @@
+"""Splits as files, for methods that npbench cannot run.
+
+A folder has :data:`SPLITS`, with what was asked and the hash of every split, and a Parquet file for each data set:
+``repeat``, ``row`` (from 0, in the order of the data), ``part`` (train, validation, test) and ``fold``, the fold that
+validates on the row. A fold is fitted on the train and validation rows that it does not validate on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from npbench.data import BinaryData
+from npbench.errors import RequestError, each
+from npbench.evaluation.request import Request
+from npbench.evaluation.splits import Split
+from npbench.planning.sources import Sources
+from npbench_benchmark.board.stored_request import TASK
+
+SPLITS = "splits.json"
+
+
+def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path, with_data: bool = False) -> int:
+    """Write the splits of requests, and return the number of data sets.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Checked requests; their solvers do not matter.
+    words : sequence of str
+        Settings that were typed.
+    folder : Path
+        Folder of the files.
+    with_data : bool
+        Whether to write the features and labels too, before preprocessing.
+
+    Raises
+    ------
+    RequestError
+        If data cannot be loaded, or a data set has several protocols or seeds, which need folders of their own.
+    """
+    sources = Sources()
+    tasks = list({repr(_asked(request)): request for request in requests}.values())
+    by_dataset: dict[str, list[Request]] = {}
+    for request in tasks:
+        by_dataset.setdefault(request.dataset.name, []).append(request)
+    each([partial(_require_one_split, same) for same in by_dataset.values()])
+    described = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, same in by_dataset.items():
+        data, repeats = sources.data(same[0]), max(request.repeats for request in same)
+        splits = [same[0].protocol.split(data, same[0].seed, repeat) for repeat in range(repeats)]
+        pl.concat([_parts(split, repeat) for repeat, split in enumerate(splits)]).write_parquet(
+            folder / f"{name}.parquet"
+        )
+        if with_data:
+            (folder / "data").mkdir(exist_ok=True)
+            _table(data).write_parquet(folder / "data" / f"{name}.parquet")
+        hashes = {"data_sha256": data.sha256, "split_sha256": [split.sha256 for split in splits]}
+        described += [{**_asked(request), "repeats": request.repeats, **hashes} for request in same]
+    text = json.dumps({"words": list(words), "tasks": described}, indent=1)
+    (folder / SPLITS).write_text(text, encoding="utf-8")
+    return len(by_dataset)
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    return {name: value for name, value in request.columns().items() if name in (*TASK, "metrics")}
+
+
+def _require_one_split(requests: Sequence[Request]) -> None:
+    name = requests[0].dataset.name
+    for what in ("dataset_params", "protocol_params", "seed", "missing"):
+        if len({str(request.columns()[what]) for request in requests}) > 1:
+            raise RequestError(f"dataset {name!r} has several values of {what}: write each of them to another folder")
+    if requests[0].features["missing"] == "drop":
+        raise RequestError(f"dataset {name!r}: missing=drop renumbers the rows: use missing=impute or missing=refuse")
+
+
+def _parts(split: Split, repeat: int) -> pl.DataFrame:
+    n_rows = 1 + max(int(rows.max()) for rows in (split.train, split.test, *(rows for _, rows in split.folds)))
+    part = np.full(n_rows, "", dtype=object)
+    fold = np.full(n_rows, -1)
+    for number, (_, validate) in enumerate(split.folds):
+        part[validate], fold[validate] = "validation", number
+    part[split.train], part[split.test] = "train", "test"
+    rows = np.flatnonzero(part != "")
+    frame = pl.DataFrame({"row": rows, "part": part[rows].tolist(), "fold": fold[rows]})
+    return frame.select(
+        pl.lit(repeat, pl.Int64).alias("repeat"), "row", "part", pl.when(pl.col("fold") >= 0).then("fold").alias("fold")
+    )
+
+
+def _table(data: BinaryData) -> pl.DataFrame:
+    X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    columns = {f"x{number}": np.ascontiguousarray(X[:, number]) for number in range(X.shape[1])}
+    return pl.DataFrame({"row": np.arange(len(data.y)), "y": data.y, **columns})

@@ -1,0 +1,87 @@
+"""Rebuild what was asked from the columns of a record, with what is installed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from npbench.contracts import Solver
+from npbench.errors import RequestError, unknown_name
+from npbench.evaluation.job import Job
+from npbench.evaluation.protocols import PROTOCOLS
+from npbench.evaluation.request import COLUMNS, Request
+from npbench.planning.plan import jobs_of
+from npbench.planning.sources import Sources
+from npbench.problem import PROBLEMS
+from npbench.records.schema import ASKED, FEATURES
+from npbench.registry import installed
+
+TASK = [name for name in ASKED if name not in ("solver", "params", "search", "repeat")]
+
+
+def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Request:
+    """Return the request of a record, for one repeat more than that of the record.
+
+    Parameters
+    ----------
+    record : mapping
+        Columns of the record, as :data:`npbench.records.schema.ASKED` and ``metrics``.
+    solver : Solver, optional
+        Solver to use instead of the installed one with the record's name.
+
+    Raises
+    ------
+    RequestError
+        If the solver, data set, metric, problem or protocol is not installed here, or its parameters have changed.
+    """
+    known = installed()
+    request = Request(
+        solver=solver or known.solver(record["solver"]),
+        params=json.loads(record["params"]),
+        search=json.loads(record["search"]),
+        dataset=known.dataset(record["dataset"]),
+        dataset_params=json.loads(record["dataset_params"]),
+        problem=_made("problem", PROBLEMS, record),
+        protocol=_made("protocol", PROTOCOLS, record),
+        metrics=[known.metric(name) for name in json.loads(record["metrics"])],
+        features={name: record[name] for name in FEATURES},
+        seed=record["seed"],
+        repeats=record["repeat"] + 1,
+    )
+    differing = [name for name in (*COLUMNS, *FEATURES) if request.columns()[name] != record[name]]
+    if differing:
+        raise RequestError(
+            f"{', '.join(differing)} of a record cannot be rebuilt: it was stored by npbench "
+            f"{record.get('npbench_version') or 'of unknown version'}, use that version"
+        )
+    return request
+
+
+def job_of(record: Mapping[str, Any], sources: Sources) -> Job:
+    """Return the job of a record on the data that are here.
+
+    Raises
+    ------
+    RequestError
+        If the request cannot be rebuilt, or the data cannot be loaded.
+    """
+    request = request_of(record)
+    (part,) = jobs_of(request, sources.data(request)).parts
+    return replace(part[0], repeat=record["repeat"])
+
+
+def _made(kind: str, table: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
+    """Return the problem or protocol of a record."""
+    name = record[kind]
+    if name not in table:
+        raise RequestError(unknown_name(kind, name, table))
+    params = {key: value for key, value in json.loads(record[f"{kind}_params"]).items() if key != "name"}
+    try:
+        made = table[name](**{key: tuple(v) if isinstance(v, list) else v for key, v in params.items()})
+    except TypeError as error:
+        raise RequestError(f"{kind}={name} has other parameters here: {error}") from error
+    if made.faults():
+        raise RequestError(*made.faults())
+    return made

@@ -1,0 +1,291 @@
+"""Scores of a method that npbench cannot run: check them against the splits, and compute the records.
+
+Scores are ``decision_function`` values on the test rows, larger for more positive samples. They are thresholded at 0
+for each setting of the problem, so a method that moves a threshold with ``rho`` submits scores shifted by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from npbench.contracts import Solver
+from npbench.data import BinaryData
+from npbench.errors import RequestError, each, unknown_name
+from npbench.evaluation.job import Job
+from npbench.evaluation.measure import of_scores, of_split
+from npbench.evaluation.request import Request
+from npbench.evaluation.splits import Split
+from npbench.planning.plan import jobs_of
+from npbench.planning.sources import Sources
+from npbench.records.schema import TEST_SCORES, Record
+from npbench.records.scores import packed
+from npbench_benchmark.board.split_files import SPLITS
+from npbench_benchmark.board.stored_request import TASK, request_of
+
+SUBMITTED = "submitted scores"  # in place of the distribution that ships the solver
+ROW, SCORE = "row", "score"
+COLUMNS = (*TASK, "metrics", "repeats", "data_sha256", "split_sha256")  # of a task in SPLITS
+
+
+class Submitted:
+    """Stands for the estimator of a method that npbench cannot run."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part of a submission: the test part of a split, for one setting of the problem.
+
+    Parameters
+    ----------
+    job : Job
+        Job of the record.
+    data : BinaryData
+        Data set.
+    split : Split
+        Split of its rows.
+    """
+
+    job: Job
+    data: BinaryData
+    split: Split
+
+    @property
+    def name(self) -> dict[str, Any]:
+        """Columns that name this part in a table of scores: data set, repeat, parameters of the problem."""
+        request = self.job.request
+        return {"dataset": request.dataset.name, "repeat": self.job.repeat, **_parameters(request)}
+
+
+def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
+    """Return the settings of a folder of splits, and the tasks of a method called ``name``.
+
+    Raises
+    ------
+    RequestError
+        If there are no splits, or the data or splits here differ from those written.
+    """
+    path = folder / SPLITS
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+        words = list(described["words"])
+        asked = [{name: task[name] for name in COLUMNS} for task in described["tasks"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(
+            f"{path} cannot be read ({error}): name the folder of `npbench splits --write` with --splits"
+        ) from error
+    if not asked:
+        raise RequestError(f"{path} has no tasks: write the splits again")
+    sources = Sources()
+    found = each([partial(_tasks, one, name, sources) for one in asked])
+    return words, [task for tasks in found for task in tasks]
+
+
+def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
+    method = {"solver": name, "params": "{}", "search": "{}", "repeat": asked["repeats"] - 1}
+    solver = Solver(name=name, estimator=f"{__name__}:Submitted", solves=(asked["problem"],))
+    request = request_of({**asked, **method}, solver)
+    data = sources.data(request)
+    remedy = "write the splits again and score them again"
+    if data.sha256 != asked["data_sha256"]:
+        raise RequestError(f"dataset {data.name!r} differs from the one whose splits were written: {remedy}")
+    tasks = []
+    for job in jobs_of(request, data):
+        split = request.protocol.split(data, request.seed, job.repeat)
+        if split.sha256 != asked["split_sha256"][job.repeat]:
+            raise RequestError(f"dataset {data.name!r} is split otherwise than when the splits were written: {remedy}")
+        tasks.append(Task(replace(job, distribution=SUBMITTED), data, split))
+    return tasks
+
+
+def _parameters(request: Request) -> dict[str, Any]:
+    """Return the parameters of the problem as columns of scores: numbers, or the JSON text of anything else."""
+    parameters = json.loads(request.columns()["problem_params"])
+    return {
+        name: float(value) if isinstance(value, (int, float)) else json.dumps(value)
+        for name, value in parameters.items()
+    }
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a table of scores, Parquet or CSV.
+
+    Raises
+    ------
+    RequestError
+        If it cannot be read.
+    """
+    try:
+        if path.suffix == ".csv":  # the first scores may be whole numbers, and others not
+            return pl.read_csv(path, infer_schema_length=None)
+        return pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise RequestError(f"{path} cannot be read ({reason}): expected a Parquet or CSV file of scores") from error
+
+
+def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
+    """Return the scores of each task, in the order of its test rows.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``dataset``, ``repeat``, the parameters of the problem (``rho``), ``row`` and ``score``.
+    tasks : sequence of Task
+        All parts of the submission.
+
+    Raises
+    ------
+    RequestError
+        For missing columns, unknown names, scores that are not finite numbers, duplicates, missing rows, and rows that
+        are not in the test part.
+    """
+    names = list(tasks[0].name)
+    _require_columns(table, [*names, ROW, SCORE])
+    table = _typed(table, tasks[0].name)
+    _require_numbers(table)
+    _require_known(table, tasks, names)
+    _require_distinct(table, [*names, ROW])
+    groups = dict(table.group_by(names))
+    _require_all(groups, tasks)
+    return each([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
+
+
+def _require_columns(table: pl.DataFrame, names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise RequestError(f"the scores lack the columns {', '.join(missing)}: expected {', '.join(names)}")
+
+
+def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the columns in the types of the tasks' names."""
+    types: dict[str, Any] = {
+        name: pl.String if isinstance(value, str) else pl.Float64 for name, value in example.items()
+    }
+    types |= {"repeat": pl.Int64, ROW: pl.Int64, SCORE: pl.Float64}
+    numbers = [name for name, value in example.items() if isinstance(value, float)]
+    try:  # 0.1 as float32 is another number than 0.1 as float64, but the same text
+        return table.cast(dict.fromkeys(numbers, pl.String)).select(pl.col(name).cast(t) for name, t in types.items())
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise RequestError(f"the scores have columns of a wrong type ({reason}): expected numbers") from error
+
+
+def _require_numbers(table: pl.DataFrame) -> None:
+    wrong = table.filter(~pl.col(SCORE).is_finite().fill_null(False))
+    if len(wrong):
+        raise RequestError(
+            f"{len(wrong)} of {len(table)} scores are NaN, infinite or missing, the first {_place(wrong)}: expected "
+            "finite numbers"
+        )
+    stored = pl.col(SCORE).cast(pl.Float32)
+    wrong = table.filter(~stored.is_finite() | ((stored == 0) & (pl.col(SCORE) != 0)))
+    if len(wrong):
+        raise RequestError(
+            f"{len(wrong)} of {len(table)} scores are out of the range of float32, in which they are stored, the first "
+            f"{_place(wrong)}: multiply all scores by a positive number"
+        )
+
+
+def _require_known(table: pl.DataFrame, tasks: Sequence[Task], names: Sequence[str]) -> None:
+    known = {tuple(task.name.values()) for task in tasks}
+    datasets = {task.name["dataset"] for task in tasks}
+    strange = [key for key in table.select(names).unique(maintain_order=True).rows() if key not in known]
+    faults = [
+        unknown_name("data set", str(name), datasets)
+        for name in {key[0]: None for key in strange}
+        if name not in datasets
+    ]
+    of_known = [key for key in strange if key[0] in datasets]
+    if of_known:
+        case = _case(dict(zip(names, of_known[0], strict=True)))
+        faults.append(f"the splits have no {case} ({len(of_known)} such cases): score the cases of {SPLITS}")
+    if faults:
+        raise RequestError(*faults)
+
+
+def _require_distinct(table: pl.DataFrame, names: Sequence[str]) -> None:
+    twice = table.filter(table.select(names).is_duplicated())
+    if len(twice):
+        raise RequestError(f"{len(twice)} scores are duplicates, the first {_place(twice)}: expected one for each row")
+
+
+def _require_all(groups: Mapping[tuple[Any, ...], Any], tasks: Sequence[Task]) -> None:
+    lacking = [task for task in tasks if tuple(task.name.values()) not in groups]
+    if lacking:
+        first = f"{_case(lacking[0].name)}: expected {len(lacking[0].split.test)} rows"
+        raise RequestError(f"no scores for {len(lacking)} of {len(tasks)} cases, the first {first}")
+
+
+def _place(rows: pl.DataFrame) -> str:
+    return f"at {_case(rows.drop(SCORE).row(0, named=True))}"
+
+
+def _case(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in names.items())
+
+
+def _scores(group: pl.DataFrame, task: Task) -> np.ndarray:
+    """Return the scores of one task in the order of its test rows."""
+    where = _case(task.name)
+    rows, expected = group[ROW].to_numpy(), task.split.test
+    strange, missing = np.setdiff1d(rows, expected), np.setdiff1d(expected, rows)
+    if len(strange):
+        raise RequestError(
+            f"{len(strange)} of {len(rows)} rows are not in the test part of {where}, the first {strange[0]}: score "
+            "the rows whose part is test"
+        )
+    if len(missing):
+        raise RequestError(
+            f"{len(missing)} of {len(expected)} test rows of {where} are missing, the first {missing[0]}"
+        )
+    scores: np.ndarray = group[SCORE].to_numpy()[np.argsort(rows)]
+    return scores[np.searchsorted(np.sort(rows), expected)]
+
+
+def records(tasks: Sequence[Task], scores: Sequence[np.ndarray], facts: Mapping[str, Any]) -> Iterator[Record]:
+    """Yield the record of each task, with its scores; metrics that need a model are NaN, and there are no seconds."""
+    for task, values in zip(tasks, scores, strict=True):
+        kept = packed(task.job.key, task.split.test, task.data.y[task.split.test], values)
+        columns: dict[str, Any] = {**facts, **_columns(task, _stored(values)), TEST_SCORES: kept}
+        yield Record(columns)
+
+
+def _stored(scores: np.ndarray) -> np.ndarray:
+    """Return scores as stored, float32: the metrics must follow from them."""
+    return scores.astype(np.float32).astype(float)
+
+
+def _columns(task: Task, scores: np.ndarray) -> dict[str, Any]:
+    y = task.data.y[task.split.test]
+    answers = of_scores(task.job.request, y, scores)
+    return {**task.job.columns, "status": "ok", **of_split(task.split, task.data), **answers}
+
+
+def rescored(record: Mapping[str, Any], stored: pl.DataFrame, sources: Sources) -> dict[str, Any]:
+    """Compute a submitted record again from its stored scores.
+
+    Raises
+    ------
+    RequestError
+        If the scores are missing, or belong to other rows or labels than the test part here.
+    """
+    kept = stored.filter(key=record["key"])
+    if kept.is_empty():
+        raise RequestError(f"the test scores of {record['solver']} on {record['dataset']} are not stored")
+    solver = Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
+    request = request_of(record, solver)
+    data = sources.data(request)
+    split = request.protocol.split(data, request.seed, record["repeat"])
+    (job,) = (job for job in jobs_of(request, data) if job.repeat == record["repeat"])
+    rows, labels = kept["row"][0].to_numpy(), kept["label"][0].to_numpy()
+    if not (np.array_equal(rows, split.test) and np.array_equal(labels, data.y[split.test])):
+        raise RequestError(f"the scores of {record['solver']} on {record['dataset']} belong to other rows than here")
+    return _columns(Task(job, data, split), kept["score"][0].to_numpy().astype(float))

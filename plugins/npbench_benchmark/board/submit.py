@@ -1,0 +1,78 @@
+"""``npbench submit``: compute records from the scores of a method that npbench cannot run."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from npbench.console import status
+from npbench.errors import Exit, RequestError
+from npbench.registry import installed
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
+DESCRIPTION = """\
+Computes the records of a method from its scores on the test rows that `npbench splits` wrote: a Parquet or CSV file
+with the columns dataset, repeat, rho (or the other parameters of the problem), row and score. Scores are thresholded at
+0 for the given rho, as decision_function: subtract your threshold.
+"""
+
+
+def run(words: Sequence[str]) -> Exit:
+    """Check the scores, store their records, and print where the method stands.
+
+    Raises
+    ------
+    RequestError
+        If the scores are incomplete, duplicated, not finite, or not of the splits.
+    """
+    options = _parser().parse_args(list(words) or ["--help"])
+    _check_name(options.name)
+    from npbench.execution.run import RUNS, write_description
+    from npbench.planning.plan import RECORDS
+    from npbench.records import provenance
+    from npbench.records.store import RecordStore
+    from npbench_benchmark.board import submission
+
+    output = options.output or Path("results", "submissions", options.name)
+    with status("Checking the scores"):
+        settings, tasks = submission.read_tasks(options.splits or options.scores.parent, options.name)
+        scores = submission.checked(submission.read_table(options.scores), tasks)
+    facts = provenance.facts()
+    write_description(output / RUNS, {**facts, "command": ["submit", *words], "configs": [], "splits": settings})
+    store = RecordStore(output / RECORDS)
+    with closing(store), status("Computing the records"):
+        for record in submission.records(tasks, scores, facts):
+            store.append(record)
+    print(f"{len(tasks)} records in {output}.")
+    _print_places(settings, store.frame(), output)
+    return Exit.OK
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise RequestError(f"--name {name!r} is not a name: expected letters, digits and _.+-, at most 40")
+    if name in installed().solvers:
+        raise RequestError(f"--name {name} is an installed solver: choose another name")
+
+
+def _print_places(settings: Sequence[str], records: object, output: Path) -> None:
+    """Print where the method stands, if the splits are those of an experiment with a ranking."""
+    import polars as pl
+
+    from npbench.commands.experiment import named, places, print_sections
+
+    experiment = named(settings)
+    if experiment is not None and isinstance(records, pl.DataFrame):
+        print_sections(places(experiment, records, output.parent.parent))
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("npbench submit", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="Parquet or CSV file of scores")
+    parser.add_argument("--name", required=True, help="name of the method")
+    parser.add_argument("--splits", type=Path, metavar="FOLDER", help="folder of the splits (default: that of SCORES)")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="(default: results/submissions/NAME)")
+    return parser

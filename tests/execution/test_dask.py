@@ -1,0 +1,135 @@
+"""Jobs on a Dask cluster: a scheduler and workers that others started, on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from misbehaving_jobs import ended, gaussians, jobs
+
+from npbench.errors import RequestError
+from npbench.execution import dask
+from npbench.execution.context import Limits, RunContext
+from npbench.execution.run import run_jobs
+from npbench.records.store import RecordStore
+
+pytest.importorskip("distributed")
+
+MODULES = str(Path(__file__).parents[1] / "misbehaving")
+
+
+@contextlib.contextmanager
+def started(*arguments, environment, says):
+    """Start a part of a cluster, and yield the process and what the line that it waits for says."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments], stderr=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        for line in process.stderr:
+            if found := re.search(says, line):
+                break
+        yield process, found[1]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return gaussians()
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    """Start a scheduler and a worker in this process, and return the address."""
+    from distributed import LocalCluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(MODULES)
+        options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+        folder = str(tmp_path_factory.mktemp("dask"))
+        with LocalCluster(protocol="tcp", host="127.0.0.1", local_directory=folder, **options) as cluster:
+            yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Start a scheduler and two workers of one thread; return its address and the workers."""
+    path = os.pathsep.join([MODULES, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(tmp_path_factory.mktemp("dask"))}
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    worker = ["worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    with contextlib.ExitStack() as stack:
+        of_scheduler = started(*scheduler, environment=environment, says=r"Scheduler at: +(tcp://\S+)")
+        _, address = stack.enter_context(of_scheduler)
+        workers = []
+        for name in ("one", "two"):
+            of_worker = started(
+                *worker, "--name", name, address, environment=environment, says=r"Registered to: +(\S+)"
+            )
+            workers.append(stack.enter_context(of_worker)[0])
+        yield address, workers
+
+
+def run(address, planned, data, folder, on_record=lambda record: None, **limits):
+    store, seen = RecordStore(folder), []
+    context = RunContext({data.sha256: data}, {"run_id": "r"})
+
+    def note(record):
+        seen.append(record.key)
+        on_record(record)
+
+    executor = functools.partial(dask.records, address=address)
+    counts = run_jobs(planned, store, executor, Limits(**{"n_jobs": 2, **limits}), context, note)
+    assert Counter(seen) == Counter(job.key for job in planned)
+    return counts, {record["key"]: record for record in store.frame().to_dicts()}
+
+
+def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, tmp_path):
+    acts = ["", "raise", "segfault", "hang", "print and die", ""]
+    planned = jobs(data, *({"act": act} for act in acts))
+    counts, records = run(scheduler, planned, data, tmp_path / "records", seconds=1.0)
+    statuses = [records[job.key]["status"] for job in planned]
+    assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
+    assert counts == Counter(statuses)
+    assert records[planned[4].key]["output"].endswith("last words\n")
+    assert {record["run_id"] for record in records.values()} == {"r"}
+
+
+def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
+    counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), data, tmp_path / "records", n_jobs=1)
+    assert counts == {"ok": 2, "crashed": 1}
+
+
+def test_an_address_without_a_scheduler_is_an_error(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("npbench.execution.dask.SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
+        run("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
+
+
+@pytest.mark.slow  # starts a scheduler and two workers as processes: 6 s
+def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
+    address, workers = cluster
+    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 6)
+    seen = []
+
+    def kill_one(record):
+        seen.append(record.key)
+        if len(seen) == 2:
+            workers[0].send_signal(signal.SIGKILL)
+
+    counts, records = run(address, planned, data, tmp_path / "records", kill_one)
+    assert counts == {"ok": 6}
+    assert len(records) == 6
+    processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
+    assert len(processes) >= 2
+    assert all(ended(pid) for pid in processes)  # those of the worker that was killed too

@@ -1,0 +1,135 @@
+"""Plugins that observe runs: what they see, and that one that fails is left out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from npbench import cli, registry
+from npbench.execution.observers import Observers
+from npbench.records.store import RecordStore
+
+DIARY = """
+import json
+from npbench import hookimpl
+
+def write(*line):
+    with open("diary.jsonl", "a") as file:
+        file.write(json.dumps(line) + "\\n")
+
+@hookimpl
+def npbench_run_started(run):
+    write("run", run["run_id"], run["jobs"], run["configs"][0]["solver"]["name"])
+
+@hookimpl
+def npbench_job_finished(record):
+    write("job", record["run_id"], record["status"], record["p_fa"])
+"""
+GRUMPY = """
+from npbench import hookimpl
+
+@hookimpl
+def npbench_job_finished(record):
+    record["p_fa"] = 0.0
+"""
+
+
+@pytest.fixture
+def command(capfd):
+    """Return a function that runs npbench here and returns what it printed on stderr."""
+
+    def run(*arguments):
+        registry.installed.cache_clear()
+        with pytest.raises(SystemExit) as ended:
+            cli.main(list(arguments))
+        printed = capfd.readouterr()
+        return ended.value.code, printed.err
+
+    return run
+
+
+def diary():
+    return [json.loads(line) for line in Path("diary.jsonl").read_text().splitlines()]
+
+
+def test_observers_see_a_run_and_each_of_its_records(stranger, install, command):
+    install("npbench-diary", npbench_diary=DIARY)
+    blobs = ("solver=centroid", "dataset=blobs", "execution.n_jobs=2", "repeats=3")
+    assert command(*blobs)[0] == 0
+    frame = RecordStore(Path("results/records")).frame()
+    (run_id,) = set(frame["run_id"])
+    started, *jobs = diary()
+    assert started == ["run", run_id, 3, "centroid"]
+    assert sorted(jobs) == sorted(["job", run_id, "ok", p_fa] for p_fa in frame["p_fa"])
+
+    assert command(*blobs)[0] == 0  # nothing is left to do
+    assert len(diary()) == 4
+
+
+def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, command):
+    install("npbench-diary", npbench_diary=DIARY)
+    install("npbench-grumpy", npbench_grumpy=GRUMPY)
+    code, errors = command("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=2")
+    assert code == 0
+    (line,) = errors.splitlines()
+    assert line.startswith("npbench: npbench_grumpy (npbench-grumpy 1.0) raised in npbench_job_finished")
+    assert "TypeError" in line  # what it is shown cannot be changed
+    assert len(diary()) == 3
+    assert RecordStore(Path("results/records")).frame()["p_fa"].min() >= 0.0
+
+
+def test_without_observers_nothing_is_copied():
+    class Untouched(dict):
+        def keys(self):
+            raise AssertionError
+
+    observers = Observers([])
+    observers.notify("npbench_run_started", run=Untouched(a=1))
+    observers.notify("npbench_job_finished", record=Untouched(a=1))
+
+
+def test_plugins_without_observer_hooks_are_no_observers(stranger):
+    assert registry.installed().observers == []
+
+
+MLFLOW = """
+import contextlib, json
+
+def write(*line):
+    with open("mlflow.jsonl", "a") as file:
+        file.write(json.dumps(line) + "\\n")
+
+def set_experiment(name): write("experiment", name)
+def set_tags(tags): write("tags", tags)
+def log_params(params): write("params", params)
+def log_metrics(metrics): write("metrics", metrics)
+
+@contextlib.contextmanager
+def start_run(run_name):
+    write("start", run_name)
+    yield
+    write("end", run_name)
+"""
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "npbench-mlflow"
+
+
+def test_the_documented_logger_logs_every_job(stranger, install, command):
+    install("npbench-mlflow", npbench_mlflow=(EXAMPLE / "npbench_mlflow.py").read_text(), mlflow=MLFLOW)
+    arguments = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=1")
+    assert command(*arguments)[0] == 0
+    _, errors = command(*arguments, "solver.mode=fail")
+    assert errors == ""
+    events = [json.loads(line) for line in Path("mlflow.jsonl").read_text().splitlines()]
+    name = "centroid on blobs, repeat 0"
+    kinds = [["experiment", "npbench"], ["start", name], "tags", "params", "metrics", ["end", name]] * 2
+    assert [event if isinstance(kind, list) else event[0] for event, kind in zip(events, kinds, strict=True)] == kinds
+    (good, bad) = ([event[1] for event in events[at : at + 3]] for at in (2, 8))
+    (record,) = RecordStore(Path("results/records")).frame().filter(status="ok").to_dicts()
+    assert good[0]["status"] == "ok"
+    assert good[1]["shrinkage"] == json.loads(record["chosen_params"])["shrinkage"]
+    assert {key: good[2][key] for key in ("p_fa", "fit_seconds")} == {
+        key: record[key] for key in ("p_fa", "fit_seconds")
+    }
+    assert bad[0]["status"] == "failed"
+    assert bad[1]["mode"] == "fail"
+    assert "p_fa" not in bad[2]

@@ -1,0 +1,118 @@
+"""Many jobs: the same as a list of them all, in memory that does not grow with their number."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from misbehaving_jobs import gaussians, jobs
+
+from npbench.evaluation.job import Job
+from npbench.execution.context import Limits, RunContext
+from npbench.execution.run import run_jobs, write_description
+from npbench.planning.jobs import Jobs
+from npbench.records.schema import Record
+from npbench.records.store import RecordStore
+from sample_jobs import changed
+
+(JOB,) = jobs(gaussians(), {"act": ""})
+OTHER = changed(JOB, params={"act": "note"})
+
+
+def listed(parts: list[tuple[Job, list[int]]]) -> list[Job]:
+    return [dataclasses.replace(job, repeat=repeat) for job, repeats in parts for repeat in repeats]
+
+
+parts = st.lists(st.tuples(st.sampled_from([JOB, OTHER]), st.lists(st.integers(0, 9), unique=True)), max_size=4)
+
+
+@given(parts)
+def test_they_are_a_sequence_like_the_list_of_all(parts):
+    lazy, every = Jobs(parts), listed(parts)
+    assert len(lazy) == len(every)
+    assert list(lazy) == every
+    assert [lazy[i] for i in range(len(every))] == every
+    assert [lazy[-i - 1] for i in range(len(every))] == every[::-1]
+    assert lazy[1:-1] == every[1:-1]
+    assert list(lazy.keys()) == [job.key for job in every]
+    for outside in (len(every), -len(every) - 1):
+        with pytest.raises(IndexError):
+            lazy[outside]
+
+
+@given(parts, st.sets(st.integers(0, 9)))
+def test_what_is_done_is_left_out(parts, repeats):
+    done = {job.key for job in listed(parts) if job.repeat in repeats}
+    left = [job for job in listed(parts) if job.repeat not in repeats]
+    assert list(Jobs(parts).without(done)) == left
+
+
+@given(st.lists(st.tuples(st.sampled_from([JOB, OTHER]), st.integers(0, 5)), max_size=5))
+def test_of_equal_requests_every_job_is_there_once(asked):
+    joined = Jobs.each_once([Jobs([(job, range(n))]) for job, n in asked])
+    distinct = {job.key: job for job in listed([(job, list(range(n))) for job, n in asked])}
+    assert sorted(joined.keys()) == sorted(distinct)
+
+
+def test_keys_and_columns_are_those_of_each_job_alone():
+    for job in Jobs([(JOB, [0, 1, 12345]), (OTHER, range(3))]):
+        alone = dataclasses.replace(job)
+        assert (job.key, job.columns) == (alone.key, alone.columns)
+        assert pickle.loads(pickle.dumps(job)).columns == alone.columns
+
+
+def test_a_job_made_of_another_keeps_nothing_that_differs():
+    one, other = JOB.at(1), JOB.at(1).at(2)
+    assert (one.repeat, other.repeat, JOB.repeat) == (1, 2, 0)
+    assert len({one.key, other.key, JOB.key}) == 3
+    assert other.columns == dataclasses.replace(JOB, repeat=2).columns
+    assert changed(one, seed=9).key != one.key
+
+
+def test_a_million_jobs_are_planned_in_a_few_kilobytes():
+    tracemalloc.start()
+    try:
+        planned = Jobs.each_once([Jobs([(JOB, range(10**6))]), Jobs([(OTHER, range(10**6))])])
+        assert len(planned) == 2 * 10**6
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
+
+
+def held(n: int, folder, monkeypatch) -> int:
+    """Bytes that the parent holds after a run of ``n`` jobs, without workers or files."""
+    monkeypatch.setattr("npbench.records.store._write", lambda frame, path, owner: None)
+
+    def executor(planned, limits, context):
+        return (Record({**job.columns, "status": "ok"}) for job in planned)
+
+    store = RecordStore(folder, batch=100)
+    tracemalloc.start()
+    try:
+        assert run_jobs(Jobs([(JOB, range(n))]), store, executor, Limits(), RunContext({})) == {"ok": n}
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypatch):
+    held(50, tmp_path, monkeypatch)
+    # Threads that other tests left behind may allocate meanwhile: the least of three counts.
+    few, many = (min(held(n, tmp_path, monkeypatch) for _ in range(3)) for n in (100, 400))
+    assert many - few < 37_500
+
+
+def test_without_jobs_no_executor_is_called(tmp_path):
+    assert run_jobs([], RecordStore(tmp_path), None, Limits(), RunContext({})) == {}
+
+
+def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):
+    for name in (".dead.lock", ".dead-1.json.unfinished"):
+        (tmp_path / name).touch()
+    write_description(tmp_path, {"run_id": "2"})
+    assert [path.name for path in tmp_path.iterdir()] == ["2.json"]

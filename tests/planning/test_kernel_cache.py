@@ -1,0 +1,47 @@
+import hashlib
+import sys
+
+import pytest
+
+from npbench.planning import kernel_cache
+from sample_jobs import JOB, changed
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    package = tmp_path / "npbench_toykernel"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "kernels.py").write_text("from numba import njit\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    solver = JOB.request.solver.__class__(name="toy", estimator="npbench_toykernel:Toy", solves=("np",))
+    yield changed(JOB, solver=solver, metrics=())
+    sys.modules.pop("npbench_toykernel", None)
+
+
+def test_solver_without_cached_kernels_is_named(job, tmp_path):
+    assert kernel_cache.not_compiled([job, job]) == [job]
+    package = tmp_path / "npbench_toykernel"
+    folder = tmp_path / "numba" / f"npbench_toykernel_{hashlib.sha1(str(package).encode()).hexdigest()}"
+    folder.mkdir(parents=True)
+    (folder / "kernels.step-12.py311.nbi").write_bytes(b"")
+    assert kernel_cache.not_compiled([job]) == []
+
+
+def test_solver_without_kernels_waits_for_nothing(job, tmp_path):
+    (tmp_path / "npbench_toykernel" / "kernels.py").write_text("import math\n")
+    assert kernel_cache.not_compiled([job]) == []
+
+
+def test_folders_are_those_of_numba(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    source = tmp_path / "one_kernel.py"
+    source.write_text("from numba import njit\n\n\n@njit(cache=True)\ndef step(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert kernel_cache._is_cold([source])
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "numba"))
+    import one_kernel
+
+    assert one_kernel.step(1) == 2
+    assert not kernel_cache._is_cold([source])

@@ -1,0 +1,93 @@
+"""``npbench verify``: stored jobs rerun here give the stored metrics, and what differs is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench import cli
+from npbench.records.store import RecordStore
+from npbench_benchmark.board.verification import sample
+from sample_records import frame, record
+
+RUN = ["solver=centroid", "dataset=blobs", "problem.rho=0.1,0.3", "repeats=3", "execution.n_jobs=1"]
+
+
+def npbench(capsys, *words):
+    with pytest.raises(SystemExit) as end:
+        cli.main(list(words))
+    printed = capsys.readouterr()
+    return end.value.code or 0, printed.out + printed.err
+
+
+@pytest.fixture(scope="module")
+def stored_results(tmp_path_factory):
+    """Results folder that the first test writes and the others copy."""
+    return tmp_path_factory.mktemp("stored") / "results"
+
+
+@pytest.fixture
+def results(stranger, capsys, stored_results):
+    """Six records of good jobs in the folder ``results``."""
+    if not stored_results.exists():
+        assert npbench(capsys, "-m", *RUN, f"results={stored_results}")[0] == 0
+    shutil.copytree(stored_results, "results")
+
+
+def changed(**columns):
+    """Replace columns of the stored records."""
+    (path,) = Path("results/records").glob("*.parquet")
+    RecordStore("results/records").frame().with_columns(**columns).write_parquet(path)
+
+
+def test_same_metrics(results, capsys):
+    code, text = npbench(capsys, "verify", "results", "--sample", "2")
+    assert code == 0
+    assert text.count("same   ") == 2
+    assert "2 of 2" in text
+    assert "a sample of 6" in text
+    (path,) = Path("results/records").glob("*.parquet")
+    assert npbench(capsys, "verify", str(path), "--sample", "1")[0] == 0
+
+
+def test_a_changed_metric_is_found_with_its_cause(results, capsys):
+    versions = pl.col("versions").str.replace(f'"numpy":"{np.__version__}"', '"numpy":"1.0"', literal=True)
+    changed(p_nd=pl.col("p_nd") + 1e-6, versions=versions, cpu=pl.lit("another processor"))
+    code, text = npbench(capsys, "verify", "results/records", "--sample", "99")
+    assert code == 1
+    assert "0 of 6" in text
+    assert "p_nd: " in text
+    assert "p_fa: " not in text
+    assert f"numpy 1.0 -> {np.__version__}" in text
+    assert "another processor" in text
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"solver": "no_such_solver"}, "no_such_solver"),
+        ({"protocol_params": '{"folds":4,"name":"cv","share":0.5}'}, "share"),
+        ({"dataset_params": '{"n":60,"spread":1}'}, "the data changed"),
+    ],
+)
+def test_jobs_that_cannot_be_rerun_fail(results, capsys, columns, expected):
+    changed(**{name: pl.lit(value) for name, value in columns.items()})
+    code, text = npbench(capsys, "verify", "results", "--sample", "1")
+    assert (code, expected in text) == (1, True), text
+
+
+def test_the_sample_depends_on_the_seed_only():
+    records = frame(record(repeat=n, key=str(n), status="failed" if n == 3 else "ok") for n in range(9))
+    chosen = {seed: [one["key"] for one in sample(records, 4, seed)] for seed in range(5)}
+    assert [one["key"] for one in sample(records.reverse(), 4, 1)] == chosen[1]
+    assert len({tuple(keys) for keys in chosen.values()}) > 1
+    assert {one["key"] for one in sample(records, 99, 0)} == set("012345678") - {"3"}
+
+
+def test_nothing_to_verify(stranger, capsys):
+    code, text = npbench(capsys, "verify", "nowhere")
+    assert (code, "nowhere" in text) == (2, True)
