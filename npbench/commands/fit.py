@@ -25,7 +25,7 @@ from npbench.data import BinaryData
 from npbench.data.frame_encoder import FrameEncoder
 from npbench.data.missing import without_missing
 from npbench.errors import Exit, RequestError
-from npbench.evaluation.measure import maker, select
+from npbench.evaluation.measure import estimator_factory, select
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import k_fold, random_state
@@ -160,12 +160,12 @@ def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mappin
     places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
     steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
     X, y = steps.transform(samples.X[rows]), samples.y[rows]
-    selection = select(request, maker(request), X, y, places, n_threads=1)
+    selection = select(request, estimator_factory(request), X, y, places, n_threads=1)
     return {**request.params, **selection.params}
 
 
 def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any]) -> Pipeline:
-    estimator = maker(request)(**params)
+    estimator = estimator_factory(request)(**params)
     if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
         estimator = estimator.without_threshold()
     return _chain(samples, request.features, estimator)

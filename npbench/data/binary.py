@@ -20,32 +20,30 @@ OPTIONAL = ("published", "categorical", "groups")  # arrays that few data sets h
 
 @dataclass(frozen=True, eq=False)
 class BinaryData:
-    """Features and labels of a binary classification problem.
+    """Features and labels of a binary classification problem, read-only.
 
-    Build it with :meth:`checked`, which converts and checks; the constructor takes arrays as they are. All
-    arrays are read-only: the hash stands for their content, and workers see them through read-only memory maps.
+    :meth:`checked` converts and checks arrays; the constructor does not.
 
     Parameters
     ----------
     X : float64 ndarray or csr_array of shape (n_samples, n_features)
-        Features; C-contiguous, or in canonical CSR form (sorted indices, no duplicates, no stored zeros). NaN in a
-        dense matrix is a missing value; all others are finite.
+        Features; C-contiguous, or in canonical CSR form. NaN in a dense matrix is a missing value; others are finite.
     y : int8 ndarray of shape (n_samples,)
         Labels in {-1, +1}, both present.
     name : str
         Name in tables and errors.
     published : int64 ndarray of shape (n_divisions, n_train), optional
-        Training rows, ascending, of each division that comes with the data; the other rows are its test part.
+        Training rows, ascending, of each published division; the other rows are its test part.
     categorical : bool ndarray of shape (n_features,), optional
         Columns of category codes, which have no order.
     groups : int64 ndarray of shape (n_samples,), optional
-        Group of each row. Rows of one group, such as the samples of one patient, are never divided.
+        Group of each row, such as a patient. Rows of one group are never divided.
     columns : tuple of str, optional
         Names of the features.
     words : mapping of int to tuple of str, optional
-        Words that the codes of a column count from 0.
+        Words for the codes 0, 1, ... of a column.
     known_sha256 : str, optional
-        Hash of the content if known; computing it reads everything.
+        Hash of the content, which is expensive to compute.
     """
 
     X: Features
@@ -75,28 +73,17 @@ class BinaryData:
         columns: Any = None,
         copy: bool = True,
     ) -> BinaryData:
-        """Convert and check features and labels; the arguments are copied unless ``copy`` is False.
+        """Convert and check features and labels.
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Finite numbers; NaN in a dense matrix is a missing value.
-        y : array-like of shape (n_samples,)
-            Labels equal to -1 or +1.
-        name : str
-            Name of the data in errors.
-        published : array-like of int of shape (n_divisions, n_train), optional
-            Training rows of each division, counted from 0, in any order, without repetition.
+        X, y, name, published, groups, columns
+            As above; array-likes in any order and type, with groups as numbers or strings.
         categorical : array-like, optional
-            Columns of dense ``X`` that hold category codes: column numbers from 0, or a boolean for each column, or a
-            mapping from column numbers to the words that the codes count from 0.
-        groups : array-like of shape (n_samples,), optional
-            Group of each row, a number or a string.
-        columns : sequence of str, optional
-            Names of the features.
+            Columns of dense ``X`` that hold category codes: numbers from 0, or a boolean for each column, or a mapping
+            from numbers to words.
         copy : bool
-            Whether ``X`` is copied. Otherwise its memory is reused if possible: it is converted in place and becomes
-            read-only.
+            Whether ``X`` is copied. Otherwise it is converted in place if possible and becomes read-only.
 
         Raises
         ------
@@ -162,7 +149,7 @@ class BinaryData:
 
     @cached_property
     def row_hashes(self) -> np.ndarray:
-        """Hash of each row, int64, equal for equal features within this process; O(size), computed once."""
+        """Hash of each row, int64, equal for equal features within this process."""
         if checks.is_sparse(self.X):
             ends = self.X.indptr.tolist()
             pairs = ((self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
@@ -179,10 +166,9 @@ class BinaryData:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the content, the same for equal numbers of any original dtype and memory order.
+        """Hash of the arrays, independent of their original dtype and memory order.
 
         Dense and CSR data differ even if the numbers agree, since preprocessing and solvers treat them differently.
-        Names of the data and of columns, and words, are not hashed. O(size of the data), computed once.
         """
         layout = "csr" if checks.is_sparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())

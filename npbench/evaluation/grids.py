@@ -14,15 +14,12 @@ import numpy as np
 
 from npbench.values import is_number, is_positive, is_whole
 
-# By spacing: the check of both ends, and the word for it.
+# Check of both ends, and the word for it.
 SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "finite")}
 
 
 def grid_fault(name: str, grid: Any) -> str | None:
-    """Return the error in the grid of the parameter ``name``, or None if there is none.
-
-    A grid is a non-empty list of finite numbers, of names or of mappings; ``["geomspace", low, high, count]`` with
-    positive ends; ``["linspace", low, high, count]`` with finite ends; or a mapping of names to grids.
+    """Return the error in the grid of the parameter ``name``, or None.
 
     Examples
     --------
@@ -55,9 +52,7 @@ def _is_mapping(value: Any) -> bool:
 
 
 def grid_values(grid: Any) -> list[Any]:
-    """Return the values of a search grid, with geomspace and linspace expanded.
-
-    A mapping of names to grids gives one mapping per combination, ordered by name.
+    """Return the values of a search grid; a mapping of names to grids gives one mapping per combination.
 
     Examples
     --------
@@ -72,7 +67,7 @@ def grid_values(grid: Any) -> list[Any]:
         return combinations({name: grid_values(grid[name]) for name in sorted(grid)})
     if len(grid) and grid[0] in ("geomspace", "linspace"):
         spaced, (low, high, count) = getattr(np, grid[0]), grid[1:]
-        # Rounded so that equal grids written differently give the same numbers.
+        # Rounding makes equal grids that are written differently give the same numbers.
         return [float(f"{value:.12g}") for value in spaced(low, high, int(count))]
     return list(grid)
 

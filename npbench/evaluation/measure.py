@@ -36,12 +36,11 @@ ROC_DECIMALS = 4
 
 
 def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False, keep_scores: bool = False) -> Record:
-    """Run a job and return its record, whatever happens in the solver.
+    """Run a job and return its record, even if the solver fails.
 
-    ``status`` is ok, failed or out_of_memory; a failure keeps what was measured before it. With ``trace``, the record
-    has the trace of the selection or, if it has none, the estimator's ``trace_``, with every metric of each stage on
-    the training and test parts if the estimator has stages. With ``keep_scores``, it has the scores of the test part
-    (see :mod:`npbench.records.scores`).
+    A failure keeps the measurements made before it. With ``trace``, the record has the trace of the selection or, if
+    there is none, the estimator's ``trace_``, with every metric of each stage on both parts if the estimator has
+    stages. With ``keep_scores``, it has the scores of the test part.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
     caught = _Warnings()
@@ -70,8 +69,8 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
     """Run a tiny job of the same kind, so that kernels compile outside the clock; return its seconds.
 
     It has the solver, problem and parameters of ``job``, at most two candidates of its grids, and toy data of the same
-    storage (kernels compile separately for CSR). A bound is 0.5, which an umbrella threshold can guarantee with few
-    samples. Failures are ignored: the job itself will show them.
+    storage (kernels compile separately for CSR). rho is set to 0.5, so that umbrella thresholds work with few samples.
+    Failures are ignored: the job itself will show them.
     """
     start = time.perf_counter()
     random = np.random.default_rng(0)
@@ -110,7 +109,7 @@ def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_two(values: Sequence[Any]) -> list[Any]:
-    """Return the first value and the second; of mappings, one that differs in the first name alone, if there is one."""
+    """Return the first two values; of mappings, the second is one that differs in the first name only, if possible."""
     first, *others = values
     if not isinstance(first, Mapping):
         return [first, others[0]]
@@ -123,12 +122,12 @@ def _measure(
     request = job.request
     split = request.protocol.split(data, request.seed, job.repeat)
     known = _known(split)
-    record |= of_split(split, data)
+    record |= split_columns(split, data)
     transform = fitted(data.X[split.train], data.categorical, **request.features)
     X, y = transform(data.X[known]), data.y[known]
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
     train = np.searchsorted(known, split.train)
-    make = maker(request, job.repeat)
+    make = estimator_factory(request, job.repeat)
 
     with _timed("select", record):
         selection = select(request, make, X, y, folds, n_threads)
@@ -154,7 +153,7 @@ def _measure(
     scores = _checked(scores, len(y_test))
     if keep_scores:
         record[TEST_SCORES] = packed(job.key, split.test, y_test, scores)
-    record |= of_scores(request, y_test, scores, estimator)
+    record |= score_metrics(request, y_test, scores, estimator)
     if trace and not of_search and hasattr(estimator, "staged_decision_function"):
         for part, samples, labels in (("train", X_train, y_train), ("test", X_test, y_test)):
             course |= _staged(part, job, estimator, samples, labels, course)
@@ -162,12 +161,12 @@ def _measure(
 
 
 def _known(split: Split) -> np.ndarray:
-    """Return the rows that reach the solver: it cannot use the test part, not even by mistake."""
+    """Return the rows that reach the solver, which never sees the test part."""
     return np.unique(np.concatenate([split.train, *(rows for fold in split.folds for rows in fold)]))
 
 
-def of_split(split: Split, data: BinaryData) -> dict[str, Any]:
-    """Return the columns of a record that follow from the split."""
+def split_columns(split: Split, data: BinaryData) -> dict[str, Any]:
+    """Return the columns of a record that describe the split."""
     return {
         "test_part": split.test_part,
         "split_sha256": split.sha256,
@@ -175,11 +174,8 @@ def of_split(split: Split, data: BinaryData) -> dict[str, Any]:
     }
 
 
-def of_scores(request: Request, y: np.ndarray, scores: np.ndarray, estimator: Any = None) -> dict[str, Any]:
-    """Return the columns of a record that follow from labels and scores of the test part: ROC curve and metrics.
-
-    Metrics of a model are NaN without its ``estimator``.
-    """
+def score_metrics(request: Request, y: np.ndarray, scores: np.ndarray, estimator: Any = None) -> dict[str, Any]:
+    """Return the ROC curve and the metrics on the test part; metrics of a model are NaN without its ``estimator``."""
     return {
         "n_test_positive": int(np.sum(y > 0)),
         "roc": canonical(true_positive_rates(y, scores).round(ROC_DECIMALS)),
@@ -187,8 +183,8 @@ def of_scores(request: Request, y: np.ndarray, scores: np.ndarray, estimator: An
     }
 
 
-def maker(request: Request, repeat: int = 0) -> Callable[..., Any]:
-    """Return a function from parameters to the unfitted estimator, with those of the problem and a seed filled in."""
+def estimator_factory(request: Request, repeat: int = 0) -> Callable[..., Any]:
+    """Return a function from parameters to the unfitted estimator, with the problem's parameters and a seed set."""
     estimator = resolve(request.solver.estimator)
     known = estimator().get_params()
     filled = {name: value for name, value in request.problem.parameters().items() if name in known}
@@ -202,7 +198,7 @@ def maker(request: Request, repeat: int = 0) -> Callable[..., Any]:
 def select(
     request: Request, make: Callable[..., Any], X: Any, y: np.ndarray, folds: list[Fold], n_threads: int
 ) -> Selection:
-    """Return the parameters that the solver's selection chooses on the folds."""
+    """Return the parameters chosen by the solver's selection on the folds."""
     search = resolve(request.solver.selection)
     selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
     if not request.validate or not np.isnan(selection.loss):
@@ -246,7 +242,7 @@ def _columns(steps: Sequence[Any]) -> dict[str, list[float]]:
 
 
 def _json(course: Mapping[str, Sequence[float]]) -> str:
-    """Return a trace as JSON, with null for NaN and infinity; ``{}`` for an empty trace."""
+    """Return a trace as JSON, with null for NaN and infinity."""
     return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in course.items()})
 
 

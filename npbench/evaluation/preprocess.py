@@ -1,4 +1,4 @@
-"""Treatment of the features before a solver sees them: fitted on the training part, applied to every part."""
+"""Preprocess features: transformations fitted on the training part and applied to every part."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
 def fitted(
     train: Any, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
 ) -> Transform:
-    """Return a map from rows to the features that solvers see, fitted on the training part.
+    """Return a function from rows to the features that solvers see, fitted on the training part.
 
     Missing values are imputed, categories encoded, and columns or rows scaled, in this order. Features that are
-    constant on the training part become 0. Columns that encode categories are 0 or 1 and are not scaled by column.
+    constant on the training part become 0. One-hot columns follow the numbers and are not scaled by column.
 
     Parameters
     ----------
@@ -31,21 +31,13 @@ def fitted(
     categorical : bool array of shape (n_features,), optional
         Columns of a dense matrix that hold codes of categories.
     preprocess : {"standardize", "unit_range", "unit_norm", "none"}
-        Scaling: columns to mean 0 and standard deviation 1 (with 1/n), columns to the range [0, 1], rows to Euclidean
-        norm 1, or none. CSR columns are divided by their standard deviation or largest absolute value and not shifted,
-        which would fill them in.
+        Columns to mean 0 and standard deviation 1 (with 1/n), columns to the range [0, 1], rows to Euclidean norm 1, or
+        no scaling. CSR columns are divided by their standard deviation or largest absolute value and not shifted.
     missing : {"refuse", "drop", "impute", "keep"}
-        "impute" replaces NaN by the median of a column, or by its most frequent category; by 0 where the training
-        part has no value. "keep" leaves NaN to the solver. For the others see
-        :func:`npbench.data.missing.without_missing`.
+        "impute" replaces NaN by the median of a column or its most frequent category, by 0 without any value in the
+        training part.
     categories : {"one_hot", "codes"}
-        A column of 0 and 1 for each category of the training part, after the numbers; or the codes as numbers. A
-        category unknown to the training part is 0 in all its columns.
-
-    Returns
-    -------
-    callable
-        Maps a matrix with the same columns to one of the same kind; the argument itself where nothing changes.
+        A column of 0 and 1 for each category, all 0 for one unknown to the training part; or the codes as numbers.
 
     Examples
     --------
@@ -101,7 +93,7 @@ def _imputer(strategy: str) -> Any:
 
 
 def _imputation(categorical: Any) -> list[Any]:
-    """Return steps that impute numbers by medians and codes by the most frequent, each in its own column."""
+    """Return steps that impute numbers by medians and codes by the most frequent one, in place."""
     import numpy as np
     from sklearn.compose import make_column_transformer
     from sklearn.preprocessing import FunctionTransformer

@@ -1,7 +1,7 @@
-"""Protocols: how data are split into training, validation and test parts.
+"""Protocols that split data into training, validation and test parts.
 
 A split depends on the data, the protocol, the seed and the number of the repeat only. No group of rows is on both sides
-of a split. Cross-validation and holdout follow the usual practice of Neyman-Pearson papers, stratified by class.
+of a split.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.splits import (
-    Need,
+    MinimumCount,
     Split,
     fewest,
     k_fold,
@@ -53,8 +53,21 @@ class SplitProtocol(Protocol):
         """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
 
 
+class _Stratified:
+    """A protocol whose splits exist or not by the class counts alone."""
+
+    stratified: ClassVar[bool] = True
+
+    def check(self, data: BinaryData) -> None:
+        """Refuse data with too few samples of a class."""
+        require(data.y, self._needs)
+
+    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(_Stratified):
     """A stratified part for testing; k-fold cross-validation on the rest, which the final fit uses.
 
     Parameters
@@ -67,17 +80,12 @@ class CrossValidation:
 
     name: ClassVar[str] = "cv"
     title: ClassVar[str] = "test part, k-fold cross-validation on the rest"
-    stratified: ClassVar[bool] = True
     test_size: float = 0.25
     folds: int = 4
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
         return _share_faults(test_size=self.test_size) + _count_faults(folds=self.folds)
-
-    def check(self, data: BinaryData) -> None:
-        """Refuse data with too few samples of a class."""
-        require(data.y, self._needs)
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
@@ -86,14 +94,14 @@ class CrossValidation:
         train, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         return Split(train, test, k_fold(train, data, self.folds, random))
 
-    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
         left, test = fewest(count, n_samples, self.test_size)
-        yield Need("the test part", test, 1, OTHER_SHARES)
-        yield Need(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
+        yield MinimumCount("the test part", test, 1, OTHER_SHARES)
+        yield MinimumCount(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
 
 
 @dataclass(frozen=True)
-class Holdout:
+class Holdout(_Stratified):
     """Stratified parts for testing and for validation; every fit, including the final one, uses the rest.
 
     Parameters
@@ -104,7 +112,6 @@ class Holdout:
 
     name: ClassVar[str] = "holdout"
     title: ClassVar[str] = "test part, validation part, training part"
-    stratified: ClassVar[bool] = True
     test_size: float = 0.25
     validation_size: float = 0.25
 
@@ -118,10 +125,6 @@ class Holdout:
             )
         return faults
 
-    def check(self, data: BinaryData) -> None:
-        """Refuse data with too few samples of a class."""
-        require(data.y, self._needs)
-
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
         self.check(data)
@@ -134,16 +137,16 @@ class Holdout:
     def _share_of_rest(self) -> float:
         return self.validation_size / (1 - self.test_size)
 
-    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
         rest, test = fewest(count, n_samples, self.test_size)
         n_rest = n_samples - math.ceil(self.test_size * n_samples)
         train, validation = fewest(rest, n_rest, self._share_of_rest)
         for part, has in {"test": test, "validation": validation, "training": train}.items():
-            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
+            yield MinimumCount(f"the {part} part", has, 1, OTHER_SHARES)
 
 
 @dataclass(frozen=True)
-class Nested:
+class Nested(_Stratified):
     """Cross-validation inside cross-validation: each outer fold is the test part of one repeat.
 
     The final fit uses all rows outside the test part. Every ``outer`` repeats test each row once. Groups stay together.
@@ -156,17 +159,12 @@ class Nested:
 
     name: ClassVar[str] = "nested"
     title: ClassVar[str] = "a fold for testing in each repeat, k-fold cross-validation on the rest"
-    stratified: ClassVar[bool] = True
     outer: int = 10
     folds: int = 10
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
         return _count_faults(outer=self.outer, folds=self.folds)
-
-    def check(self, data: BinaryData) -> None:
-        """Refuse data with too few samples of a class."""
-        require(data.y, self._needs)
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         """Split the rows of ``data``."""
@@ -176,13 +174,15 @@ class Nested:
         train, test = k_fold(np.arange(data.n_samples), data, self.outer, random)[fold]
         return Split(train, test, k_fold(train, data, self.folds, random))
 
-    def _needs(self, count: int, _: int) -> Iterator[Need]:
-        yield Need(f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS)
-        yield Need(f"the {self.folds} folds", count - math.ceil(count / self.outer), self.folds, FEWER_NESTED_FOLDS)
+    def _needs(self, count: int, _: int) -> Iterator[MinimumCount]:
+        yield MinimumCount(f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS)
+        yield MinimumCount(
+            f"the {self.folds} folds", count - math.ceil(count / self.outer), self.folds, FEWER_NESTED_FOLDS
+        )
 
 
 @dataclass(frozen=True)
-class Official:
+class Official(_Stratified):
     """The predefined test part of a data set; a stratified part of the rest for validation, as in holdout.
 
     Parameters
@@ -196,7 +196,6 @@ class Official:
 
     name: ClassVar[str] = "official"
     title: ClassVar[str] = "the data set's own test part, validation part, training part"
-    stratified: ClassVar[bool] = True
     test_rows: tuple[int, int] | None = None
     validation_size: float = 0.25
 
@@ -244,13 +243,15 @@ class Official:
             )
         return rows[first:end], np.delete(rows, slice(first, end))
 
-    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
-        yield Need("the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout.")
+    def _test_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
+        yield MinimumCount(
+            "the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout."
+        )
 
-    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
         train, validation = fewest(count, n_samples, self.validation_size)
         for part, has in {"validation": validation, "training": train}.items():
-            yield Need(f"the {part} part", has, 1, OTHER_SHARES)
+            yield MinimumCount(f"the {part} part", has, 1, OTHER_SHARES)
 
 
 @dataclass(frozen=True)
@@ -327,13 +328,13 @@ class Permutations:
             )
         return np.sort(random.permutation(data.n_samples)[: self.n_train])
 
-    def _test_needs(self, count: int, _: int) -> Iterator[Need]:
-        yield Need("the test part", count, 1, OTHER_DRAW)
+    def _test_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
+        yield MinimumCount("the test part", count, 1, OTHER_DRAW)
 
-    def _train_needs(self, count: int, _: int) -> Iterator[Need]:
-        yield Need("the training part", count, 2, OTHER_DRAW)
+    def _train_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
+        yield MinimumCount("the training part", count, 2, OTHER_DRAW)
         if self.folds is not None:
-            yield Need(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
+            yield MinimumCount(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
 
 
 PROTOCOLS: dict[str, type[SplitProtocol]] = {

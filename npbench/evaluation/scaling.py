@@ -1,4 +1,4 @@
-"""Column transformers for rules that scikit-learn does not have."""
+"""Scalers that scikit-learn does not have."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from sklearn.utils.sparsefuncs import inplace_column_scale
 
 
 class ConstantToZero(TransformerMixin, BaseEstimator):
-    """Set features that are constant on the training part to 0.
-
-    Their spread is unknown, so that no other value has a meaningful scale.
-    """
+    """Set features that are constant on the training part to 0: other values have no meaningful scale."""
 
     def fit(self, X: Any, y: Any = None) -> ConstantToZero:
         """Find the constant features of ``X``, dense or CSR."""
@@ -46,7 +43,7 @@ class UnitRange(TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             low, high = _dense(X.min(axis=0)), _dense(X.max(axis=0))
         else:
-            low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # of the values that are not missing
+            low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # ignoring NaN
         self.low_ = low
         self.scale_ = np.maximum(high, -low) if sparse.issparse(X) else high - low
         self.scale_[self.scale_ == 0] = 1.0

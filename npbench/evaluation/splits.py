@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Fold = tuple[np.ndarray, np.ndarray]
 
-MAX_DENOMINATOR = 20  # the share of whole groups to set aside is rounded to a fraction with at most this denominator
+MAX_GROUP_FOLDS = 20  # a share of whole groups is set aside as some of at most this number of folds
 FEWER_PARTS = (
     "Use fewer folds (protocol.folds=...), a larger share (protocol.test_size=...), another seed, or data with more "
     "groups."
@@ -61,8 +61,8 @@ class Split:
         return digest.hexdigest()
 
 
-class Need(NamedTuple):
-    """Fewest samples of a class that a part of a split may get, and the number it needs."""
+class MinimumCount(NamedTuple):
+    """Minimum number of samples of a class that a part of a split needs, and the number it may get."""
 
     part: str
     has: int
@@ -70,20 +70,10 @@ class Need(NamedTuple):
     remedy: str
 
 
-def require(y: np.ndarray, needs: Callable[[int, int], Iterator[Need]]) -> None:
-    """Refuse labels that leave a part of the split with too few samples of a class.
+def require(y: np.ndarray, needs: Callable[[int, int], Iterator[MinimumCount]]) -> None:
+    """Refuse labels y that leave a part with too few samples of a class.
 
-    Parameters
-    ----------
-    y : array
-        Labels of the rows to split.
-    needs : callable
-        ``needs(count, n_samples)`` yields the needs of the parts for a class with ``count`` of ``n_samples``.
-
-    Raises
-    ------
-    RequestError
-        For each class and part.
+    ``needs(count, n_samples)`` yields the needs of each part for a class with ``count`` of ``n_samples``.
     """
     counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
     faults = [
@@ -108,8 +98,7 @@ def stratified(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Set ``share`` of the rows aside, stratified by class; return the rows left and the rows set aside.
 
-    Groups stay together if the data have groups; share and class proportions are then approximate. The share is first
-    rounded to a fraction with a denominator of at most 20.
+    Groups stay together: share and class proportions are then approximate.
     """
     if data.groups is not None:
         return _grouped(rows, data, share, random)
@@ -121,10 +110,10 @@ def stratified(
 
 
 def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[Fold]:
-    """Split the rows into stratified folds; groups stay together if the data have groups."""
+    """Split the rows into stratified folds; groups stay together."""
     if data.groups is not None:
         folds = _group_folds(rows, data, n_folds, random)
-        return [_apart(rows, data, validate, "a fold") for validate in folds]
+        return [_both_classes(rows, data, validate, "a fold") for validate in folds]
     from sklearn.model_selection import StratifiedKFold
 
     kfold = StratifiedKFold(n_folds, shuffle=True, random_state=random)
@@ -134,12 +123,12 @@ def k_fold(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.R
 def _grouped(
     rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    part = Fraction(share).limit_denominator(MAX_DENOMINATOR)
-    part = min(max(part, Fraction(1, MAX_DENOMINATOR)), 1 - Fraction(1, MAX_DENOMINATOR))
+    part = Fraction(share).limit_denominator(MAX_GROUP_FOLDS)
+    part = min(max(part, Fraction(1, MAX_GROUP_FOLDS)), 1 - Fraction(1, MAX_GROUP_FOLDS))
     folds = _group_folds(rows, data, part.denominator, random)
     # Folds are filled from the largest group on: in that order it would be set aside in every repeat.
     drawn = random.permutation(len(folds))[: part.numerator]
-    return _apart(rows, data, np.sort(np.concatenate([folds[number] for number in drawn])), "the part set aside")
+    return _both_classes(rows, data, np.sort(np.concatenate([folds[number] for number in drawn])), "the part set aside")
 
 
 def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.random.RandomState) -> list[np.ndarray]:
@@ -154,11 +143,11 @@ def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.ra
         )
     kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # few members of a class: see _apart
+        warnings.simplefilter("ignore", UserWarning)  # few members of a class: see _both_classes
         return [rows[validate] for _, validate in kfold.split(rows, y, groups)]
 
 
-def _apart(rows: np.ndarray, data: BinaryData, aside: np.ndarray, what: str) -> Fold:
+def _both_classes(rows: np.ndarray, data: BinaryData, aside: np.ndarray, what: str) -> Fold:
     """Return the rows left and the rows set aside; refuse parts without samples of both classes."""
     left = np.setdiff1d(rows, aside)
     for part, name in ((aside, what), (left, f"the rest without {what}")):
@@ -175,10 +164,10 @@ def leave_one_out(rows: np.ndarray) -> list[Fold]:
 
 
 def fewest(count: int, n_samples: int, share: float) -> tuple[int, int]:
-    """Return the fewest samples of a class, ``count`` of ``n_samples``, that may be left and be set aside.
+    """Return the minimum numbers of samples of a class, ``count`` of ``n_samples``, that are left and set aside.
 
-    The samples set aside are stratified. If both classes are off by half a sample, the draw decides which is rounded
-    up. The worse case counts, so that a request is refused for all its repeats or for none.
+    If both classes are off by half a sample, the draw decides which is rounded up. The worse case counts, so that a
+    request is refused for all its repeats or for none.
     """
     n_samples = max(n_samples, 1)
     aside = math.ceil(share * n_samples)

@@ -30,33 +30,19 @@ print(read(Dataset(name="again", load=sys.argv[1]), sys.argv[2:]).sha256)
 
 
 def check_dataset(name: str) -> list[Check]:
-    """Return the checks of the data set called ``name``.
+    """Return the checks of the data set called ``name`` as in :func:`npbench.testing.check_solver`.
 
-    Parameters
-    ----------
-    name : str
-        A name from ``npbench list datasets``. Nothing is downloaded for files that lie in no data folder: the checks
-        that need them are skipped.
-
-    Returns
-    -------
-    list of Check
-        To be called, or given to ``pytest.mark.parametrize`` with ``ids=str``.
-
-    Raises
-    ------
-    RequestError
-        If no installed plugin provides the data set.
+    Nothing is downloaded: checks that need absent files are skipped.
     """
     functions: list[Callable[[Dataset], None]] = [description, light, settings, content, same_again, divided]
     return list(checks(iter(functions), registry.installed().dataset(name)))
 
 
 def description(dataset: Dataset) -> None:
-    """The description names a loader that exists, says where the data come from, and pins every file."""
+    """The description names a loader and the origin of the data, with a hash for every file."""
     require(callable(resolve(dataset.load)), f"load names {dataset.load!r}, which is not callable.")
     empty = [name for name in DESCRIBED if not getattr(dataset, name)]
-    require(not empty, f"The description has no {', '.join(empty)}: fill them in, as users must know what they may do.")
+    require(not empty, f"The description has no {', '.join(empty)}: users need them.")
     for file in dataset.all_files:
         require(
             re.fullmatch("[0-9a-f]{64}", file.sha256),
@@ -99,7 +85,7 @@ def same_again(dataset: Dataset) -> None:
         capture_output=True,
         text=True,
         check=False,
-        # Another seed of Python's hashes: the order of a set is another too.
+        # A different hash seed changes set order; loaders must not depend on it.
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "1"},
     )
     require(other.returncode == 0, f"In another process it cannot be read: {other.stderr.strip()[-500:]}")
@@ -112,7 +98,7 @@ def same_again(dataset: Dataset) -> None:
 
 
 def divided(dataset: Dataset) -> None:
-    """Protocols can divide it, also as shared with workers, by its own test part and training size if it has them."""
+    """Protocols split it in the same way in this process and as shared with workers."""
     from npbench.data import share
     from npbench.evaluation.protocols import CrossValidation, Official, Permutations
 
@@ -134,7 +120,7 @@ def divided(dataset: Dataset) -> None:
 
 
 def read(dataset: Dataset, paths: Any) -> Any:
-    """Return the data of a data set with its default settings, read again; skip the check if it needs more."""
+    """Return the data with default settings, read again; skip the check if that is not possible."""
     from npbench.data import BinaryData
 
     try:
@@ -146,7 +132,7 @@ def read(dataset: Dataset, paths: Any) -> Any:
 
 
 def _paths(dataset: Dataset) -> list[Path]:
-    """Return the folder of the files; skip the check if files are absent or a parameter must be set."""
+    """Return the paths of the files; skip the check if files are absent or a parameter must be set."""
     from npbench.data import sources
 
     _require_no_more_settings(dataset)

@@ -1,4 +1,4 @@
-"""Checks of metrics: finite figures, in the right direction, that depend on what they say."""
+"""Checks of metrics: finite values, the declared direction, invariances."""
 
 from __future__ import annotations
 
@@ -19,26 +19,11 @@ from npbench.testing.samples import blobs
 
 DIRECTIONS = ("lower", "higher", "none")
 TAGS = ("decisions", "ranks")
+NOT_APPLICABLE = "It gives NaN, as a metric may for a model without the quantity that it measures."
 
 
 def check_metric(name: str) -> list[Check]:
-    """Return the checks of the metric called ``name``, chosen by its tags.
-
-    Parameters
-    ----------
-    name : str
-        A name from ``npbench list metrics``.
-
-    Returns
-    -------
-    list of Check
-        To be called, or given to ``pytest.mark.parametrize`` with ``ids=str``.
-
-    Raises
-    ------
-    RequestError
-        If no installed plugin provides the metric.
-    """
+    """Return the checks of the metric called ``name`` as in :func:`npbench.testing.check_solver`."""
     metric = registry.installed().metric(name)
     return list(checks(_chosen(metric), metric))
 
@@ -87,7 +72,7 @@ def figure(metric: Metric) -> None:
             f"It gives {value!r}: expected a float or an npbench.contracts.Estimate.",
         )
     if math.isnan(_number(value)):
-        raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
+        raise Skipped(NOT_APPLICABLE)
     require(math.isfinite(_number(value)), f"It gives {value}: expected a finite number.")
 
 
@@ -131,10 +116,10 @@ def direction(metric: Metric) -> None:
     y, _ = _scored()
     perfect, reverse = (_number(computed(metric, y, sign * y.astype(float))) for sign in (1, -1))
     if math.isnan(perfect):
-        raise Skipped("It gives NaN, as a metric may of a model that has not what it measures.")
+        raise Skipped(NOT_APPLICABLE)
     require(
         perfect < reverse if metric.direction == "lower" else perfect > reverse,
-        f"It is {perfect:g} of perfect scores and {reverse:g} of reversed ones, and {metric.direction} is declared "
+        f"It is {perfect:g} for perfect scores and {reverse:g} for reversed ones, but {metric.direction} is declared "
         "better: correct direction, or the sign.",
     )
 
@@ -150,11 +135,11 @@ def decisions_alone(metric: Metric) -> None:
     """Only the signs of the scores matter (tag decisions)."""
     y, scores = _scored()
     other = np.sign(scores) * np.random.default_rng(2).uniform(0.5, 2.0, len(scores))
-    _require_equal(metric, (y, scores), (y, other), "of other scores of the same signs", "take the tag decisions away")
+    _require_equal(metric, (y, scores), (y, other), "of other scores of the same signs", "remove the tag decisions")
 
 
 def computed(metric: Metric, y: np.ndarray, scores: np.ndarray) -> Any:
-    """Return the figure for the first problem that a metric makes sense for, of a model that has nothing else."""
+    """Return the metric for the first problem that it applies to, with a logistic regression as the model."""
     problem = PROBLEMS[(metric.problems or tuple(PROBLEMS))[0]]()
     return resolve(metric.compute)(y, scores, problem=problem, estimator=_model())
 
@@ -175,7 +160,7 @@ def _number(figure: Any) -> float:
     return float(figure.value if isinstance(figure, Estimate) else figure)
 
 
-def _require_equal(metric: Metric, first: Any, second: Any, what: str, remedy: str = "mend it") -> None:
+def _require_equal(metric: Metric, first: Any, second: Any, what: str, remedy: str = "correct it") -> None:
     one, other = (_number(computed(metric, *given)) for given in (first, second))
     require(
         np.isclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True),

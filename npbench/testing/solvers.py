@@ -26,7 +26,7 @@ def check_solver(name: str) -> list[Check]:
     Returns
     -------
     list of Check
-        To be called, or given to ``pytest.mark.parametrize`` with ``ids=str``.
+        Call them, or use ``pytest.mark.parametrize("check", ..., ids=str)``.
 
     Raises
     ------

@@ -12,24 +12,12 @@ from npbench.numerics.binomial_limits import rate_limits
 
 
 def p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
-    """Return the false-alarm rate ``#{i: y_i = -1, f(x_i) >= 0} / n_neg`` with its 95 % limits.
-
-    Examples
-    --------
-    >>> p_fa(np.array([1, -1, -1]), np.array([1.0, 0.0, -1.0]), problem=None, estimator=None).value
-    0.5
-    """
+    """Return the false-alarm rate ``#{i: y_i = -1, f(x_i) >= 0} / n_neg`` with its 95 % limits."""
     return _estimate(rates.misclassified(y, scores)[1])
 
 
 def p_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
-    """Return the miss rate ``#{i: y_i = +1, f(x_i) <= 0} / n_pos`` with its 95 % limits.
-
-    Examples
-    --------
-    >>> p_nd(np.array([1, 1, -1]), np.array([1.0, 0.0, -1.0]), problem=None, estimator=None).value
-    0.5
-    """
+    """Return the miss rate ``#{i: y_i = +1, f(x_i) <= 0} / n_pos`` with its 95 % limits."""
     return _estimate(rates.misclassified(y, scores)[0])
 
 
@@ -50,23 +38,11 @@ def cost(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> 
 
 
 def accuracy(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the share of samples with ``y_i f(x_i) > 0``.
-
-    Examples
-    --------
-    >>> accuracy(np.array([1, 1, -1, -1]), np.array([2.0, 0.0, 0.0, -1.0]), problem=None, estimator=None)
-    0.5
-    """
+    """Return the share of samples with ``y_i f(x_i) > 0``."""
     missed, false_alarms = rates.misclassified(y, scores)
     return 1.0 - float(np.sum(missed) + np.sum(false_alarms)) / len(y)
 
 
 def balanced_accuracy(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return ``1 - (P_nd + P_fa) / 2``.
-
-    Examples
-    --------
-    >>> balanced_accuracy(np.array([1, 1, 1, -1]), np.array([2.0, 1.0, 0.5, 0.0]), problem=None, estimator=None)
-    0.5
-    """
+    """Return ``1 - (P_nd + P_fa) / 2``."""
     return 1.0 - sum(rates.rates(y, scores)) / 2

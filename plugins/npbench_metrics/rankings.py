@@ -14,11 +14,6 @@ def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
     """Return the share of (positive, negative) pairs in the right order, ties one half, with DeLong's 95 % limits.
 
     Unlike :func:`sklearn.metrics.roc_auc_score` it accepts infinite scores, as of a classifier that rejects everything.
-
-    Examples
-    --------
-    >>> auc(np.array([1, 1, -1, -1]), np.array([2.0, 0.5, 0.5, 0.0]), problem=None, estimator=None).value
-    0.875
     """
     area = pauc_metrics.pairwise(y, scores, 0.0, 1.0)
     return Estimate(area.value, *area.limits(scale="identity"))
@@ -69,12 +64,5 @@ def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any)
 
 
 def n_accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the number of positives with a q-value of at most ``problem.q`` (Gasso et al. 2011, table V).
-
-    Examples
-    --------
-    >>> from npbench.problem import QValue
-    >>> n_accepted(np.array([1, 1, -1, 1]), np.array([3.0, 2.0, 1.0, 0.0]), problem=QValue(0.1), estimator=None)
-    2.0
-    """
+    """Return the number of positives with a q-value of at most ``problem.q`` (Gasso et al. 2011, table V)."""
     return float(round(accepted(y, scores, problem=problem, estimator=estimator) * np.sum(y > 0)))

@@ -120,6 +120,6 @@ def test_each_fault_of_a_metric_is_found(checks_of, check, described, sentence):
 def test_metric_of_a_model_needs_no_figures(checks_of):
     found = checks_of(metric("nothing", tags=frozenset()))
     for name in ("figure", "direction"):
-        with pytest.raises(unittest.SkipTest, match="of a model that has not what it measures"):
+        with pytest.raises(unittest.SkipTest, match="NaN"):
             found[name]()
     found["degenerate_scores"]()

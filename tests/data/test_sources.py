@@ -246,7 +246,7 @@ def test_temporary_faults_are_retried(folders, server, served, monkeypatch, answ
 
 def test_a_server_that_drips_is_given_up(folders, server, served, monkeypatch):
     monkeypatch.setattr(sources, "TIMEOUT", 0.3)
-    monkeypatch.setattr(sources, "MIN_RATE", 10 * len(CONTENT))
+    monkeypatch.setattr(sources, "MIN_BYTES_PER_SECOND", 10 * len(CONTENT))
     sent = []
     drops = (time.sleep(0.02) or sent.append(number) or b"1" for number in range(len(CONTENT)))
     server.answers = [(200, drops, {"Content-Length": str(len(CONTENT))})]

@@ -20,7 +20,7 @@ from npbench.contracts import Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError, each, unknown_name
 from npbench.evaluation.job import Job
-from npbench.evaluation.measure import of_scores, of_split
+from npbench.evaluation.measure import score_metrics, split_columns
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.plan import jobs_of
@@ -265,8 +265,8 @@ def _stored(scores: np.ndarray) -> np.ndarray:
 
 def _columns(task: Task, scores: np.ndarray) -> dict[str, Any]:
     y = task.data.y[task.split.test]
-    answers = of_scores(task.job.request, y, scores)
-    return {**task.job.columns, "status": "ok", **of_split(task.split, task.data), **answers}
+    answers = score_metrics(task.job.request, y, scores)
+    return {**task.job.columns, "status": "ok", **split_columns(task.split, task.data), **answers}
 
 
 def rescored(record: Mapping[str, Any], stored: pl.DataFrame, sources: Sources) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def test_support_vectors_of_an_svm_are_counted():
     svm = SVC().fit(X, y)
     assert compute("n_support", estimator=svm) == np.sum(svm.dual_coef_ != 0)
     assert np.isnan(compute("n_support", estimator=LinearSVC().fit(X, y)))
+    assert compute("n_support", estimator=SimpleNamespace(n_support_=[3, 4])) == 7
     assert compute("n_support", estimator=SimpleNamespace(support_=np.array([], dtype=int))) == 0
 
 
@@ -109,3 +110,9 @@ def test_limits_of_areas_hold_their_values():
     for name in ("auc", "pauc", "pauc_fractional", "pauc_mcclish", "tpr"):
         estimate = compute(name, problem=problem)
         assert 0.0 <= estimate.low < estimate.value < estimate.high <= 1.0
+
+
+def test_surrogate_rates_are_those_of_the_model():
+    model = SimpleNamespace(surrogate_rates_=(0.25, 0.05))
+    assert [compute(f"surrogate_{rate}", estimator=model) for rate in ("p_nd", "p_fa")] == [0.25, 0.05]
+    assert np.isnan(compute("surrogate_p_nd", estimator=LinearSVC()))
