@@ -164,7 +164,7 @@ def _hydra(words: Sequence[str]) -> Exit:
 def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     import hydra
 
-    from npbench.config.command_line import compose_all, print_help
+    from npbench.config.command_line import compose_all, explained_words, print_help
     from npbench.config.search_folders import config_dir
 
     if options.help or options.cfg or options.info:
@@ -172,10 +172,9 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
         if found.faults:
             raise RequestError(*found.faults)
         if options.help:
-            print_help(options)
+            print_help(options, found)
             return Exit.OK
-        # Hydra refuses names that the YAML of a solver lacks; npbench has checked them.
-        sys.argv[1:] = [f"++{word}" if word.startswith("solver.") else word for word in words]
+        sys.argv[1:] = [*(word for word in words if word not in options.overrides), *explained_words(options, found)]
     application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)
     try:
         application()

@@ -195,6 +195,10 @@ class Dataset:
         First row of the official test part and the row after its last, for ``protocol=official``.
     n_train : int, optional
         Size of the training part in the literature, for ``protocol=permutations``.
+    protocol : str or mapping, optional
+        Name of the protocol that ``protocol=auto`` stands for, or a mapping with ``name`` and its settings.
+    preprocess, missing, categories : str, optional
+        Treatment of the features that ``auto`` stands for, as in :func:`npbench.evaluation.preprocess.fitted`.
     """
 
     name: str
@@ -212,6 +216,10 @@ class Dataset:
     n_positive: int | None = None
     test_rows: tuple[int, int] | None = None
     n_train: int | None = None
+    protocol: str | Mapping[str, Any] | None = None
+    preprocess: str | None = None
+    missing: str | None = None
+    categories: str | None = None
 
     @property
     def all_files(self) -> tuple[DataFile, ...]:

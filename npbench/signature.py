@@ -67,6 +67,37 @@ def filled_in(solver: Solver) -> set[str]:
     return {"random_state"}.union(*(fields(problem) for problem in problems))
 
 
+def without_defaults(solver: Solver, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters whose value is not the estimator's default; this imports the estimator.
+
+    Compare two sets of parameters of a solver in this form only: records and configurations may state a default or
+    leave it out.
+
+    Examples
+    --------
+    >>> from npbench.registry import installed
+    >>> without_defaults(installed().solver("np_svm"), {"kernel": "rbf", "n_components": None, "C": 1})
+    {'C': 1}
+    """
+    defaults = signature(solver.estimator).defaults
+    return {name: value for name, value in params.items() if name not in defaults or not same(value, defaults[name])}
+
+
+def same(value: Any, default: Any) -> bool:
+    """Return whether a value of a configuration or a record is the default of a signature.
+
+    Examples
+    --------
+    >>> same([0, 0.1], (0.0, 0.1)), same({}, None), same("0", 0)
+    (True, True, False)
+    """
+    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
+        return len(value) == len(default) and all(map(same, value, default))
+    if isinstance(value, Mapping) and default is None:  # a mapping without an entry
+        return not value
+    return bool(value == default)
+
+
 def imported_names(solver: Solver, params: Mapping[str, Any], search: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return the solvers or classes that a solver imports by name, from its parameters or their candidates."""
     values = (value for name in solver.imports for value in search.get(name) or [params.get(name)])

@@ -66,7 +66,7 @@ def _protocols(plan: Plan) -> str:
     text = protocols(pl.DataFrame(rows))
     if " differ" not in text:
         return text
-    return f"{text} A data set's own file may choose one; protocol=NAME sets the same for all."
+    return f"{text} A data set may state its own; protocol=NAME sets the same for all."
 
 
 def _past(plan: Plan) -> pl.DataFrame:

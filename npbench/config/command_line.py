@@ -12,9 +12,11 @@ from typing import Any
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
 from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
+from omegaconf import OmegaConf
 
 from npbench.config import hydra_launch, search_path
 from npbench.config.compose import Composed, as_plain, compose
+from npbench.config.dataset_defaults import AUTO, resolved
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.fill import check_all
 from npbench.config.hydra_launch import HydraLaunch, is_hydra_word
@@ -106,12 +108,31 @@ def compose_all(options: Namespace) -> Combinations:
         return composing.command_line(words) if name is None else composing.experiment(name, words)
 
 
-def print_help(options: Namespace) -> None:
+def explained_words(options: Namespace, found: Combinations) -> list[str]:
+    """Return the settings with which Hydra shows the configuration that npbench composed."""
+    # Hydra refuses names that the YAML of a solver or the data set's protocol lacks; npbench has checked them.
+    words = [f"++{word}" if word.startswith(("solver.", "protocol.")) else word for word in options.overrides]
+    configs = [config for composed in found.composed for config in composed.configs]
+    return automatic_words(configs[0], words) if len(configs) == 1 else words
+
+
+def print_help(options: Namespace, found: Combinations) -> None:
     """Print what Hydra's ``--help`` prints, a second sooner: Hydra copies all sources for each group that it lists."""
-    # Hydra refuses names that the YAML of a solver lacks; npbench has checked them.
-    options.overrides = [f"++{word}" if word.startswith("solver.") else word for word in options.overrides]
+    options.overrides = explained_words(options, found)
     with search_path.initialized(_folder(options)) as hydra:
         hydra.app_help(options.config_name or "config", get_args_parser(), options)
+
+
+def automatic_words(config: Any, words: Sequence[str]) -> list[str]:
+    """Return words that state what the data set decides, before those that are given."""
+    plain: dict[str, Any] = OmegaConf.to_container(OmegaConf.create(config), resolve=False)  # type: ignore[assignment]
+    decided = {key: value for key, value in resolved(plain).items() if value != plain[key]}
+    protocol = decided.pop("protocol", {})
+    stated = [f"protocol={protocol['name']}"] if protocol else []
+    stated += [f"++protocol.{key}={_word(value)}" for key, value in protocol.items() if key != "name"]
+    stated += [f"{key}={_word(value)}" for key, value in decided.items()]
+    left = {f"{key}={AUTO}" for key in (*decided, *("protocol",) * bool(protocol))}
+    return [*stated, *(word for word in words if word not in left)]
 
 
 def _folder(options: Namespace) -> str:

@@ -25,6 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from npbench import registry
+from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.group_choices import GroupChoices, with_value
 from npbench.errors import RequestError, unknown_name
 
@@ -225,7 +226,8 @@ class _Composer:
         value: Any = config
         for key in override.key_or_group.split("."):
             value = value.get(key) if isinstance(value, dict) else None
-        return value is None and override.key_or_group.count(".") > 1
+        is_own = is_automatic(config.get("protocol")) and override.key_or_group.startswith("protocol.")
+        return is_own or (value is None and override.key_or_group.count(".") > 1)
 
     def _is_value(self, override: Override) -> bool:
         is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
@@ -284,7 +286,9 @@ def _rounded(values: Iterable[str], swept: RangeSweep) -> list[str]:
 
 
 def is_open(key: str, config: DictConfig) -> bool:
-    """Return whether ``key`` lies in a mapping that takes any name: values or grids of a solver's own mapping.
+    """Return whether ``key`` lies in a mapping that takes any name.
+
+    These are values and grids of a solver's own mapping, and settings of a protocol that the data set chooses.
 
     Examples
     --------
@@ -295,6 +299,8 @@ def is_open(key: str, config: DictConfig) -> bool:
     (False, False)
     """
     group, *path = key.split(".")
+    if group == "protocol":
+        return len(path) == 1 and is_automatic(OmegaConf.select(config, group))
     if path[:1] == ["search"]:
         path = path[1:]
     return group == "solver" and len(path) > 0 and OmegaConf.is_dict(OmegaConf.select(config, f"solver.{path[0]}"))
@@ -339,7 +345,7 @@ def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def as_plain(config: Config | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as plain dicts and lists, with references resolved.
+    """Return a configuration as plain dicts and lists, with references and ``auto`` resolved.
 
     Raises
     ------
@@ -347,9 +353,9 @@ def as_plain(config: Config | Mapping[str, Any]) -> dict[str, Any]:
         If a value is missing or a reference leads nowhere.
     """
     if not OmegaConf.is_config(config):
-        return dict(config)
+        return resolved(config)
     try:
-        return OmegaConf.to_container(config, resolve=True, throw_on_missing=True)  # type: ignore[return-value]
+        return resolved(OmegaConf.to_container(config, resolve=True, throw_on_missing=True))  # type: ignore[arg-type]
     except OmegaConfBaseException as error:
         key = error.full_key or "a setting"
         raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. Set it, as in {key}=1.") from error

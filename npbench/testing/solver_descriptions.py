@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from typing import Any
 
 from npbench import registry
@@ -11,7 +10,7 @@ from npbench.config.search_folders import package_folders
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Solver, resolve
 from npbench.problem import PROBLEMS
-from npbench.signature import REQUIRED, filled_in, signature
+from npbench.signature import REQUIRED, filled_in, same, signature
 from npbench.testing.check import require
 from npbench.testing.composing import composed
 from npbench.testing.importing import require_light
@@ -72,7 +71,7 @@ def settings(solver: Solver) -> None:
     differing = {
         name: value
         for name, value in section.items()
-        if name in known.defaults and name not in searched and not _same(value, known.defaults[name])
+        if name in known.defaults and name not in searched and not same(value, known.defaults[name])
     }
     listed = ", ".join(f"{name}: {value!r} ({known.defaults[name]!r})" for name, value in differing.items())
     require(not differing, f"The YAML differs from the estimator's defaults (in brackets): {listed}. Make them equal.")
@@ -81,14 +80,6 @@ def settings(solver: Solver) -> None:
 def _has_yaml(name: str) -> bool:
     packages = registry.installed().config_packages
     return any((folder / "solver" / f"{name}.yaml").is_file() for p in packages for folder in package_folders(p))
-
-
-def _same(value: Any, default: Any) -> bool:
-    if isinstance(value, list) and isinstance(default, (list, tuple)):
-        return len(value) == len(default) and all(map(_same, value, default))
-    if isinstance(value, Mapping) and default is None:  # YAML needs a mapping to be filled in name by name
-        return not value
-    return bool(value == default)
 
 
 def scikit_learn(solver: Solver) -> None:

@@ -61,7 +61,7 @@ def test_protocols_of_the_data_sets():
     other = changed(OTHER_DATA, protocol=Holdout())
     text = " ".join(plan_of([(JOB, range(1)), (other, range(1))], records()).split())
     assert "cv folds=2 test_size=0.25 (gaussians); holdout test_size=0.25 validation_size=0.25 (blobs)" in text
-    assert "own file" in text
+    assert "state its own" in text
 
 
 def test_forced_jobs_run_again():

@@ -22,7 +22,7 @@ import npbench_datasets
 import npbench_files
 from npbench import load_dataset, registry
 from npbench.config import search_path
-from npbench.config.compose import compose
+from npbench.config.compose import as_plain, compose
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench.signature import signature
@@ -90,7 +90,7 @@ def composed(*settings):
     with search_path.initialized() as hydra:
         found = compose(hydra.config_loader, settings, multirun=True)
     assert found.faults == []
-    return found.configs
+    return [as_plain(config) for config in found.configs]
 
 
 @pytest.fixture(scope="module")
@@ -277,4 +277,4 @@ def test_configuration_package():
     (package,) = npbench_datasets.npbench_config_packages()
     folder = Path(npbench_datasets.__file__).parent / package.removeprefix("npbench_datasets.")
     tables = {dataset.name for dataset in TABLES}  # without settings of their own
-    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} == set(DATASETS) - tables
+    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} <= set(DATASETS) - tables

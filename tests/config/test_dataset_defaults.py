@@ -1,0 +1,28 @@
+import pytest
+
+from npbench.config.command_line import parse, requested
+from npbench.evaluation.protocols import CrossValidation, Holdout
+
+HOLDOUT = Holdout(0.25, 0.25)  # which a9a states, with preprocess none
+
+
+@pytest.mark.parametrize(
+    ("words", "protocol", "preprocess"),
+    [
+        (["dataset=pima"], CrossValidation(), "standardize"),
+        (["dataset=pima", "protocol.folds=3"], CrossValidation(folds=3), "standardize"),
+        (["dataset=a9a"], HOLDOUT, "none"),
+        (["dataset=a9a", "protocol.test_size=0.3"], Holdout(0.3, 0.25), "none"),
+        (["protocol=cv", "preprocess=unit_range", "dataset=a9a"], CrossValidation(), "unit_range"),
+        (["protocol=auto", "preprocess=auto", "dataset=a9a"], HOLDOUT, "none"),
+    ],
+)
+def test_typed_wins_over_what_the_data_set_states(words, protocol, preprocess):
+    (request,) = requested(parse(words)).requests
+    assert request.protocol == protocol
+    assert request.features == {"preprocess": preprocess, "missing": "refuse", "categories": "one_hot"}
+
+
+def test_each_data_set_of_a_sweep_has_its_own():
+    requests = requested(parse(["-m", "dataset=pima,a9a", "protocol.test_size=0.3"])).requests
+    assert [request.protocol for request in requests] == [CrossValidation(test_size=0.3), Holdout(0.3, 0.25)]
