@@ -86,11 +86,12 @@ def run(**settings: Any) -> pl.DataFrame:
     >>> records.sort("rho").select("solver", "dataset", "problem_params", "status").rows()
     [('gen', 'breast', '{"rho":0.05}', 'ok'), ('gen', 'breast', '{"rho":0.1}', 'ok')]
     """
-    from npbench.commands.run import frame
+    from npbench import session
     from npbench.config.command_line import keyword_words, parse, requested
+    from npbench.progress import TerminalProgress
 
     words = keyword_words(settings)
-    return frame(requested(parse(["-m", *words]), words))
+    return session.frame(requested(parse(["-m", *words]), words), TerminalProgress())
 
 
 def solver(name: str, /, **params: Any) -> Any:
@@ -154,9 +155,9 @@ def from_record(record: Mapping[str, Any], /) -> Pipeline:
     >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
     (569,)
     """
-    from npbench.commands import fit
+    from npbench.session import model
 
-    return fit.from_record(record)
+    return model.from_record(record)
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

@@ -141,9 +141,9 @@ def refuse(*faults: str) -> NoReturn:
 
 def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, or let Hydra explain or complete."""
-    from npbench.commands.first_run import prepare_workers
+    from npbench.execution import processes
 
-    prepare_workers(words)
+    processes.prepare_for(words)  # they load what they share while this process imports
     from npbench.config.command_line import parse, requested
 
     # Hydra wants a plus for a group that its defaults list does not have.

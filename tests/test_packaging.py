@@ -79,8 +79,10 @@ KERNEL = {
 # Rooms that each room may import, besides the kernel; arrows run down only.
 ARROWS = {
     "__main__": {"cli"},
-    "cli": {"commands", "config"},
+    "cli": {"commands", "config", "execution"},
     "commands": {
+        "session",
+        "progress",
         "planning",
         "execution",
         "report",
@@ -92,6 +94,8 @@ ARROWS = {
         "thresholding",
         "numerics",
     },
+    "progress": {"evaluation"},
+    "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
     "testing": {"config", "planning", "execution", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data"},
@@ -107,12 +111,13 @@ ARROWS = {
     **{name: set() for name in KERNEL},
     "problem": {"numerics"},
 }
-BOARD = {"planning", "execution", "commands", "config"}
+BOARD = {"session", "planning", "execution", "config"}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
 LAZY = {
     ("npbench", "data"),
     ("npbench", "config"),
-    ("npbench", "commands"),
+    ("npbench", "session"),
+    ("npbench", "progress"),
     ("npbench", "thresholding"),
     ("npbench", "metrics"),
 }  # inside the functions of npbench/__init__.py

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.commands.experiment import figure, rivals, sections
+from npbench.commands.experiment import figure, sections
 from npbench.config.command_line import parse, requested
 from npbench.errors import RequestError
-from npbench.evaluation.request import Request
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ASKED
 from npbench.report.assemble import lead
 from npbench.report.sections import failures, origins
 from npbench.report.select.collect import Collection, measured, sources
+from npbench.session import experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,17 +43,17 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / "records", list[str]()
-    frame = stored(requests, latest(parts(folder, faults.append)))
+    frame = experiments.of_requests(requests, latest(parts(folder, faults.append)))
     if frame.is_empty():
         raise RequestError(
             f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
-            f"results={_elsewhere(requests, results)}",
+            f"results={experiments.folder_with_records(requests, results) or '...'}",
             *faults,
         )
-    faults += _missing(name, planned_jobs(requests), frame)
+    faults += _missing(name, experiments.settings_of_jobs(requests), frame)
     if others:
         added = latest(part for source in sources(others, faults.append) for part in parts(source, faults.append))
-        frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
+        frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
     records = measured(frame)
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
@@ -62,13 +61,6 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         {name: partial(figure, experiment, records)} if experiment.figure and not experiment.charts else {}
     )
     return made, collection, drawings, results / "report" / name
-
-
-def stored(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the latest record of each job of ``requests``, from any code and library versions."""
-    wanted = planned_jobs(requests)
-    latest = frame.unique(wanted.columns, keep="last", maintain_order=True)
-    return latest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
 
 
 def _missing(name: str, planned: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
@@ -80,16 +72,3 @@ def _missing(name: str, planned: pl.DataFrame, frame: pl.DataFrame) -> list[str]
     more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
     count = f"{missing['len'].sum()} of {len(planned)} jobs have no record yet"
     return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run npbench +experiment={name}"]
-
-
-def _elsewhere(requests: Sequence[Request], results: Path) -> str:
-    """Return a results folder below ``results`` with records of ``requests``, or dots."""
-    folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
-    found = (folder.parent for folder in folders if len(stored(requests, latest(parts(folder, lambda fault: None)))))
-    return str(next(found, "..."))
-
-
-def planned_jobs(requests: Sequence[Request]) -> pl.DataFrame:
-    """Return the settings of the jobs of ``requests``, without duplicates."""
-    rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
-    return pl.DataFrame(rows).select(ASKED).unique()

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.commands.run import carry_out, describe, planned, print_absent, records_of, report
+from npbench.commands.run import print_absent, report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
 from npbench.execution.run import RUNS
+from npbench.progress import TerminalProgress
 from npbench.records import provenance
+from npbench.session import carry_out, describe, planned
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -64,7 +66,7 @@ def run_by_hydra(requested: Requested) -> Exit:
         if not configs:
             return Exit.FAILED
         plan = planned(check_all(configs)[0], replace(settings, force=False))
-    ours = records_of(plan, ["run_id"])["run_id"].str.starts_with(task.launch_id)
+    ours = plan.records(["run_id"])["run_id"].str.starts_with(task.launch_id)
     code = report(plan, requested, skipped=len(ours) - int(ours.sum()))
     return code if all_ended else Exit.FAILED
 
@@ -126,9 +128,10 @@ class RunCombination:
             plan = self._planned(requests, settings)
         description = describe(settings, self.words, [plain], run_id=f"{self.launch_id}-{number}")
         if plan.todo:
-            carry_out(plan, settings, description, shows_progress=os.getpid() == self.starter)
+            progress = TerminalProgress(shows_jobs=os.getpid() == self.starter)
+            carry_out(plan, settings, description, progress)
         column = settings.objective or "selection_loss"
-        value = mean(records_of(plan, [column]), column, len(plan.jobs))
+        value = mean(plan.records([column]), column, len(plan.jobs))
         if self.adaptive and math.isnan(value):
             raise RuntimeError(f"no mean of {column}: a job of {description['run_id']} failed, or did not measure it")
         return value
@@ -141,7 +144,7 @@ class RunCombination:
         """Plan the jobs; run those again that are stored without a validation loss that is needed."""
         requests = self.validated(requests, settings)
         plan = planned(requests, settings)
-        stored = records_of(plan, ["selection_loss"]).filter(status="ok")
+        stored = plan.records(["selection_loss"]).filter(status="ok")
         lacks_loss = requests[0].validate and stored["selection_loss"].null_count() > 0
         return planned(requests, replace(settings, force=True)) if lacks_loss else plan
 

@@ -12,7 +12,8 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from npbench.commands.run import planned, print_absent
+from npbench import session
+from npbench.commands.run import print_absent
 from npbench.config.command_line import parse, requested
 from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
@@ -39,7 +40,7 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(
             "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
         )
-    plan = planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
+    plan = session.plan(asked)
     print_plan(plan, asked.settings)
     print_absent(plan)
     return Exit.OK

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -11,10 +10,11 @@ from npbench.registry import Observer
 
 
 class Observers:
-    """Observers of one run, in the process of the command; one that raises is named on stderr and dropped."""
+    """Observers of one run, in the process of the command; ``note`` receives why one that raises is dropped."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[Observer], note: Callable[[str], None]) -> None:
         self._listening = list(observers)
+        self._note = note
 
     def notify(self, hook: str, **values: Mapping[str, Any]) -> None:
         """Call a hook of every observer with read-only copies of ``values``."""
@@ -24,8 +24,7 @@ class Observers:
                 getattr(observer.hooks, hook)(**shown)
             except Exception as error:  # whatever a plugin raises, the run continues
                 self._listening.remove(observer)
-                print(
+                self._note(
                     f"npbench: {observer.provider} raised in {hook}; disabled for the rest of this run: "
-                    f"{type(error).__name__}: {error}",
-                    file=sys.stderr,
+                    f"{type(error).__name__}: {error}"
                 )

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -228,6 +228,15 @@ class _Server:
 def prepare() -> None:
     """Start loading the modules that processes share: the first :func:`fork` waits less."""
     _server.start()
+
+
+def prepare_for(words: Sequence[str]) -> None:
+    """Call :func:`prepare` if, as far as the words of a command line tell, it runs here and has no results yet."""
+    is_usual = all("=" in word or word in ("-m", "--multirun") for word in words)
+    is_local = not any(word.startswith(("hydra", "execution=")) for word in words)
+    named = [word.removeprefix("results=") for word in words if word.startswith("results=")]
+    if is_usual and is_local and not Path(*(named or ["results"])[-1:], "records").is_dir():
+        prepare()
 
 
 _server = _Server()

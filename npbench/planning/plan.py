@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from npbench.console import status
 from npbench.data import BinaryData, load
@@ -55,6 +56,17 @@ class Plan:
     def skips(self, request: Request) -> bool:
         """Return whether a request was left out because its data set is absent."""
         return _source(request) in self.absent
+
+    def records(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return the latest record of each job; no copy where the folder holds no others, as there may be a million."""
+        stored = self.store.frame(columns)
+        keys = pl.DataFrame({"key": pl.Series(self.jobs.keys(), dtype=pl.String)})
+        places = stored.select("key").with_row_index("place").join(keys, on="key", how="semi", maintain_order="left")
+        return stored if len(places) == len(stored) else stored[places["place"]]
+
+    def n_stored(self, trace: bool, scores: bool) -> int:
+        """Return the number of jobs with a record of success, that has a trace or test scores where asked."""
+        return len(self.store.done(trace, scores).intersection(self.jobs.keys()))
 
 
 def prepare(

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 import yaml
 
-from npbench import cli
-from npbench.commands.run import frame
+from npbench import cli, session
 from npbench.config.command_line import parse, requested
 from npbench.records.store import RecordStore
 
@@ -83,7 +82,7 @@ def test_single_run_in_a_folder_of_hydra(answer):
 
 def test_jobs_are_those_of_an_ordinary_run(answer):
     swept = ("-m", *BLOBS, "problem.rho=range(0.05,0.2,0.05)", "solver.mode=ok")
-    frame(requested(parse(swept)))
+    session.frame(requested(parse(swept)))
     stored = records()
     code, text = answer(*swept, "hydra.sweep.dir=out")
     assert (code, "6 of them from before" in text) == (0, True), text
@@ -190,7 +189,7 @@ def test_optuna_minimises_the_validation_loss(answer):
 
 @needs("hydra_optuna_sweeper")
 def test_jobs_without_a_validation_loss_are_rerun(answer):
-    frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])))
+    session.frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])))
     assert records()["selection_loss"].null_count() == 2
     trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=1")
     code, _ = answer("-m", *BLOBS, *trials, "solver.shrinkage=choice(0.5)")

@@ -2,10 +2,7 @@
 
 import dataclasses
 import runpy
-import sys
-import warnings
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import polars as pl
@@ -14,13 +11,12 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 from polars.testing import assert_frame_equal
-from rich.console import Console
 
 import npbench
-from npbench.commands.run import frame, run
+from npbench import session
+from npbench.commands.run import run
 from npbench.config.command_line import keyword_words, parse, requested
 from npbench.errors import Exit, RequestError
-from npbench.execution import progress
 
 SCRIPT = """
 import npbench
@@ -44,7 +40,7 @@ def test_lists_are_swept_and_failures_are_rows(stranger):
 
 def test_records_are_those_of_the_command_line(stranger):
     words = ["solver=centroid", "dataset=blobs", "problem.rho=0.1", "repeats=2", "execution.n_jobs=1"]
-    by_command = frame(requested(parse(words)))
+    by_command = session.frame(requested(parse(words)))
     execution = {"n_jobs": 1}
     by_python = npbench.run(solver="centroid", dataset="blobs", problem={"rho": 0.1}, repeats=2, execution=execution)
     assert_frame_equal(by_python, by_command)
@@ -53,13 +49,13 @@ def test_records_are_those_of_the_command_line(stranger):
 def test_validation_loss_of_fixed_parameters(stranger):
     """It is what a search measures for the same candidate, and no part of a job's identity."""
     words = ["solver=centroid", "dataset=blobs", "repeats=2"]
-    searched = frame(requested(parse([*words, "solver.search.shrinkage=[0.5,0.5]"])))
+    searched = session.frame(requested(parse([*words, "solver.search.shrinkage=[0.5,0.5]"])))
     asked = requested(parse([*words, "solver.shrinkage=0.5"]))
-    plain = frame(asked)
+    plain = session.frame(asked)
     assert plain["selection_loss"].null_count() == 2
     settings = dataclasses.replace(asked.settings, force=True)
     requests = [dataclasses.replace(request, validate=True) for request in asked.requests]
-    validated = frame(dataclasses.replace(asked, requests=requests, settings=settings))
+    validated = session.frame(dataclasses.replace(asked, requests=requests, settings=settings))
     assert validated.sort("repeat")["selection_loss"].equals(searched.sort("repeat")["selection_loss"])
     assert set(validated["key"]) == set(plain["key"])
 
@@ -148,46 +144,6 @@ def test_run_within_another_hydra(stranger):
         assert GlobalHydra.instance().hydra is outer
 
 
-def test_progress_in_a_notebook(monkeypatch):
-    """Rich draws the bar in a widget; without widgets lines are printed."""
-    shown = []
-
-    class Output:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            return None
-
-        def clear_output(self, wait):
-            return None
-
-        def close(self):
-            return None
-
-    ipywidgets, ipython, display = ModuleType("ipywidgets"), ModuleType("IPython"), ModuleType("IPython.display")
-    ipywidgets.Output = Output
-    display.display = lambda *objects: shown.append(objects)
-    for module in (ipywidgets, ipython, display):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(progress, "_has_widgets", lambda: True)
-    with progress.JobProgress(2, "a on b", console=Console(force_jupyter=True)) as bar:
-        bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
-    assert any(isinstance(one, Output) for objects in shown for one in objects)
-
-
-def test_notebook_without_widgets(monkeypatch):
-    printed, times = [], iter(range(0, 1000, 100))
-    monkeypatch.setattr(progress, "_has_widgets", lambda: False)
-    console = Console(force_jupyter=True)
-    monkeypatch.setattr(console, "print", lambda text, **_: printed.append(text))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with progress.JobProgress(2, "a on b", console=console, clock=lambda: next(times)) as bar:
-            bar.record({"status": "ok", "solver": "a", "dataset": "b", "repeat": 0})
-    assert "1 of 2" in printed[0]
-
-
 @pytest.fixture
 def half_absent(tmp_path):
     """Return a folder with the experiment ``mine``, of one data set that is present and one without its files."""
@@ -203,12 +159,14 @@ def test_experiment_skips_absent_data(stranger, half_absent, capsys):
     asked = requested(parse(["--config-dir", str(half_absent), "+experiment=mine"]))
     assert run(asked) == Exit.OK
     assert "cod_rna" in capsys.readouterr().err  # with its files and their address
-    assert frame(asked)["dataset"].to_list() == ["blobs"] * 2
+    assert session.frame(asked)["dataset"].to_list() == ["blobs"] * 2
 
 
 def test_absent_data_fail_elsewhere(stranger, half_absent):
     with pytest.raises(RequestError, match="cod_rna"):
-        frame(requested(parse(["solver=centroid", "dataset=cod_rna", "dataset.path=nowhere", "problem.rho=0.1"])))
+        session.frame(
+            requested(parse(["solver=centroid", "dataset=cod_rna", "dataset.path=nowhere", "problem.rho=0.1"]))
+        )
     words = ["--config-dir", str(half_absent), "+experiment=mine", "dataset=cod_rna", "dataset.path=nowhere"]
     with pytest.raises(RequestError, match="cod_rna"):  # nothing is left to run
-        frame(requested(parse(words)))
+        session.frame(requested(parse(words)))

@@ -83,7 +83,7 @@ def test_without_observers_nothing_is_copied():
         def keys(self):
             raise AssertionError
 
-    observers = Observers([])
+    observers = Observers([], print)
     observers.notify("npbench_run_started", run=Untouched(a=1))
     observers.notify("npbench_job_finished", record=Untouched(a=1))
 

@@ -43,7 +43,7 @@ def run(words: Sequence[str]) -> Exit:
 
 def _with_one_solver(words: Sequence[str]) -> list[str]:
     """Return settings with one solver of their experiment, since splits do not depend on the solver."""
-    from npbench.commands.experiment import named
+    from npbench.session.experiments import named
 
     experiment = named(words)
     is_typed = any(word.lstrip("+").startswith("solver=") for word in words)

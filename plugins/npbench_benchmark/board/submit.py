@@ -61,12 +61,16 @@ def _check_name(name: str) -> None:
 def _print_places(settings: Sequence[str], records: object, output: Path) -> None:
     """Print where the method stands, if the splits are those of an experiment with a ranking."""
     import polars as pl
+    from rich.console import Console
 
-    from npbench.commands.experiment import named, places, print_sections
+    from npbench.report.render import terminal
+    from npbench.report.section import Section
+    from npbench.session import experiments
 
-    experiment = named(settings)
+    experiment = experiments.named(settings)
     if experiment is not None and isinstance(records, pl.DataFrame):
-        print_sections(places(experiment, records, output.parent.parent))
+        places = experiments.places(experiment, records, output.parent.parent)
+        terminal.show(terminal.essential([Section("Places", places)] if places else []), Console())
 
 
 def _parser() -> ArgumentParser:

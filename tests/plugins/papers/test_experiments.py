@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import npbench_papers
-from npbench.commands.experiment_report import planned_jobs, stored
 from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.records.reading import latest, parts
 from npbench.records.schema import ASKED, ESSENTIAL
+from npbench.session.experiments import of_requests, settings_of_jobs
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
@@ -77,8 +77,8 @@ def test_published_records_answer_every_job(name):
     requests = composed(name).requests
     records, faults = published(PUBLISHED[name])
     assert faults == []
-    found = stored(requests, records)
-    assert len(found) == len(planned_jobs(requests)) > 0
+    found = of_requests(requests, records)
+    assert len(found) == len(settings_of_jobs(requests)) > 0
 
 
 @pytest.mark.parametrize("name", cases({*FILES} & {*SHIPPED}))

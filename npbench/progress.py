@@ -1,0 +1,121 @@
+"""What a run reports to its caller: nothing, or a bar on a terminal or in a notebook, elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
+
+from npbench.console import TerminalConsole, duration
+
+if TYPE_CHECKING:
+    from npbench.evaluation.job import Job
+
+SECONDS_BETWEEN_LINES = 30.0
+
+
+class Progress:
+    """Receives what happens during a run, and ignores it."""
+
+    def note(self, text: str) -> None:
+        """Receive a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""
+
+    @contextmanager
+    def of(self, jobs: Sequence[Job]) -> Iterator[None]:
+        """Enclose the run of at least one job."""
+        yield
+
+    def restart(self) -> None:
+        """Forget the time until now, which preparations took."""
+
+    def record(self, record: Mapping[str, Any]) -> None:
+        """Receive the record of a finished job."""
+
+
+SILENT = Progress()
+
+
+class TerminalProgress(Progress):
+    """Progress and notes on stderr.
+
+    Without a terminal or notebook, lines are printed by ``clock``, in seconds; without ``shows_jobs``, notes only.
+    """
+
+    def __init__(
+        self,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        shows_jobs: bool = True,
+    ) -> None:
+        self._console = console or TerminalConsole(stderr=True)
+        self._clock = clock
+        self._shows_jobs = shows_jobs
+        self._is_shown = shows_jobs and (self._console.is_terminal or (self._console.is_jupyter and _has_widgets()))
+        self._bar = Bar(
+            SpinnerColumn(),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("[dim]left[/]"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=self._console,
+            transient=True,
+            disable=not self._is_shown,
+        )
+
+    def note(self, text: str) -> None:
+        """Print a sentence."""
+        print(text, file=sys.stderr)
+
+    @contextmanager
+    def of(self, jobs: Sequence[Job]) -> Iterator[None]:
+        """Show the bar during the block."""
+        self._total, self._done, self._failed = len(jobs), 0, 0
+        first = jobs[0].request
+        self._task = self._bar.add_task(f"{first.solver.name} on {first.dataset.name} ...", total=self._total)
+        self._start = self._last_line = self._clock()
+        with self._bar:
+            yield
+
+    def restart(self) -> None:
+        """Forget the time until now, which preparations took."""
+        self._start = self._last_line = self._clock()
+        self._bar.reset(self._task)
+
+    def record(self, record: Mapping[str, Any]) -> None:
+        """Count a finished job."""
+        self._done += 1
+        self._failed += record["status"] != "ok"
+        failures = f", [red]{self._failed} failed[/]" if self._failed else ""
+        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failures}"
+        self._bar.update(self._task, completed=self._done, description=latest)
+
+        now = self._clock()
+        is_quiet = self._is_shown or not self._shows_jobs
+        if is_quiet or self._done == self._total or now - self._last_line < SECONDS_BETWEEN_LINES:
+            return
+        self._last_line = now
+        left = duration((now - self._start) / self._done * (self._total - self._done))
+        text = f"{self._done} of {self._total} jobs done, {self._failed} failed, about {left} left."
+        self._console.print(text, highlight=False)
+
+
+def _has_widgets() -> bool:
+    """Return whether a notebook can show a bar; without widgets Rich warns and shows none."""
+    return importlib.util.find_spec("ipywidgets") is not None

@@ -1,0 +1,105 @@
+"""Plan requests, run their jobs and read the records, for command line, Python and Hydra; prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from npbench import registry
+from npbench.config.command_line import Requested
+from npbench.config.run_settings import RunSettings
+from npbench.evaluation.request import Request
+from npbench.execution import local, processes, repeats
+from npbench.execution.context import Limits, RunContext
+from npbench.execution.observers import Observers
+from npbench.execution.run import RUNS, Executor, run_jobs, write_description
+from npbench.planning.kernel_cache import not_compiled
+from npbench.planning.plan import Plan, prepare
+from npbench.progress import SILENT, Progress
+from npbench.records import provenance
+from npbench.records.schema import Record
+
+
+def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:
+    """Run the jobs without a record of success, and return the latest record of each job."""
+    found = plan(asked)
+    for message in found.absent.values():
+        progress.note(f"Skipped: {message}")
+    run(found, asked, progress)
+    return found.records()
+
+
+def plan(asked: Requested) -> Plan:
+    """Plan a checked command line; an experiment leaves out data sets whose files are absent."""
+    return planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
+
+
+def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
+    """Load the data, list the jobs, and find those without a record of success."""
+    return prepare(
+        requests,
+        settings.results,
+        force=settings.force,
+        trace=settings.trace,
+        scores=settings.keep_scores,
+        skip_absent=skip_absent,
+        time_limit=None if settings.retry_timeouts else settings.time_limit,
+    )
+
+
+def run(plan: Plan, asked: Requested, progress: Progress) -> None:
+    """Run the jobs to do, if any, and store their records and a description of the run."""
+    if not plan.todo:
+        return
+    if asked.settings.name == "local":
+        processes.prepare()  # they load what they share while this process goes on
+    carry_out(plan, asked.settings, describe(asked.settings, asked.words, asked.configs), progress)
+
+
+def describe(
+    settings: RunSettings, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any
+) -> dict[str, Any]:
+    """Write the description of a run beside its records, and return it; ``facts`` replace those of this process."""
+    description = {**provenance.facts(), **facts, "command": words, "configs": configs}
+    write_description(settings.results / RUNS, description)
+    return description
+
+
+def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any], progress: Progress) -> None:
+    """Run the jobs to do, at least one; report to ``progress`` and to observing plugins."""
+    facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
+    limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
+    context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
+    observers = Observers(registry.installed().observers, progress.note)
+    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
+
+    def on_record(record: Record) -> None:
+        progress.record(record)
+        observers.notify("npbench_job_finished", record=record)
+
+    with progress.of(plan.todo):
+        if settings.name == "local":
+            _compile(plan, limits, context, progress)
+        run_jobs(plan.todo, plan.store, _executor(plan, settings), limits, context, on_record)
+
+
+def _compile(plan: Plan, limits: Limits, context: RunContext, progress: Progress) -> None:
+    cold = not_compiled(job for job, _ in plan.todo.parts)
+    if cold:
+        progress.note(f"Compiling the kernels of {', '.join(job.request.solver.name for job in cold)}, once.")
+        local.compile_kernels(cold, limits, context)
+        progress.restart()
+
+
+def _executor(plan: Plan, settings: RunSettings) -> Executor:
+    executor: Executor = local.records
+    if settings.name == "dask":
+        from npbench.execution import dask
+
+        executor = partial(dask.records, address=settings.address)
+    if settings.retry_timeouts:
+        return executor
+    return partial(repeats.records, executor=executor, timed_out=plan.timed_out)

@@ -1,0 +1,82 @@
+"""Records of an experiment, and of other methods on the same tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from npbench.config import search_path
+from npbench.config.experiment import Experiment, load, split_off
+from npbench.contracts import resolve
+from npbench.evaluation.request import Request
+from npbench.records.provenance import ROOT
+from npbench.records.reading import latest, parts
+from npbench.records.schema import ASKED
+
+PUBLISHED, SUBMISSIONS = "published", "submissions"  # folders of a results folder
+PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
+METHOD = ["solver", "params", "search"]
+TASK = [name for name in ASKED if name not in METHOD]
+
+
+def named(words: Sequence[str]) -> Experiment | None:
+    """Return the experiment that settings choose, if any."""
+    settings = [word for word in words if not word.startswith("-")]
+    name, others = split_off(settings)
+    if name is None:
+        return None
+    search_path.register()
+    with search_path.initialized() as hydra:
+        return load(hydra.config_loader, name, others)
+
+
+def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list[Any]:
+    """Return sheets with the places of a run's solvers among stored and published ones; none without others."""
+    if not experiment.places:
+        return []
+    others = rivals(records, stored_records(results))
+    if others.is_empty():
+        return []
+    keys = records["key"].to_list()
+    both = pl.concat([records, others], how="diagonal_relaxed")
+    sheets: list[Any] = resolve(experiment.places)(both, keys, **experiment.options)
+    return sheets
+
+
+def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
+    """Return the stored records of other methods on the same tasks: data, splits, problem and features."""
+    tasks = records.select(TASK).unique()
+    others = stored.join(records.select(METHOD).unique(), on=METHOD, how="anti", maintain_order="left")
+    return others.join(tasks, on=TASK, how="semi", maintain_order="left").unique(
+        ASKED, keep="last", maintain_order=True
+    )
+
+
+def stored_records(results: Path) -> pl.DataFrame:
+    """Return the records in a results folder, and those published below it and with npbench; its own come last."""
+    shared = [folder / part for folder in (*PACKAGED, results) for part in (PUBLISHED, SUBMISSIONS)]
+    folders = [*(one for folder in shared for one in sorted(folder.glob("**/records"))), results / "records"]
+    return latest(part for folder in folders for part in parts(folder, lambda fault: None) if folder.is_dir())
+
+
+def of_requests(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the latest record of each job of ``requests``, from any code and library versions."""
+    wanted = settings_of_jobs(requests)
+    newest = frame.unique(wanted.columns, keep="last", maintain_order=True)
+    return newest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+
+
+def settings_of_jobs(requests: Sequence[Request]) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests``, without duplicates."""
+    rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
+    return pl.DataFrame(rows).select(ASKED).unique()
+
+
+def folder_with_records(requests: Sequence[Request], results: Path) -> Path | None:
+    """Return a results folder below ``results`` with records of ``requests``."""
+    folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
+    found = (folder for folder in folders if len(of_requests(requests, latest(parts(folder, lambda fault: None)))))
+    return next((folder.parent for folder in found), None)

@@ -1,0 +1,133 @@
+"""A request's final model, with a threshold; the best of several requests; the model of a record."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from npbench import data, registry
+from npbench.config.run_settings import RunSettings
+from npbench.contracts import resolve
+from npbench.data import BinaryData
+from npbench.data.frame_encoder import FrameEncoder
+from npbench.data.missing import without_missing
+from npbench.errors import RequestError
+from npbench.evaluation.measure import estimator_factory, select
+from npbench.evaluation.preprocess import pipeline
+from npbench.evaluation.request import Request
+from npbench.evaluation.splits import k_fold, random_state
+from npbench.planning.plan import prepare
+from npbench.thresholding.classifier import NPThresholdClassifier
+
+FOLDS = 4  # of the selection, where the protocol has no number
+
+
+def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
+    """Return the request with the smallest mean of its problem's metric in the stored records.
+
+    Raises
+    ------
+    RequestError
+        If a request lacks records of success, or the requests differ in more than the solver.
+    """
+    if len({(one.dataset.name, str(one.dataset_params), str(one.problem)) for one in requests}) > 1:
+        raise RequestError("fit compares solvers on one data set for one problem: give one dataset and one bound.")
+    plan = prepare(requests, settings.results)
+    if len(plan.todo):
+        raise RequestError(
+            f"{len(plan.todo)} of {len(plan.jobs)} jobs have no record in {settings.results}: run the same command "
+            "without `fit` first, or give one solver."
+        )
+    judged_by = requests[0].problem.judged_by
+    frame = plan.store.frame(["key", judged_by]).select("key", judged_by)
+    means: list[float] = []
+    for job, repeats in plan.jobs.parts:
+        found = frame.filter(pl.col("key").is_in([job.key_of(repeat) for repeat in repeats]))[judged_by]
+        means.append(float(found.to_numpy().mean()))
+    best: Request = [job.request for job, _ in plan.jobs.parts][int(np.argmin(means))]
+    return best
+
+
+def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
+    """Return a fitted pipeline with a threshold.
+
+    Half of the negatives are held out for the threshold. Parameters are selected by cross-validation on the other rows,
+    and the pipeline is fitted to these.
+
+    Raises
+    ------
+    RequestError
+        If the problem has no bound on false alarms, or the negatives are too few.
+    """
+    if "rho" not in request.problem.parameters():
+        raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
+    samples = without_missing(data.load(request.dataset, **request.dataset_params), request.features["missing"])
+    random = random_state(request.seed, 0)
+    negatives = np.flatnonzero(samples.y < 0)
+    held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
+    rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
+    try:
+        model = NPThresholdClassifier(
+            _assembled(request, samples, _selected(request, samples, rest)),
+            rho=request.problem.parameters()["rho"],
+            delta=delta,
+            threshold=rule,
+            cv=[(rest, held_out)],
+        )
+        return model.fit(samples.X, samples.y)
+    except ValueError as error:
+        raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
+
+
+def from_record(record: Mapping[str, Any]) -> Pipeline:
+    """Return the unfitted preprocessing and estimator of a record, with the parameters that it selected.
+
+    See :func:`npbench.from_record`.
+    """
+    lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
+    if lacks:
+        raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
+    found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
+    samples = data.load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
+    of_class = resolve(found.solver(record["solver"]).estimator)
+    known = of_class().get_params()
+    problem = json.loads(record["problem_params"])
+    params = {
+        **{name: value for name, value in problem.items() if name in known},
+        **json.loads(record["params"]),
+        **json.loads(record["chosen_params"]),
+    }
+    return _chain(samples, options, of_class(**params))
+
+
+def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
+    """Return the parameters selected by cross-validation on some rows."""
+    folds = getattr(request.protocol, "folds", FOLDS)
+    folds = folds if isinstance(folds, int) else FOLDS
+    parts = k_fold(rows, samples, folds, random_state(request.seed, 0))
+    places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
+    steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
+    X, y = steps.transform(samples.X[rows]), samples.y[rows]
+    selection = select(request, estimator_factory(request), X, y, places, n_threads=1)
+    return {**request.params, **selection.params}
+
+
+def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any]) -> Pipeline:
+    estimator = estimator_factory(request)(**params)
+    if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
+        estimator = estimator.without_threshold()
+    return _chain(samples, request.features, estimator)
+
+
+def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
+    """Return the preprocessing and an estimator; frames become matrices first."""
+    is_sparse = sparse.issparse(samples.X)
+    steps = pipeline(is_sparse, samples.categorical, **features)
+    return make_pipeline(*([] if is_sparse else [FrameEncoder(samples.columns, samples.words)]), steps, estimator)
