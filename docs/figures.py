@@ -19,7 +19,7 @@ from npbench.commands import experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
-from npbench.report.render import print_figures
+from npbench.report.render import drawing
 from npbench.report.render.palette import BLUE, VERMILION, Palette
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
@@ -91,7 +91,7 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
     "narasimhan_figures1_3": (paper_pictures.draw_areas, paper_pictures.areas),
     "speed_history": (history.draw, history.past),
     "np_roc": (
-        lambda: print_figures.draw(chart(bands(), most=0.3), Palette(bands())),
+        lambda: drawing.draw(chart(bands(), most=0.3), Palette(bands())),
         lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
     ),
 }

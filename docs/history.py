@@ -38,7 +38,7 @@ def draw() -> Figure:
     drawing, ((axes,),) = panels(1, 1, (7.0, 4.0))
     lines = largest.group_by("solver", maintain_order=True)
     for colour, marker, ((solver,), line) in zip(itertools.cycle(COLOURS), MARKERS, lines, strict=False):
-        axes.plot(line["date"], line["seconds"], marker=marker.matplotlib, color=colour, label=solver)
+        axes.plot(line["date"], line["seconds"], marker=marker, color=colour, label=solver)
     axes.set(yscale="log", ylabel="CPU seconds of a fit", xlabel="date of the commit")
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     axes.xaxis.set_major_formatter(ConciseDateFormatter(AutoDateLocator()))

@@ -13,9 +13,8 @@ from PIL.PngImagePlugin import PngInfo
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from npbench.report import files
 from npbench.report.assemble import assemble
-from npbench.report.render import page
-from npbench.report.render.palette import Palette
 from npbench.report.select.collect import collect
 
 EXPERIMENT = "gasso_figure4"
@@ -31,23 +30,24 @@ SCRIPTS = {
         document.getElementById("records").scrollIntoView();
     """,
 }
-# Half a second after the last filter, with all panels in view drawn.
+# Half a second after the last filter, with all figures in view drawn.
 READY = """
     window.firstCall ??= performance.now();
     if (performance.now() < window.firstCall + 500) return false;
-    const plots = [...document.querySelectorAll(".plot")].filter((plot) => {
-        const { top, bottom } = plot.getBoundingClientRect();
+    const drawings = [...document.querySelectorAll(".drawing")].filter((drawing) => {
+        const { top, bottom } = drawing.getBoundingClientRect();
         return bottom > 0 && top < innerHeight;
     });
-    return plots.every((plot) => plot.querySelector(".main-svg"));
+    return drawings.every((drawing) => drawing.querySelector("svg"));
 """
 
 
-def write(path: Path) -> None:
-    """Write the page for the published records of the experiment."""
+def write(folder: Path) -> Path:
+    """Write the report of the published records of the experiment, and return its page."""
     records = ROOT / "results" / "published" / "gasso" / "records" / f"{EXPERIMENT}.parquet"
     collection = collect([records], {})
-    page.write(path, assemble(collection), collection, Palette(collection.records["label"]))
+    files.write(folder, assemble(collection), collection, lambda step: None)
+    return folder / files.PAGE
 
 
 def screenshot(path: Path, script: str) -> bytes:
@@ -73,8 +73,7 @@ if __name__ == "__main__":
     about = PngInfo()
     about.add_text("Description", digest(of_experiment(EXPERIMENT)))
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.html"
-        write(report)
+        report = write(Path(folder))
         for name, script in SCRIPTS.items():
             picture = Image.open(io.BytesIO(screenshot(report, script)))
             picture.quantize(128).save(IMAGES / f"{name}.png", optimize=True, pnginfo=about)

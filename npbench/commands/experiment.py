@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,9 +52,7 @@ def print_experiment(
 
 
 def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
-    """Write the figure, and return where it is or how to get it."""
-    if not importlib.util.find_spec("matplotlib"):
-        return "The figure needs matplotlib: pip install matplotlib, then repeat the command."
+    """Write the figure, and return where it is."""
     path = folder / f"{experiment.name}.png"
     folder.mkdir(parents=True, exist_ok=True)
     figure(experiment, records).savefig(path, dpi=150)

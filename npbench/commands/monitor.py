@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from argparse import ArgumentParser, Namespace
@@ -15,7 +14,6 @@ import polars as pl
 from rich.console import Console
 
 from npbench.commands import score_files
-from npbench.commands.threshold import NO_PICTURE
 from npbench.errors import Exit, RequestError
 from npbench.numerics.sequential import betting_evidence
 from npbench.report.render import terminal
@@ -121,9 +119,6 @@ def _is_positive(labels: pl.Series, positive: Any) -> pl.Series:
 
 
 def _draw(found: Mapping[Any, Monitoring], output: Path, console: Console) -> None:
-    if importlib.util.find_spec("matplotlib") is None:
-        terminal.write(NO_PICTURE, Console(stderr=True))
-        return
     try:
         _chart(found).savefig(output, dpi=150, bbox_inches="tight")
     except (OSError, ValueError) as error:  # ValueError: an unknown suffix

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from argparse import ArgumentParser, Namespace
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 BOUNDS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.001)  # of the plan
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "month": 30 * 86400}
-NO_PICTURE = "No picture: run pip install 'npbench[report]' and repeat the command."
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -199,12 +197,9 @@ def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
 
 
 def _picture(members: Mapping[Any, Threshold], samples: Samples) -> Figure | None:
-    """Return the NP-ROC bands; None without positives or Matplotlib."""
+    """Return the NP-ROC bands; None without positives."""
     drawable = [(name, one, samples.of_class(name)) for name, one in members.items() if one.n_positives]
     if not drawable:
-        return None
-    if importlib.util.find_spec("matplotlib") is None:
-        terminal.write(NO_PICTURE, Console(stderr=True))
         return None
     from matplotlib.figure import Figure
 

@@ -1,7 +1,6 @@
-"""Descriptions of figures, shared by the Matplotlib and Plotly renderers.
+"""Descriptions of figures: which points an axis can show, reference lines, ticks, colour ranges and the legend.
 
-Everything that decides how a figure reads is here or in :mod:`npbench.report.render.palette`: which points an axis can
-show, reference lines, ticks, colour ranges and the legend. A renderer only translates.
+:mod:`npbench.report.render.drawing` draws them, in the looks of :mod:`npbench.report.render.palette`.
 """
 
 from __future__ import annotations
@@ -133,6 +132,8 @@ class Panel:
         Areas to shade, as (x0, x1, y0, y1).
     lines : sequence of Line
         Further reference lines.
+    dataset : str
+        Name of the data set, for the titles of points; by default ``title``.
     """
 
     title: str
@@ -149,6 +150,7 @@ class Panel:
     y_labels: Sequence[str] = ()
     boxes: Sequence[tuple[float, float, float, float]] = ()
     lines: Sequence[Line] = ()
+    dataset: str = ""
 
     def points(self, series: Series) -> Points:
         """Return the points that the axes can show."""
@@ -162,6 +164,22 @@ class Panel:
         ]
         shown = [list(column) for column in zip(*rows, strict=True)] if rows else []
         return Points(*shown, *([] for _ in range(4 - len(shown))))
+
+    def titled_points(self, series: Series) -> tuple[list[float], list[float], list[str]]:
+        """Return x and y of the shown points, a few of many, and a title for each: setting, data set and values."""
+        points = self.points(series)
+        kept = range(0, len(points.x), math.ceil(len(points.x) / MAX_MARKED_POINTS) or 1)
+        titles = ["\n".join([series.label, *self._about(points, place)]) for place in kept]
+        return [points.x[place] for place in kept], [points.y[place] for place in kept], titles
+
+    def _about(self, points: Points, place: int) -> Iterator[str]:
+        x, y = points.x[place], points.y[place]
+        if self.dataset or self.title:
+            yield self.dataset or self.title
+        yield self.x_labels[round(x)] if self.x_labels else f"{self.x_title or 'x'}: {x:.4g}"
+        if not self.y_labels:
+            limits = f" ({points.low[place]:.4g} to {points.high[place]:.4g})" if points.low else ""
+            yield f"{self.y_title or 'y'}: {y:.4g}{limits}"
 
     @property
     def x_range(self) -> tuple[float, float] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -28,7 +27,6 @@ PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "fi
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
 MAX_NAME_LENGTH = 60
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
-NO_MATPLOTLIB = "Figures need matplotlib: pip install 'npbench[report]', then repeat the command."
 
 
 def write(
@@ -77,19 +75,16 @@ def _write(
     from npbench.report.render import page
 
     charts = [chart for section in sections for chart in section.charts]
-    labels = [series.label for chart in charts for panel in chart.panels for series in panel.series]
-    palette = Palette([*collection.records["label"], *labels])
     (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
     collection.records.write_parquet(folder / RECORDS)
     n_tables = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
-    figures = _figures(folder / FIGURES, {**_drawn(charts, palette), **drawings}, on_progress)
+    pictures = figures(folder / FIGURES, {**_drawn(charts, collection.records["label"]), **drawings}, on_progress)
     on_progress("Writing the page")
-    pictures = [folder / FIGURES / f"{name}.svg" for name in drawings]
-    page.write(folder / PAGE, sections, collection, palette, [path for path in pictures if path.is_file()])
+    page.write(folder / PAGE, sections, collection, pictures)
     yield f"{PAGE}: the whole report; opens offline"
     yield f"{TEXT}: its tables"
     yield f"{TABLES}: each of {n_tables} as CSV and LaTeX"
-    yield figures
+    yield f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw")
     yield f"{RECORDS}: the records behind the report"
 
 
@@ -139,20 +134,23 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def _drawn(charts: Iterable[Chart], palette: Palette) -> dict[str, Callable[[], Figure]]:
-    from npbench.report.render import print_figures
+def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:
+    """Return a function that draws each chart; a label looks the same in all of them."""
+    from npbench.report.render import drawing
 
-    return {chart.name: partial(print_figures.draw, chart, palette) for chart in charts}
+    palette = Palette(
+        [*labels, *(series.label for chart in charts for panel in chart.panels for series in panel.series)]
+    )
+    return {chart.name: partial(drawing.draw, chart, palette) for chart in charts}
 
 
-def _figures(folder: Path, drawings: Mapping[str, Callable[[], Figure]], on_progress: Callable[[str], None]) -> str:
-    if not drawings:
-        return f"{FIGURES}: none, nothing to draw"
-    if not importlib.util.find_spec("matplotlib"):
-        return f"{FIGURES}: none. {NO_MATPLOTLIB}"
-    from npbench.report.render import print_figures
+def figures(
+    folder: Path, drawings: Mapping[str, Callable[[], Figure]], on_progress: Callable[[str], None]
+) -> dict[str, str]:
+    """Write the figures and return the text of each SVG file."""
+    from npbench.report.render import drawing
 
     for number, (name, draw) in enumerate(drawings.items(), start=1):
         on_progress(f"Drawing figure {number} of {len(drawings)}")
-        print_figures.save_drawing(draw(), name, folder)
-    return f"{FIGURES}: each of {len(drawings)} as PDF, SVG and PNG"
+        drawing.save_drawing(draw(), name, folder)
+    return {name: (folder / f"{name}.svg").read_text(encoding="utf-8") for name in drawings}

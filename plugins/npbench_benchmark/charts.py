@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.chart import Chart, Line, Panel, Series
-from npbench.report.render import print_figures
+from npbench.report.render.drawing import draw
 from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import file_name
 from npbench.report.sections.ranking import diagram
@@ -32,8 +32,8 @@ def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
 
 def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
     """Draw score against seconds."""
-    drawn = charts(records, printed)[0]
-    return print_figures.draw(drawn, Palette(series.label for panel in drawn.panels for series in panel.series))
+    chart = charts(records, printed)[0]
+    return draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
 
 
 def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

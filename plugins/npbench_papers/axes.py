@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from npbench.report.chart import Chart
-from npbench.report.render import print_figures
+from npbench.report.render.drawing import draw, notice
 from npbench.report.render.palette import Palette
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ SMALL = 8  # points
 def drawn(chart: Chart, otherwise: str) -> Figure:
     """Draw a chart on its own, or a sentence if it has no panels."""
     if not chart.panels:
-        return print_figures.notice(otherwise)
-    return print_figures.draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
+        return notice(otherwise)
+    return draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
 
 
 def panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: Any) -> tuple[Figure, list[list[Axes]]]:

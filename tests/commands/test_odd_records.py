@@ -89,7 +89,7 @@ def test_odd_record_is_named_and_the_rest_is_reported(odd):
 
 
 def test_all_odd_records_together_are_reported_in_every_form(report, monkeypatch):
-    monkeypatch.setattr(files, "_figures", lambda *_: "figures: none")  # drawing takes seconds
+    monkeypatch.setattr(files, "figures", lambda *_: {})  # drawing takes seconds
     stored("a.parquet", record(), record(repeat=1))
     for number, (columns, _) in enumerate(ODD.values()):
         stored(f"b{number}.parquet", record("uzawa", number, **columns))

@@ -249,7 +249,6 @@ def test_summary_without_a_table(answer, stranger):
 
 
 def test_figure_is_drawn(answer, stranger):
-    pytest.importorskip("matplotlib")
     written(figure="npbench_papers.gasso.rates:plot")
     assert "results/figures/demo.png" in answer("+experiment=demo", "repeats=1")[1]
     assert Path("results/figures/demo.png").read_bytes().startswith(b"\x89PNG")

@@ -8,8 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-pytest.importorskip("matplotlib")
-
 
 @pytest.fixture
 def pictures(monkeypatch):

@@ -1,39 +1,52 @@
-"""The report as one HTML file that opens offline: sections, interactive figures, and a table of all records."""
+"""The report as one HTML file that opens offline: sections, figures, and a table of all records."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import json
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from npbench.records.provenance import version
-from npbench.report.render import plotly_figures, record_columns
-from npbench.report.render.palette import FOREGROUND, Palette
+from npbench.report.render import record_columns
+from npbench.report.render.drawing import GRID, SHADE
+from npbench.report.render.palette import FOREGROUND
 from npbench.report.section import Section
 
 if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
 
 PARTS = Path(__file__).parent / "html"
-SCRIPTS = ("figures.js", "filters.js", "records.js", "page.js")
+SCRIPTS = ("filters.js", "records.js", "page.js")
 OK = "ok"
 MAX_OPEN_ROWS = 40  # of the tables of a section; further tables are folded
 MAX_ERRORS = 200
-NO_PLOTLY = "No figures: plotly was not installed. Run pip install 'npbench[report]' and repeat the command."
+# Colours of a figure that follow the theme of the page.
+THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--shade)"}
+
+COORDINATES = re.compile(r"\b([MLC]) (-?\d+\.\d+) (-?\d+\.\d+)")  # of paths
+
+
+class Picture(NamedTuple):
+    """A figure of the page: its size in points, and its packed SVG."""
+
+    width: float
+    height: float
+    data: str
 
 
 def write(
-    path: Path, sections: Sequence[Section], collection: Collection, palette: Palette, pictures: Sequence[Path] = ()
+    path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = MappingProxyType({})
 ) -> None:
     """Write the page. It needs no network, and its content security policy forbids every request.
 
@@ -45,40 +58,42 @@ def write(
         Sections in the order of the page.
     collection : Collection
         Records for the table, with the runs that made them.
-    palette : Palette
-        Palette of the labels of these records.
-    pictures : sequence of Path
-        SVG files to show in the first section.
+    pictures : mapping of str to str
+        SVG of each chart by its name, and of additional figures, which the first section shows.
     """
-    has_plotly = importlib.util.find_spec("plotly") is not None
-    figures = [[plotly_figures.figure(chart, palette) for chart in section.charts] for section in sections]
-    panels = [panel._asdict() for charts in figures for chart in charts for _, row in chart.rows for panel in row]
-    library = _library() if panels and has_plotly else ""
+    charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = _template().render(
         sections=sections,
-        figures=figures if has_plotly else [[] for _ in sections],
-        pictures={one.stem: base64.b64encode(one.read_bytes()).decode("ascii") for one in pictures},
+        pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
+        charts=charts,
         facts=facts(collection.records),
         failures=errors[:MAX_ERRORS],
         n_more=len(errors[MAX_ERRORS:]),
         runs=collection.runs,
-        packed={
-            "records": packed(_json(record_columns.columns(collection.records))),
-            "panels": packed(_json(panels if has_plotly else [])),
-            "library": packed(library),
-        },
+        records=packed(_json(record_columns.columns(collection.records))),
         script=script,
-        sources=" ".join(map(source_of, (script, library))),
+        source=source_of(script),
         style=(PARTS / "page.css").read_text(encoding="utf-8"),
-        no_plotly="" if has_plotly else NO_PLOTLY,
         rows_open=MAX_OPEN_ROWS,
-        foreground=FOREGROUND,
         version=version("npbench"),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     path.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+
+
+def _picture(svg: str) -> Picture:
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert size is not None, "Matplotlib writes the size of a figure as its viewBox"
+    # Coordinates with six decimals would double the size of the page.
+    rounded = COORDINATES.sub(lambda found: f"{found[1]} {float(found[2]):.2f} {float(found[3]):.2f}", svg)
+    return Picture(float(size[1]), float(size[2]), packed(rounded[rounded.index("<svg") :]))
+
+
+def _themed(svg: str) -> str:
+    """Return the SVG of a chart with colours that follow the theme of the page."""
+    return re.sub(rf": ({'|'.join(THEME_COLOURS)})\b", lambda match: f": {THEME_COLOURS[match[1]]}", svg)
 
 
 def packed(text: str) -> str:
@@ -143,11 +158,3 @@ def failures(records: pl.DataFrame) -> list[dict[str, Any]]:
         n_jobs=pl.len(),
     )
     return groups.sort("n_jobs", descending=True, maintain_order=True).fill_null("").to_dicts()
-
-
-def _library() -> str:
-    """Return the source of plotly.js, which is part of the Python package."""
-    from plotly.offline import get_plotlyjs
-
-    # Browsers normalise line ends before they compare the hash of the policy.
-    return str(get_plotlyjs()).replace("\r\n", "\n")

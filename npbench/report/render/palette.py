@@ -1,4 +1,4 @@
-"""Colours, markers and dashes: a label looks the same in every figure, whichever library draws it."""
+"""Colours, markers and dashes, so that a label looks the same in every figure."""
 
 from __future__ import annotations
 
@@ -13,28 +13,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#9
 BLUE, VERMILION, GREEN, *_ = COLOURS
 CHOSEN = VERMILION  # not in the colour map
 COLOUR_MAP = "cividis"
-# Reference lines and other marks in the colour of the text. The page replaces it in its dark theme.
-FOREGROUND = "#222222"
-
-
-class Marker(NamedTuple):
-    """One marker by its name in Matplotlib, its name in Plotly, and as a character in the legend of the page."""
-
-    matplotlib: str
-    plotly: str
-    character: str
-
-
-MARKERS = (
-    Marker("o", "circle", "●"),
-    Marker("s", "square", "■"),
-    Marker("^", "triangle-up", "▲"),
-    Marker("D", "diamond", "◆"),
-    Marker("v", "triangle-down", "▼"),
-    Marker("*", "star", "★"),
-    Marker("P", "cross", "✚"),
-    Marker("X", "x", "✖"),
-)
+FOREGROUND = "#000000"  # text and reference lines; the page replaces it in its dark theme
+MARKERS = ("o", "s", "^", "D", "v", "*", "P", "X")
 # Lengths of dashes and gaps, in widths of the line.
 SOLID: tuple[float, ...] = ()
 DASH_DOT = (4, 1.6, 1, 1.6)
@@ -48,14 +28,14 @@ class Look(NamedTuple):
     ----------
     colour : str
         Colour as ``#rrggbb``.
-    marker : Marker or None
-        Marker of its points.
+    marker : str
+        Marker of its points in Matplotlib; empty for none.
     dash : tuple of float or None
         Lengths of dashes and gaps, in widths of the line: empty for a solid line, None for no line.
     """
 
     colour: str
-    marker: Marker | None
+    marker: str
     dash: tuple[float, ...] | None
 
 
@@ -103,13 +83,13 @@ class Palette:
         return list(self._places)
 
     def name(self, label: str) -> str:
-        """Return a label, or that of a reference line, as the legend shows it."""
+        """Return a label, of a series or a reference line, as the legend shows it."""
         return self._names.get(label, label)
 
     def look(self, drawn: Series | Line) -> Look:
         """Return the appearance of a series or a reference line."""
         if isinstance(drawn, Line):
-            return Look(FOREGROUND, None, DASH_DOT)
+            return Look(FOREGROUND, "", DASH_DOT)
         label = drawn.label
         dash = DASHES[self.dash(label) % len(DASHES)] if drawn.joined else None
         return Look(self.colour(label), MARKERS[self.marker(label) % len(MARKERS)], dash)

@@ -38,7 +38,7 @@ def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
     for (dataset,), group in with_curve.group_by("dataset", maintain_order=True):
         for part, notes in parts(group):
             name, title = file_name("roc", problem, str(dataset)), f"ROC curves on {dataset}"
-            found += paged(name, title, list(_rows(problem, part)), [AVERAGED, *notes])
+            found += paged(name, title, list(_rows(problem, part, str(dataset))), [AVERAGED, *notes])
     return found
 
 
@@ -62,12 +62,13 @@ def averaged(records: pl.DataFrame) -> Iterator[tuple[str, Curve]]:
         yield label, Curve(mean.tolist(), low.tolist(), high.tolist())
 
 
-def _rows(problem: str, records: pl.DataFrame) -> Iterator[list[Panel]]:
+def _rows(problem: str, records: pl.DataFrame, dataset: str) -> Iterator[list[Panel]]:
     for (params,), group in records.group_by("problem_params", maintain_order=True):
         setting = setting_text(str(params))
         window = PROBLEMS[problem](**json.loads(str(params))).fpr_window()
         series = [Series(label, FPR_GRID.tolist(), *curve) for label, curve in averaged(group)]
-        row = [Panel(setting, FPR, TPR, series, identity=CHANCE, window=window)]
+        row = [Panel(setting, FPR, TPR, series, identity=CHANCE, window=window, dataset=dataset)]
         if window is not None:
-            row.append(Panel(f"{setting}, small rates", FPR, TPR, series, x_log=True, window=window))
+            small = f"{setting}, small rates"
+            row.append(Panel(small, FPR, TPR, series, x_log=True, window=window, dataset=dataset))
         yield row

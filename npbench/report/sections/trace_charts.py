@@ -70,8 +70,16 @@ def _row(problem: str, course: pl.DataFrame, axis: str) -> Iterator[Panel]:
         series = [_line(str(label), own, axis, name) for (label,), own in course.group_by("label", maintain_order=True)]
         if drawn := [one for one in series if one.x]:
             x_log, y_log = (_is_wide([v for one in drawn for v in getattr(one, xy)], xy == "x") for xy in "xy")
-            level = bound_level(problem, name, course)
-            yield Panel("", axis, axis_title(name), drawn, x_log=x_log, y_log=y_log or name == GAP, level=level)
+            yield Panel(
+                "",
+                axis,
+                axis_title(name),
+                drawn,
+                x_log=x_log,
+                y_log=y_log or name == GAP,
+                level=bound_level(problem, name, course),
+                dataset=str(course["dataset"][0]),
+            )
 
 
 def _line(label: str, course: pl.DataFrame, axis: str, name: str) -> Series:

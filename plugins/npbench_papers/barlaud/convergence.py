@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from npbench.report.render.drawing import notice
 from npbench.report.render.palette import BLUE, GREEN, VERMILION
-from npbench.report.render.print_figures import notice
 from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.barlaud.risks import algorithm

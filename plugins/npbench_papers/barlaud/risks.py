@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from npbench.report.render.drawing import notice
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.render.print_figures import notice
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.records import Printed, courses, printed_for

@@ -48,7 +48,6 @@ def test_hull_is_the_top_of_three_curves():
 
 
 def test_ellipses_at_one_and_two_deviations():
-    pytest.importorskip("matplotlib")
     axes = asymmetry.against_training({"0.12": asymmetry.PAIRS["0.12"]}, "square").axes[0]
     positive = asymmetry.PAIRS["0.12"].positive
     for line, deviations in zip(axes.lines[:2], (1.0, 2.0), strict=True):
@@ -60,7 +59,6 @@ def test_ellipses_at_one_and_two_deviations():
 
 @pytest.mark.parametrize("loss", ["square", "erf"])
 def test_thick_lines_mark_useful_classifiers(loss):
-    pytest.importorskip("matplotlib")
     frame = asymmetry.curves(asymmetry.PAIRS, loss)
     rows = asymmetry.against_training(asymmetry.PAIRS, loss).axes[1::2]
     for name, axes in zip(asymmetry.PAIRS, rows, strict=True):
@@ -71,7 +69,6 @@ def test_thick_lines_mark_useful_classifiers(loss):
 
 
 def test_corner_shows_curve_around_diagonal():
-    pytest.importorskip("matplotlib")
     pairs = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
     below, above = asymmetry.corner(pairs, "square", rate=0.2).axes[1::2]
     for axes, sign in ((below, -1), (above, 1)):
@@ -83,7 +80,6 @@ def test_corner_shows_curve_around_diagonal():
 
 
 def test_published_figures_show_the_theory(monkeypatch):
-    pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(ROOT / "docs")
     import figures
 
@@ -93,7 +89,6 @@ def test_published_figures_show_the_theory(monkeypatch):
 
 
 def test_figure_draws_three_curves():
-    pytest.importorskip("matplotlib")
     right = asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "square").axes[1]
     frame = asymmetry.three_curves(asymmetry.HUMPS, "square")
     for line, name in zip(right.lines, asymmetry.CURVES, strict=False):

@@ -151,7 +151,6 @@ def test_curve_table_has_means_over_splits(monkeypatch):
 
 @pytest.mark.parametrize("traces", [[fold()], [None], []])
 def test_figure_of_any_records(traces):
-    pytest.importorskip("matplotlib")
     frame = records(traces) if traces else records([None]).clear()
     drawing = roc_curves.figure(frame, [])
     assert len(drawing.axes[0].lines) == (3 if traces and traces[0] else 0)

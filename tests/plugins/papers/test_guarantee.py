@@ -106,7 +106,6 @@ def test_chart_matches_table():
     assert shares.series[0].low[0] == pytest.approx(beta.ppf(0.025, 1, 2))
     assert shares.series[0].high[0] == pytest.approx(beta.ppf(0.975, 2, 1))
     assert [list(s.y) for s in misses.series] == [[0.5], [0.5, 0.5]]
-    pytest.importorskip("matplotlib")
     drawn = guarantee.plot(records, PRINTED)
     assert len(drawn.axes) == 2
 
@@ -144,7 +143,6 @@ def test_band_chart():
     assert (gen.y[at], gen.low[at], gen.high[at]) == (1 - limits.p_nd, 1 - limits.p_nd_high, 1 - limits.p_nd_low)
     assert abs(gen.y[at] - norm.sf(limits.threshold, loc=2)) < 0.2
     assert set(sgd.y) == {1.0}
-    pytest.importorskip("matplotlib")
-    from npbench.report.render.print_figures import draw
+    from npbench.report.render.drawing import draw
 
     assert draw(chart, Palette(curves)).axes

@@ -144,7 +144,6 @@ def test_several_ranges_distinguish_methods():
 
 
 def test_dots_and_diamonds(three_methods):
-    pytest.importorskip("matplotlib")
     drawn = partial_areas.figure(three_methods, PRINTED)
     (axes,) = drawn.axes
     dots = {line.get_xdata()[0]: line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"}
@@ -156,7 +155,6 @@ def test_dots_and_diamonds(three_methods):
 
 @pytest.mark.parametrize("module", [partial_areas, learning_curves, iterations, training_times])
 def test_empty_figure_without_records(module):
-    pytest.importorskip("matplotlib")
     module.figure(frame(record(status="failed", pauc=None)), ()).savefig(io.BytesIO(), dpi=50)
 
 
@@ -188,7 +186,6 @@ def test_share_without_base_is_not_measured():
 
 
 def test_one_curve_per_solver():
-    pytest.importorskip("matplotlib")
     drawn = learning_curves.figure(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
     curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
     assert [list(line.get_ydata()) for line in curves] == [[0.2, 0.65], [0.4, 0.7]]
@@ -246,7 +243,6 @@ def test_failed_and_capped_fits_are_noted():
 
 
 def test_one_line_per_c():
-    pytest.importorskip("matplotlib")
     found = frame(*counted({(0.1, 1.0): 19, (0.1, 10.0): 39, (1.0, 1.0): 9, (1.0, 10.0): 9}))
     drawn = iterations.figure(found, ())
     (axes,) = drawn.axes
@@ -274,7 +270,6 @@ def test_times_are_compared_with_base():
 
 
 def test_bars_are_mean_seconds():
-    pytest.importorskip("matplotlib")
     found = frame(
         record(fit_cpu_seconds=2.0), record(fit_cpu_seconds=4.0, repeat=1), record("asvm", select_cpu_seconds=0.0)
     )

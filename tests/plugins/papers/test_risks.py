@@ -83,7 +83,6 @@ def test_records_without_stages_are_not_measured(trace):
 
 
 def test_one_row_of_panels_per_record():
-    pytest.importorskip("matplotlib")
     drawn = risks.plot(frame(record("b", course(), dataset="tumours"), record("a", course()), record("c")), ())
     assert [axes.get_title().partition("\n")[0] for axes in drawn.axes] == [
         f"{name}: {what}"
@@ -117,7 +116,6 @@ def test_steps_until_the_gap_closes():
 
 
 def test_one_line_per_projection():
-    pytest.importorskip("matplotlib")
     trace = projected([0.5, 0.1, -1e-18], [0.4, 0.2, 0.0, 0.0])
     drawn = projections.plot(frame(record(trace=trace), record("b")), (), gap=1e-12, steps=9)
     (axes,) = drawn.axes
@@ -128,7 +126,6 @@ def test_one_line_per_projection():
 
 
 def test_figures_without_traces_give_advice():
-    pytest.importorskip("matplotlib")
     for records in (frame(record()), frame(record()).clear()):
         for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):
             (text,) = drawn.texts
@@ -142,7 +139,6 @@ def test_rejecting_everything_is_no_success():
 
 
 def test_convergence_is_read_from_the_trace():
-    pytest.importorskip("matplotlib")
     trace = {"iteration": list(range(11)), "objective": [1.0] * 11, "surrogate_p_fa": [0.3] * 10 + [0.1]}
     trace["kkt"] = [2.0**-k for k in range(11)]
     records = frame(record(trace=json.dumps(trace)), record("b"))

@@ -64,7 +64,6 @@ def test_fixed_parameter_counts_as_chosen():
 def test_gamma_given_by_name_is_null_and_drawn():
     chosen = {"params": '{"gamma":"scale"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
     assert surfaces(frame(record("cd", visited(LINES), **chosen)))["chosen_gamma"].to_list() == [None] * 24
-    pytest.importorskip("matplotlib")
     chosen["params"] = '{"gamma":"scale","strategy":"cd"}'
     assert len(figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **chosen)), ()).axes) == 3
 
@@ -90,7 +89,6 @@ def test_plane_at_the_chosen_gamma():
 
 
 def test_line_where_false_alarms_equal_the_bound():
-    pytest.importorskip("matplotlib")
     drawn = figure(frame(record("gs", visited(GRID))), ())
     assert drawn.get_size_inches()[0] == 6.9
     *panels, bar = drawn.axes
@@ -111,14 +109,12 @@ def test_line_where_false_alarms_equal_the_bound():
     ids=["a point", "a line", "a grid that keeps rho"],
 )
 def test_smallest_searches_are_drawn(points):
-    pytest.importorskip("matplotlib")
     drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)), ())
     drawn.savefig(io.BytesIO(), dpi=50)
     assert len(drawn.axes) == 3
 
 
 def test_records_without_traces_give_advice():
-    pytest.importorskip("matplotlib")
     for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
         assert surfaces(records).is_empty()
         (text,) = figure(records, ()).texts

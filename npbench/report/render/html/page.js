@@ -2,8 +2,8 @@
 
 const THEMES = ["system", "dark", "light"];
 
-async function unpacked(name) {
-  const binary = atob(document.getElementById(`${name}-data`).textContent);
+async function unpacked(element) {
+  const binary = atob(element.textContent);
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
@@ -36,13 +36,31 @@ function startThemes() {
   });
 }
 
+// An SVG of many points is slow to build: each figure is built when it comes near the window.
+async function startFigures() {
+  const boxes = [...document.querySelectorAll(".drawing")];
+  const sources = new Map();
+  for (const box of boxes) sources.set(box, await unpacked(box.firstElementChild));
+  const draw = (box) => {
+    if (!sources.has(box)) return;
+    box.replaceChildren(new DOMParser().parseFromString(sources.get(box), "image/svg+xml").documentElement);
+    sources.delete(box);
+  };
+  const observer = new IntersectionObserver(
+    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)),
+    { rootMargin: "600px" },
+  );
+  boxes.forEach((box) => observer.observe(box));
+  addEventListener("beforeprint", () => boxes.forEach(draw));
+}
+
 // Folded tables would be missing in print.
 addEventListener("beforeprint", () => document.querySelectorAll("details.sheet").forEach((sheet) => { sheet.open = true; }));
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav details").open = false;
 startThemes();
 if (window.DecompressionStream) {
-  new RecordsTable(document.getElementById("table"), JSON.parse(await unpacked("records")));
-  await new Figures(JSON.parse(await unpacked("panels"))).start();
+  new RecordsTable(document.getElementById("table"), JSON.parse(await unpacked(document.getElementById("records-data"))));
+  await startFigures();
 } else {
   document.getElementById("table").textContent = "Figures and records need Chrome 80, Firefox 113, Safari 16.4 or later.";
 }

@@ -1,21 +1,19 @@
-"""Figures for print against the charts they show."""
+"""Figures against the charts they show."""
 
 import itertools
 import re
+import xml.etree.ElementTree as ET
 import zlib
 
+import matplotlib as mpl
 import numpy as np
 import pytest
-
-from npbench.report.chart import Chart, Panel, Series, Surface
-from npbench.report.render.palette import MARKERS, Palette
-
-pytest.importorskip("matplotlib")
-
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from npbench.report.render import print_figures as paper
+from npbench.report.chart import MAX_MARKED_POINTS, Chart, Panel, Series, Surface
+from npbench.report.render import drawing as paper
+from npbench.report.render.palette import MARKERS, Palette
 from npbench.report.sections.ranking import diagram
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "scorer"]
@@ -65,7 +63,7 @@ def test_labels_look_the_same_in_every_panel():
     for axes in figure.axes:
         for label, line in lines(axes).items():
             assert to_hex(line.get_color()).upper() == PALETTE.colour(label)
-            assert line.get_marker() == MARKERS[PALETTE.marker(label) % len(MARKERS)].matplotlib
+            assert line.get_marker() == MARKERS[PALETTE.marker(label) % len(MARKERS)]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == PALETTE.labels
 
@@ -192,11 +190,74 @@ def test_ranking_has_a_row_for_each_solver():
     assert figure.legends == []
 
 
-def test_ticks_are_the_measured_values():
-    measured = [Series("gen", [0.01, 0.05, 0.2], [1, 2, 3]), Series("scorer", [0.1, 0.011], [1, 2])]
-    figure = paper.draw(chart(Panel("p", "x", "y", measured)), PALETTE)
+@pytest.mark.parametrize(
+    ("x", "ticks"),
+    [
+        ([0.01, 0.05, 0.2, 0.1, 0.011], ["0.01", "0.05", "0.1", "0.2"]),  # 0.011 would collide with 0.01
+        (np.linspace(0, 1, 40).tolist(), []),  # too many
+        ([0.0123456, 0.2], []),  # too long
+    ],
+)
+def test_ticks_are_the_measured_values(x, ticks):
+    panel = Panel("p", "x", "y", [Series("gen", x, [1] * len(x))])
+    assert [f"{tick:g}" for tick in panel.measured_ticks] == ticks
+    figure = paper.draw(chart(panel), PALETTE)
     figure.draw_without_rendering()
-    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["0.01", "0.05", "0.1", "0.2"]
+    assert not ticks or [text.get_text() for text in figure.axes[0].get_xticklabels()] == ticks
+
+
+def test_points_that_are_not_finite_are_omitted():
+    (axes,) = paper.draw(chart(Panel("", "x", "y", [Series("gen", [1, 2, 3], [1, np.nan, np.inf])])), PALETTE).axes
+    assert lines(axes)["gen"].get_xdata().tolist() == [1]
+
+
+EVIL = "gen </title><script>window.evil=1</script>&\x1b[2J"
+
+
+def circles(path):
+    """Return place and title of each point of an SVG file that has a title."""
+    svg = "{http://www.w3.org/2000/svg}"
+    found = ET.fromstring(path.read_bytes()).iter(f"{svg}circle")
+    return {one.find(f"{svg}title").text: (float(one.get("cx")), float(one.get("cy"))) for one in found}
+
+
+def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
+    bars = Series(EVIL, [0.05, 0.1], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5])
+    dots = Series("gen", [0.1, 1.1], [0.25, 0.5], joined=False)
+    n = 4 * MAX_MARKED_POINTS
+    curve = Series("gen", range(n), [0.5] * n)
+    panels = [
+        Panel("pima", "bound ρ", "P_fa", [bars]),
+        Panel("", "", "P_fa", [dots], x_labels=["breast", "pima"]),
+        Panel("rho=0.1", "", "", [curve], dataset="heart"),
+    ]
+    _, svg, _ = paper.save(chart(*panels, columns=3), Palette(["gen", EVIL]), tmp_path)
+    found = circles(svg)
+    evil = EVIL.replace("\x1b", r"\x1b")
+    assert f"{evil}\npima\nbound ρ: 0.05\nP_fa: 0.2 (0.1 to 0.3)" in found
+    assert {"gen\nbreast\nP_fa: 0.25", "gen\npima\nP_fa: 0.5"} <= set(found)
+    assert sum("heart" in title for title in found) <= MAX_MARKED_POINTS
+    (low, high) = (found[f"gen\n{name}\nP_fa: {y}"] for name, y in (("breast", 0.25), ("pima", 0.5)))
+    assert low[0] < high[0]
+    assert low[1] > high[1]  # y points down in SVG
+
+
+def test_titles_are_where_points_are_drawn(tmp_path):
+    points = Series("gen", [1.0, 2.0, 4.0], [0.1, 0.4, 0.2])
+    figure = paper.draw(chart(Panel("p", "x", "y", [points])), PALETTE)
+    _, svg, _ = paper.save_drawing(figure, "one", tmp_path)
+    figure.set_dpi(72)
+    height = figure.get_size_inches()[1] * 72
+    expected = figure.axes[0].transData.transform(np.column_stack([points.x, points.y]))
+    np.testing.assert_allclose(
+        list(circles(svg).values()), np.column_stack([expected[:, 0], height - expected[:, 1]]), atol=0.1
+    )
+
+
+def test_settings_of_matplotlib_stay_as_they_are(tmp_path):
+    before = dict(mpl.rcParams)
+    paper.save(chart(Panel("p", "x", "y", [series("gen")])), PALETTE, tmp_path)
+    assert dict(mpl.rcParams) == before
 
 
 def shown_texts(figure):

@@ -1,0 +1,348 @@
+"""Draw charts with Matplotlib, as wide as one column of a paper or as two, and save them for print and for the page."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from npbench.console import printable
+from npbench.report.chart import Chart, Panel, Points, Series, log_digits, row_title, shortened
+from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ONE_COLUMN, TWO_COLUMNS = 3.3, 6.9  # inches
+FONT_SIZE = 7  # points, of all text
+PANEL_SHAPE = 0.75  # height by width
+MIN_PANEL_HEIGHT, MAX_PANEL_HEIGHT = 1.45, 2.2  # inches
+ROW_HEIGHT, LINE_HEIGHT = 0.2, 0.12  # inches
+LETTERS_PER_INCH = 17
+MAX_NAMES_IN_ONE_COLUMN = 6
+MAX_NAMES_LENGTH = 40  # characters side by side below one axis
+MAX_TICKS = 6
+MAX_DECADES = 14  # labelled across all panels side by side
+LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
+BAR_DISTANCE = 1.6  # points between error bars at the same x
+# Colours that the page replaces in its dark theme, as Matplotlib writes them into SVG.
+GRID, SHADE = "#e6e6e6", "#ededed"
+DPI = 200
+STYLE: Any = {
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize"), FONT_SIZE),
+    **{f"{axis}tick.{part}": value for axis in "xy" for part, value in (("labelsize", FONT_SIZE), ("major.size", 2.5))},
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "axes.linewidth": 0.6,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": LINE_WIDTH,
+    "lines.markersize": 3.5,
+}
+# Dates and random names are left out, so that the same records give the same files.
+METADATA: dict[str, dict[str, None]] = {
+    "pdf": {"CreationDate": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "png": {},
+}
+# Journals ask for TrueType letters. An SVG file holds text as text, for the themes of the page and for search.
+FILE_STYLE: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "npbench"}
+
+
+def save(chart: Chart, palette: Palette, folder: Path) -> list[Path]:
+    """Draw a chart, write it as PDF, SVG and PNG under its name, and return the paths."""
+    return save_drawing(draw(chart, palette), chart.name, folder)
+
+
+def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
+    """Write a Matplotlib figure as PDF, SVG and PNG under one name, and return the paths."""
+    from matplotlib import rc_context
+
+    folder.mkdir(parents=True, exist_ok=True)
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")  # compute the layout once for all three files
+    paths = [folder / f"{name}.{form}" for form in METADATA]
+    with rc_context(FILE_STYLE):
+        for path, metadata in zip(paths, METADATA.values(), strict=True):
+            drawing.savefig(path, dpi=DPI, metadata=metadata)
+    return paths
+
+
+def draw(chart: Chart, palette: Palette) -> Figure:
+    """Draw a chart in the width of a paper's column, or of two if panels stand side by side.
+
+    Title and notes are not drawn; they belong into the caption. With the palette of all records of a report, a label
+    looks the same in every figure.
+    """
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        return _draw(chart, palette)
+
+
+def notice(sentence: str) -> Figure:
+    """Return a figure that only explains why nothing is drawn."""
+    drawing = _figure(ONE_COLUMN, 1.0)
+    drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
+    return drawing
+
+
+def _draw(chart: Chart, palette: Palette) -> Figure:
+    n_columns = max(map(len, chart.rows))
+    width, height = _size(chart.panels, n_columns)
+    n_letters = int(0.7 * LETTERS_PER_INCH * width / n_columns)
+    height += LINE_HEIGHT * (max(len(_wrapped(panel.title, n_letters)) for panel in chart.panels) - 1)
+    drawing = _figure(width, height * len(chart.rows) + 0.3, "constrained")
+    grid = drawing.subplots(len(chart.rows), n_columns, squeeze=False)
+    meshes = []
+    for panels, below, row in zip(chart.rows, [*chart.rows[1:], []], grid, strict=True):
+        for axes in row[len(panels) :]:
+            axes.set_axis_off()
+        for axes, panel, lower in zip_longest(row[: len(panels)], panels, below[: len(panels)]):
+            if panel.surface is not None:
+                meshes.append(_draw_surface(axes, panel, chart.color_range))
+            _draw_panel(axes, panel, palette, n_columns)
+            if lower is not None:
+                _omit_repeated(axes, panel, lower)
+        _set_titles(row, panels, n_letters)
+    if meshes:
+        title = next(panel.surface.title for panel in chart.panels if panel.surface)
+        drawing.colorbar(meshes[0], ax=grid, aspect=30, pad=0.02, label=typeset(title))
+    _add_legend(drawing, chart, palette)
+    return drawing
+
+
+def _figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(width, height), layout=layout)
+    FigureCanvasAgg(drawing)  # needed to measure text
+    return drawing
+
+
+def _size(panels: Sequence[Panel], n_columns: int) -> tuple[float, float]:
+    """Return the width of the figure and the height of a row, in inches."""
+    n_names = max(len(panel.x_labels) for panel in panels)
+    n_rows = max(len(panel.y_labels) for panel in panels)
+    width = ONE_COLUMN if n_columns == 1 and n_names <= MAX_NAMES_IN_ONE_COLUMN else TWO_COLUMNS
+    if n_rows:
+        n_lines = sum(name.count("\n") + 1 for panel in panels for name in panel.y_labels)
+        return width, 0.5 + ROW_HEIGHT * max(n_rows, 0.7 * n_lines)
+    return width, min(max(PANEL_SHAPE * width / n_columns, MIN_PANEL_HEIGHT), MAX_PANEL_HEIGHT)
+
+
+def _set_titles(row: Sequence[Axes], panels: Sequence[Panel], n_letters: int) -> None:
+    """Title each panel, or the whole row once where all its titles are equal."""
+    shared = row_title(panels)
+    if shared is not None and len(panels) > 1:
+        row[0].set_title(typeset(shared), loc="left", fontweight="bold")
+        return
+    for axes, panel in zip(row, panels, strict=False):
+        axes.set_title("\n".join(map(typeset, _wrapped(panel.title, n_letters))))
+
+
+def _wrapped(title: str, n_letters: int) -> list[str]:
+    return textwrap.wrap(shortened(title), n_letters) or [""]
+
+
+def _omit_repeated(axes: Axes, panel: Panel, below: Panel) -> None:
+    """Remove the title and names of the x axis if the panel below repeats them."""
+    if panel.x_title == below.x_title:
+        axes.set_xlabel("")
+        if panel.x_labels and panel.x_labels == below.x_labels:
+            axes.tick_params(labelbottom=False)
+
+
+def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
+    """Put a legend above all panels, in as many columns as fit."""
+    from matplotlib.lines import Line2D
+
+    entries = list(chart.legend(palette.labels))
+    if not entries:
+        return
+    width = drawing.get_figwidth()
+    names = [typeset(palette.name(label), math_too=False) for label, _ in entries]
+    texts = ["\n".join(textwrap.wrap(name, int(0.9 * LETTERS_PER_INCH * width))) for name in names]
+    handles = [Line2D([], [], **style(palette.look(drawn))) for _, drawn in entries]
+    for n_columns in range(len(entries), 0, -1):
+        legend = drawing.legend(
+            handles,
+            texts,
+            loc="outside upper center",
+            ncols=n_columns,
+            frameon=False,
+            handlelength=2.4,
+            columnspacing=1.2,
+        )
+        extent = legend.get_window_extent()
+        if extent.width < width * drawing.dpi or n_columns == 1:
+            drawing.set_figheight(drawing.get_figheight() + extent.height / drawing.dpi - 0.2)
+            return
+        legend.remove()
+
+
+def _draw_panel(axes: Axes, panel: Panel, palette: Palette, n_columns: int) -> None:
+    """Draw the lines of a panel, one of ``n_columns`` side by side, and label its axes."""
+    axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
+    for number, series in enumerate(panel.series):
+        _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
+    for line in panel.reference_lines:
+        axes.plot(line.x, line.y, label=line.label, lw=BOUND_WIDTH, zorder=1.5, **style(palette.look(line)))
+    _shade(axes, panel)
+    axes.set_xlabel(typeset(panel.x_title))
+    axes.set_ylabel(typeset(panel.y_title))
+    if panel.surface is None:
+        axes.grid()
+        axes.spines[["top", "right"]].set_visible(False)
+    _set_ticks(axes, panel, n_columns)
+
+
+def style(look: Look) -> dict[str, Any]:
+    """Return an appearance as Matplotlib's line properties."""
+    linestyle: Any = "none" if look.dash is None else (0, look.dash) if look.dash else "-"
+    return {"color": look.colour, "marker": look.marker, "linestyle": linestyle}
+
+
+def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: float) -> None:
+    points = panel.points(series)
+    options: dict[str, Any] = {"label": series.label, **style(look)}
+    if series.steps:
+        options["drawstyle"] = "steps-post"
+    if points.is_dense:
+        # A few markers, at other points for each series, distinguish lines without colours.
+        distance = len(points.x) // 6
+        options["markevery"] = (int(3 * abs(place) + 1) % distance, distance)
+        axes.plot(points.x, points.y, **options)
+        if points.low:
+            _draw_band(axes, points, look.colour, series.steps, len(panel.series))
+        _add_titles(axes, panel, series, axes.transData)
+        return
+    errors = None
+    if points.low:
+        errors = np.abs(np.array([points.low, points.high]) - points.y)
+        if series.joined:
+            options["transform"] = _moved(axes, BAR_DISTANCE * place)
+            axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
+    axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **options)
+    _add_titles(axes, panel, series, options.get("transform", axes.transData))
+    # Matplotlib does not scale the axes to moved points.
+    for heights in (points.low or points.y, points.high or points.y):
+        axes.update_datalim(list(zip(points.x, heights, strict=True)))
+    axes.autoscale_view()
+
+
+def _moved(axes: Axes, distance: float) -> Any:
+    """Return a transform that moves what is drawn to the right, so that error bars do not hide each other."""
+    from matplotlib.transforms import offset_copy
+
+    return offset_copy(axes.transData, axes.get_figure(root=True), x=distance, units="points")
+
+
+def _add_titles(axes: Axes, panel: Panel, series: Series, transform: Any) -> None:
+    from npbench.report.render.hover import HoverTitles
+
+    x, y, titles = panel.titled_points(series)
+    axes.add_artist(HoverTitles(transform, x, y, list(map(printable, titles))))
+
+
+def _draw_band(axes: Axes, points: Points, colour: str, steps: bool, n_series: int) -> None:
+    opacity = band_opacity(n_series)
+    axes.fill_between(
+        points.x, points.low, points.high, color=colour, alpha=opacity, lw=0, step="post" if steps else None
+    )
+    for edge in (points.low, points.high):
+        axes.plot(points.x, edge, color=colour, alpha=0.5, lw=0.4, drawstyle="steps-post" if steps else "default")
+
+
+def _shade(axes: Axes, panel: Panel) -> None:
+    """Shade the window and the boxes, below the grid and the bands."""
+    if window := panel.shaded_range:
+        limits = axes.get_xlim()
+        axes.axvspan(*window, color=SHADE, lw=0, zorder=0.4)
+        axes.set_xlim(limits)
+    for x0, x1, y0, y1 in panel.boxes:
+        axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.12, lw=0, zorder=0.4)
+
+
+def _draw_surface(axes: Axes, panel: Panel, color_range: tuple[float, float]) -> Any:
+    """Draw the colour map of a panel with cells around its points; return the mesh for the colour scale."""
+    shown = panel.surface
+    assert shown is not None
+    z = np.array([[np.nan if value is None else value for value in row] for row in shown.z], dtype=float)
+    x, y = _cell_edges(shown.x, panel.x_log), _cell_edges(shown.y, panel.y_log)
+    mesh = axes.pcolormesh(x, y, z, vmin=color_range[0], vmax=color_range[1], cmap=COLOUR_MAP)
+    if shown.border is not None:
+        heights, level = shown.border
+        # White on dark grey is visible on light and on dark cells.
+        for colour, width in (("0.1", 1.8), ("white", 0.8)):
+            axes.contour(shown.x, shown.y, np.array(heights, dtype=float), [level], colors=colour, linewidths=width)
+    if shown.chosen is not None:
+        axes.plot(*shown.chosen, "D", ms=4.5, mfc=CHOSEN, mec="white")
+    axes.set_facecolor(GRID)
+    return mesh
+
+
+def _cell_edges(centres: Sequence[float], log: bool) -> np.ndarray:
+    """Return the boundaries of cells around increasing centres, half-way between them on their scale."""
+    places = np.log(centres) if log else np.asarray(centres, dtype=float)
+    steps = np.diff(places) if len(places) > 1 else np.ones(1)
+    edges = np.array([places[0] - steps[0] / 2, *(places[1:] - np.diff(places) / 2), places[-1] + steps[-1] / 2])
+    return np.exp(edges) if log else edges
+
+
+def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
+    _set_number_ticks(axes.xaxis, panel.x_log, n_columns)
+    _set_number_ticks(axes.yaxis, panel.y_log, n_columns=1)
+    if ticks := panel.measured_ticks:
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    if panel.x_labels:
+        axes.set_xticks(range(len(panel.x_labels)), [typeset(name, math_too=False) for name in panel.x_labels])
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlim(-0.5, len(panel.x_labels) - 0.5)
+        if sum(map(len, panel.x_labels)) > MAX_NAMES_LENGTH:
+            axes.tick_params(axis="x", rotation=30)
+            for text in axes.get_xticklabels():
+                text.set(ha="right", rotation_mode="anchor")
+    if panel.y_labels:
+        axes.set_yticks(range(len(panel.y_labels)), [typeset(name, math_too=False) for name in panel.y_labels])
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(-0.5, len(panel.y_labels) - 0.5)
+
+
+def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
+    """Label an axis, one of several side by side, with few plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    few = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    if not log:
+        axis.set_major_locator(few)
+        return
+    low, high = axis.get_view_interval()
+    if digits := log_digits(low, high):
+        axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
+    else:
+        axis.set_major_locator(few)
+        axis.set_minor_locator(NullLocator())
+    step = 2 if n_columns * np.log10(high / low) > MAX_DECADES else 1
+    axis.set_major_formatter(FuncFormatter(lambda value, _: "" if round(np.log10(value)) % step else f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def typeset(text: str, math_too: bool = True) -> str:
+    r"""Return plain text for Matplotlib: ``P_fa`` gets a subscript, other marks of mathematics are literal.
+
+    Examples
+    --------
+    >>> print(typeset("P_fa of file_1 at $ 5"))
+    $P_{fa}$ of file_1 at \$ 5
+    """
+    literal = printable(shortened(text)).replace("$", r"\$")
+    return re.sub(r"\bP_([a-zA-Z]+)\b", r"$P_{\1}$", literal) if math_too else literal

@@ -1,0 +1,48 @@
+"""Titles that a browser shows while the mouse rests on a point of an SVG figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.artist import Artist
+
+if TYPE_CHECKING:
+    from matplotlib.transforms import Transform
+
+RADIUS = "4"  # points around each value
+
+
+class HoverTitles(Artist):
+    """Invisible circles with a title each; other formats than SVG omit them.
+
+    Parameters
+    ----------
+    transform : Transform
+        Transform of the coordinates, to those of the display.
+    x, y : sequence of float
+        Coordinates.
+    titles : sequence of str
+        Title of each point; characters of XML are escaped.
+    """
+
+    def __init__(self, transform: Transform, x: Sequence[float], y: Sequence[float], titles: Sequence[str]) -> None:
+        super().__init__()
+        self.set_transform(transform)
+        self.set_zorder(10)  # above all lines, so that none hides a title
+        self.set_in_layout(False)
+        self._points = np.column_stack([x, y])
+        self._titles = titles
+
+    def draw(self, renderer: Any) -> None:
+        """Write the circles if the renderer writes SVG."""
+        writer = getattr(renderer, "writer", None)
+        if writer is None or not len(self._points):
+            return
+        writer.start("g", {"fill": "none", "pointer-events": "all"})
+        for (x, y), title in zip(self.get_transform().transform(self._points), self._titles, strict=True):
+            writer.start("circle", cx=f"{x:.1f}", cy=f"{renderer.height - y:.1f}", r=RADIUS)  # y points down in SVG
+            writer.element("title", title)
+            writer.end("circle")
+        writer.end("g")
