@@ -18,34 +18,21 @@ from npbench.numerics import signed_rank
 from npbench.numerics.thresholds import SAME_SCORE
 from npbench_svm_path.numerics.roc import BLOCK_CELLS, ROC, Cuts, by_asymmetry, by_both, by_intercept
 
-KINDS = ("one", "int", "all")
+CLASSIFIER_KINDS = ("one", "int", "all")
 ONE, INT, ALL = range(3)
-SIGNIFICANCE = 0.05
-SAME_COST = 1e-9  # of sums of errors weighted by numbers in ]0, 1[
+KEPT_P_VALUE = 0.05  # level of the signed-rank test
+SAME_COST = 1e-9  # costs that differ by rounding: sums of errors weighted by numbers in ]0, 1[
 INFINITE_THRESHOLD = 1e6  # finite stand-in, in units of the largest score
 
 
 @dataclass(frozen=True)
 class Validated:
-    """Scores of classifiers on held-out samples.
+    """Scores of classifiers on held-out samples."""
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels in {-1, +1} of all validation parts, one after the other.
-    starts : int array of shape (n_folds,)
-        Start of each part.
-    trained : array of shape (n_asymmetries,)
-        Training asymmetries, ascending.
-    scores : array of shape (n_lines * n_asymmetries, n)
-        Row of each classifier, line after line, the main one first; on a line, in the order of ``trained``. It holds
-        the scores of the counterparts of the classifier on each fold.
-    """
-
-    y: np.ndarray
-    starts: np.ndarray
-    trained: np.ndarray
-    scores: np.ndarray
+    y: np.ndarray  # (n,): labels in {-1, +1} of all validation parts, one after the other
+    starts: np.ndarray  # (n_folds,): start of each part
+    trained: np.ndarray  # (n_asymmetries,): training asymmetries, ascending
+    scores: np.ndarray  # (n_lines * n_asymmetries, n): line after line, the main one first, asymmetries as in trained
 
     @property
     def main(self) -> np.ndarray:
@@ -66,42 +53,20 @@ class Validated:
 
 
 class Choice(NamedTuple):
-    """A classifier and a threshold for each of several requests.
+    """A classifier and a threshold for each of several requests."""
 
-    Parameters
-    ----------
-    classifier : int array
-        Rows of the validated scores.
-    threshold : array
-        Thresholds to subtract from them.
-    kept : bool array
-        Whether the choice is of its own kind; False if ``ONE`` replaces it, as nothing was significantly better.
-    """
-
-    classifier: np.ndarray
-    threshold: np.ndarray
-    kept: np.ndarray
+    classifier: np.ndarray  # rows of the validated scores
+    threshold: np.ndarray  # to subtract from them
+    kept: np.ndarray  # False if ONE replaces the choice, as nothing was significantly better
 
 
 def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
-    """Return the choices of each kind for testing asymmetries.
+    """Return the choices ONE, INT and ALL for testing asymmetries in ]0, 1[. O(n log n) for each classifier.
 
-    ``INT`` and ``ALL`` have the least cost on the pooled validation parts, and are kept if their costs on the parts are
-    smaller than those of ``ONE`` by a one-sided signed-rank test at 5 %. Among equal costs, ``ALL`` takes the
-    classifier trained nearest to the testing asymmetry, ``INT`` the threshold nearest to 0. O(n log n) for each
-    classifier.
-
-    Parameters
-    ----------
-    validated : Validated
-        Scores on held-out samples.
-    testing : array of shape (n_testing,)
-        Asymmetries of the true cost, in ]0, 1[. ``ONE`` is trained with the nearest training asymmetry.
-
-    Returns
-    -------
-    list of Choice
-        Choices of ``ONE``, ``INT`` and ``ALL``.
+    ``ONE`` is trained with the nearest training asymmetry. ``INT`` and ``ALL`` have the least cost on the pooled
+    validation parts, and are kept if their costs on the parts are smaller than those of ``ONE`` by a one-sided
+    signed-rank test at 5 %. Among equal costs, ``ALL`` takes the classifier trained nearest to the testing asymmetry,
+    ``INT`` the threshold nearest to 0.
     """
     own = validated.nearest(testing)
     one = Choice(own, np.zeros(len(own)), np.ones(len(own), dtype=bool))
@@ -109,7 +74,7 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
 
     def kept(classifier: np.ndarray, threshold: np.ndarray) -> Choice:
         best = Choice(classifier, validated.finite(threshold), one.kept)
-        better = signed_rank.greater(costs - _fold_costs(validated, best, testing)) <= SIGNIFICANCE
+        better = signed_rank.greater(costs - _fold_costs(validated, best, testing)) <= KEPT_P_VALUE
         return Choice(np.where(better, best.classifier, own), np.where(better, best.threshold, 0.0), better)
 
     return [one, kept(own, _best_thresholds(validated, own, testing)), kept(*_best_of_all(validated, testing))]
@@ -118,18 +83,9 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
 def by_bound(validated: Validated, asymmetry: float, rho: float) -> list[Choice]:
     """Return the choices with the fewest misses at a bound on false alarms, on the pooled validation parts.
 
-    ``ONE`` is a classifier of the main line as trained, ``INT`` that trained nearest to ``asymmetry`` with another
+    ``ONE`` is a classifier of the main line as trained, ``INT`` the one trained nearest to ``asymmetry`` with another
     threshold, ``ALL`` any classifier at any threshold. If none meets the bound as trained, ``ONE`` is the one with
     the fewest false alarms.
-
-    Parameters
-    ----------
-    validated : Validated
-        Scores on held-out samples.
-    asymmetry : float
-        Training asymmetry of ``INT``.
-    rho : float
-        Bound on the false-alarm rate, in ]0, 1[.
     """
     choices = []
     for curve in curves(validated, asymmetry):
@@ -179,6 +135,7 @@ def _best_thresholds(validated: Validated, classifier: np.ndarray, testing: np.n
 
 def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classifier and threshold of least cost for each asymmetry; ties go to the one trained nearest."""
+    # of all classifiers that attain the corner, the one trained nearest to the testing asymmetry
     hull = by_both(validated.y, validated.scores).hull()
     corner = hull.least_cost(testing)
     ranked = Ranked.of(validated)
@@ -193,19 +150,11 @@ def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray,
 
 
 class Ranked(NamedTuple):
-    """Sorted scores of each class between infinite ones: column k is the last of k accepted samples.
+    """Sorted scores of each class between infinite ones: column k is the last of k accepted samples."""
 
-    Parameters
-    ----------
-    positives, negatives : array of shape (n_classifiers, n of the class + 2)
-        Descending.
-    rounding : array of shape (n_classifiers,)
-        Differences of scores that count as ties.
-    """
-
-    positives: np.ndarray
+    positives: np.ndarray  # (n_classifiers, n of the class + 2), descending
     negatives: np.ndarray
-    rounding: np.ndarray
+    rounding: np.ndarray  # (n_classifiers,): differences of scores that count as ties
 
     @classmethod
     def of(cls, validated: Validated) -> Ranked:
@@ -219,6 +168,7 @@ class Ranked(NamedTuple):
 
     def attaining(self, misses: int, false_alarms: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the classifiers that have a threshold with these numbers of errors, and a threshold of each."""
+        # a threshold exists between the last accepted and the first rejected score of both classes
         accepted = self.positives.shape[1] - 2 - misses
         smallest = np.minimum(self.positives[:, accepted], self.negatives[:, false_alarms])
         largest = np.maximum(self.positives[:, accepted + 1], self.negatives[:, false_alarms + 1])

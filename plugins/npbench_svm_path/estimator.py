@@ -17,15 +17,15 @@ from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
-from npbench_svm_path.choice import KINDS
+from npbench_svm_path.choice import CLASSIFIER_KINDS
 from npbench_svm_path.numerics.path import Line
 from npbench_svm_path.search import Sample, TiedTotal, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
-MAX_GAP = 1e-6  # relative to the objective
-CHECKED_BREAKPOINTS = 8  # of a line
-LEAST_SHARE = 1e-3  # of a class in the costs: the objective vanishes with it
-MAX_ASYMMETRY = 1e-8  # of a Gram matrix, relative to its largest value
+MAX_RELATIVE_GAP = 1e-6
+CHECKED_BREAKPOINTS = 8  # on each line
+LEAST_COST_SHARE = 1e-3  # breakpoints with a smaller share of one class are not checked: the objective vanishes
+MAX_GRAM_ASYMMETRY = 1e-8  # relative to the largest value
 
 
 @inherit_docs
@@ -135,7 +135,7 @@ class SVMPath(KernelClassifier):
         **KernelClassifier._parameter_constraints,
         "asymmetry": [FRACTION],
         "rho": [None, FRACTION],
-        "classifier": [StrOptions(set(KINDS))],
+        "classifier": [StrOptions(set(CLASSIFIER_KINDS))],
         "total": [None, POSITIVE],
         "tied_total": [StrOptions({"middle", "smallest"})],
         "ratios": ["array-like"],
@@ -194,7 +194,9 @@ class SVMPath(KernelClassifier):
         else:
             assert self.total is not None
             trained = self.asymmetry if self.train_asymmetry is None else self.train_asymmetry
-            chosen = Stage(self.asymmetry, KINDS.index(self.classifier), self.total, trained, self.shift, True)
+            chosen = Stage(
+                self.asymmetry, CLASSIFIER_KINDS.index(self.classifier), self.total, trained, self.shift, True
+            )
             self.trace_ = [chosen]
         totals = sorted({chosen.total, *(stage.total for stage in self.trace_)})
         self._lines = dict(zip(totals, self._sample.path().lines(totals), strict=True))
@@ -213,24 +215,7 @@ class SVMPath(KernelClassifier):
         return self.total is None or (self.train_asymmetry is None and not (self.classifier == "one" and not self.rho))
 
     def choose(self, X: Any, y: np.ndarray, folds: Sequence[Fold], n_threads: int = 1) -> Search:
-        """Choose a classifier on given folds.
-
-        Parameters
-        ----------
-        X : {array, CSR matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array of shape (n_samples,)
-            Labels in {-1, +1}.
-        folds : sequence of (fit rows, validation rows)
-            Rows on which classifiers are trained and compared.
-        n_threads : int
-            Number of threads that compute kernel values.
-
-        Returns
-        -------
-        Search
-            The candidates and the choice.
-        """
+        """Choose a classifier on folds of (fit rows, validation rows); y in {-1, +1}."""
         return self._searched(self._sampled(X, y, n_threads), folds)
 
     def folds(self, X: Any, y: np.ndarray) -> list[Fold]:
@@ -252,19 +237,9 @@ class SVMPath(KernelClassifier):
         return list(shuffled.split(X, y))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores of each stage, in the order of ``trace_``.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples; for a precomputed kernel their kernel values with the training samples.
-
-        Yields
-        ------
-        array of shape (n_samples,)
-            The scores.
-        """
+        """Yield the scores of each stage, in the order of ``trace_``."""
         check_is_fitted(self)
+        # one product with the samples serves all stages of a line
         values = self._sample.values(self._samples(X))
         scores: dict[tuple[float, float], np.ndarray] = {}
         for total, line in self._lines.items():
@@ -332,13 +307,13 @@ class SVMPath(KernelClassifier):
         own = np.array([[self.C_pos_, self.C_neg_]])
         found = [(own, *self.path_.primal_and_gap(own))]
         for line in self._lines.values():
-            some = _spread(line.costs[line.costs.min(axis=1) >= LEAST_SHARE * line.total])
+            some = _spread(line.costs[line.costs.min(axis=1) >= LEAST_COST_SHARE * line.total])
             found.append((some, *line.primal_and_gap(some)))
         costs, objectives, gaps = (np.concatenate(parts) for parts in zip(*found, strict=True))
         self.objective_, self.duality_gap_ = float(objectives[0]), float(gaps[0])
-        worst = int(np.argmax(gaps - MAX_GAP * objectives))
+        worst = int(np.argmax(gaps - MAX_RELATIVE_GAP * objectives))
         self._worst = (*costs[worst].tolist(), float(gaps[worst]), float(objectives[worst]))
-        self.converged_ = bool(gaps[worst] <= MAX_GAP * objectives[worst])
+        self.converged_ = bool(gaps[worst] <= MAX_RELATIVE_GAP * objectives[worst])
         self.status_ = "converged" if self.converged_ else "imprecise"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
@@ -353,4 +328,4 @@ def _spread(costs: np.ndarray) -> np.ndarray:
 
 
 def _may_be_gram(K: np.ndarray) -> bool:
-    return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= MAX_ASYMMETRY * np.abs(K).max())
+    return bool(K.diagonal().min() >= 0 and np.abs(K - K.T).max() <= MAX_GRAM_ASYMMETRY * np.abs(K).max())

@@ -23,32 +23,18 @@ TiedTotal = Literal["middle", "smallest"]
 
 @dataclass(frozen=True)
 class Sample:
-    """A training sample under one kernel.
+    """A training sample under one kernel, with the input of its paths."""
 
-    Parameters
-    ----------
-    X : array of shape (n, d), or CSR matrix
-        Features; for a precomputed kernel the Gram matrix.
-    y : array of shape (n,)
-        Labels in {-1, +1}.
-    kernel : Kernel
-        The kernel.
-    rows : array of shape (n, d) or (n, n)
-        Input of the paths: the features if the kernel is linear and they are fewer than the samples, or an array with
-        offsets; otherwise the Gram matrix.
-    by_features : bool
-        Whether the rows are features.
-    """
-
-    X: Any
+    X: Any  # features, an array or a CSR matrix; for a precomputed kernel the Gram matrix
     y: np.ndarray
     kernel: Kernel
-    rows: np.ndarray
+    rows: np.ndarray  # input of the paths: features or the Gram matrix
     by_features: bool
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, kernel: Kernel, n_threads: int = 1) -> Sample:
         """Compute the input of the paths."""
+        # features where they are fewer than the samples or have offsets, else the Gram matrix
         has_offsets = not issparse(X) and offsets(X).any()  # sparse features may be too many to be stored in full
         if kernel.name == "linear" and (X.shape[1] < X.shape[0] or has_offsets):
             return cls(X, y, kernel, X.toarray() if issparse(X) else X, True)
@@ -91,19 +77,7 @@ def costs_of(total: float, asymmetries: np.ndarray) -> np.ndarray:
 
 
 def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], trained: np.ndarray) -> Validated:
-    """Score the held-out samples of each fold by the classifiers of its lines.
-
-    Parameters
-    ----------
-    sample : Sample
-        The samples.
-    folds : sequence of (fit rows, validation rows)
-        Division of the samples.
-    totals : sequence of float
-        C_pos + C_neg of each line, the main one first.
-    trained : array of shape (n_asymmetries,)
-        Training asymmetries on each line, ascending.
-    """
+    """Score the held-out samples of each fold by the classifiers of its lines, the main one first."""
     parts = []
     for fit, held_out in folds:
         new, lines = sample.between(held_out, fit), sample.path(fit).lines(totals)
@@ -116,8 +90,8 @@ def validate(sample: Sample, folds: Sequence[Fold], totals: Sequence[float], tra
 def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: float | None, tied: TiedTotal) -> float:
     """Return the C_pos + C_neg whose classifier on the line C_pos n_pos = C_neg n_neg is best on held-out samples.
 
-    Bach, Heckerman and Horvitz (2006), section 3.2. Best is the least cost at an asymmetry, or, with a bound on false
-    alarms, the fewest misses at any threshold. Of equally good ones ``tied`` selects one.
+    Best is the least cost at an asymmetry or, with a bound on false alarms, the fewest misses at any threshold;
+    ``tied`` selects one of equally good ones (Bach, Heckerman and Horvitz 2006, section 3.2).
     """
     totals = ENTRY_TOTALS / sample.variance
     parts = []

@@ -27,12 +27,9 @@ def select(
 ) -> Selection:
     """Choose the classifier as the estimator does, with errors from the folds, for each candidate of the search.
 
-    Among kernels and other searched parameters, the first one with the smallest problem loss wins. Costs on fewer than
-    five folds cannot differ significantly at 5 %: the estimator then draws its own folds from the same rows. An
-    estimator with stages chooses these later in ``fit``, for the parameters chosen here.
-
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_candidates`` counts
-    classifiers, and ``losses`` has one for each candidate of the search.
+    classifiers, and ``losses`` has one for each candidate of the search. Among candidates with equal losses the first
+    wins. An estimator with stages chooses these later in ``fit``, for the parameters chosen here.
     """
     candidates = combinations(search)
     estimators = [make(**params) for params in candidates]
@@ -42,6 +39,7 @@ def select(
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, held_out)) for fit, held_out in folds]
     X, y = X[rows], y[rows].astype(float)
+    # with too few folds the estimator draws its own from the same rows
     if len(folds) < MIN_FOLDS and problem.name == "cost":
         local_folds = estimators[0].folds(X, y)
     choices = [estimator.choose(X, y, local_folds, n_threads) for estimator in estimators]

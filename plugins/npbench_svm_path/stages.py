@@ -1,4 +1,4 @@
-"""List of the classifiers that a search chose, for the trace and the stages."""
+"""Classifiers that a search chose, for the trace and the stages."""
 
 from __future__ import annotations
 
@@ -9,36 +9,20 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from npbench_svm_path.choice import ALL, KINDS, Choice, Validated, by_bound, by_cost, curves
+from npbench_svm_path.choice import ALL, CLASSIFIER_KINDS, Choice, Validated, by_bound, by_cost, curves
 
 StagesName = Literal["asked", "asymmetries", "roc"]
 
 
 class Stage(NamedTuple):
-    """A classifier of a path, and the purpose of its choice.
+    """A classifier of a path, and the purpose of its choice."""
 
-    Parameters
-    ----------
-    asymmetry : float
-        Testing asymmetry; NaN for a point of a ROC curve.
-    kind : int
-        0 for "one" or varied asymmetry, 1 for "int" or varied intercept, 2 for "all".
-    total : float
-        C_pos + C_neg of its line.
-    train_asymmetry : float
-        Its C_pos / (C_pos + C_neg).
-    shift : float
-        Shift added to its intercept.
-    kept : bool
-        False if "one" replaces it.
-    """
-
-    asymmetry: float
-    kind: int
-    total: float
-    train_asymmetry: float
-    shift: float
-    kept: bool
+    asymmetry: float  # of the true costs; NaN for a point of a ROC curve
+    kind: int  # 0 "one" or varied asymmetry, 1 "int" or varied intercept, 2 "all"
+    total: float  # C_pos + C_neg of its line
+    train_asymmetry: float  # its C_pos / (C_pos + C_neg)
+    shift: float  # added to its intercept
+    kept: bool  # False if "one" replaces it
 
 
 @dataclass(frozen=True)
@@ -53,17 +37,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Search:
-    """The outcome of a search.
-
-    Parameters
-    ----------
-    ask : Ask
-        Criterion of the search.
-    totals : sequence of float
-        C_pos + C_neg of the lines, the main one first.
-    validated : Validated
-        Scores of their classifiers on held-out samples.
-    """
+    """Outcome of a search on the lines of ``totals``, the main one first."""
 
     ask: Ask
     totals: Sequence[float]
@@ -80,7 +54,7 @@ class Search:
     @property
     def chosen(self) -> Stage:
         """The classifier to use."""
-        return self.asked[KINDS.index(self.ask.classifier)]
+        return self.asked[CLASSIFIER_KINDS.index(self.ask.classifier)]
 
     @cached_property
     def stages(self) -> list[Stage]:

@@ -13,19 +13,11 @@ from npbench.numerics.thresholds import SAME_RATE
 from npbench_two_nu_svm.estimates import Estimate
 from npbench_two_nu_svm.reduced_hulls import Caps, DualNu
 
-COMPARED_DIGITS = 9  # of rates: smoothing rounds them
+COMPARED_DIGITS = 9  # smoothing rounds rates
 
 
 class Candidate(NamedTuple):
-    """A point of the search with its rates, as counted or smoothed.
-
-    Parameters
-    ----------
-    gamma, nu_pos, nu_neg : float
-        Parameters of the kernel, and of the classes.
-    p_fa, p_nd : float
-        Estimated rates of false alarms and of misses.
-    """
+    """A point of the search with its estimated rates, as counted or smoothed."""
 
     gamma: float
     nu_pos: float
@@ -74,13 +66,7 @@ def _of_ties(one: Candidate) -> Key:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values that a search may try.
-
-    Parameters
-    ----------
-    nu_pos, nu_neg : array of shape (n_values,)
-        Ascending values in ]0, 1].
-    """
+    """Ascending values of nu_pos and nu_neg in ]0, 1] that a search may try."""
 
     nu_pos: np.ndarray
     nu_neg: np.ndarray
@@ -97,15 +83,7 @@ class Grid:
 
 
 class Line(NamedTuple):
-    """Points of a grid that have the same value of one coordinate.
-
-    Parameters
-    ----------
-    fixed : {"nu_pos", "nu_neg"}
-        That coordinate.
-    value : float
-        Its value.
-    """
+    """Points of a grid with the same value of one coordinate, ``fixed``: "nu_pos" or "nu_neg"."""
 
     fixed: str
     value: float
@@ -116,19 +94,7 @@ class Line(NamedTuple):
 
 
 class Plane:
-    """Candidates under one kernel, each estimated on first use.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Estimate of the rates under that kernel.
-    grid : Grid
-        Values to try.
-    gamma : float
-        Parameter of the kernel.
-    note : callable
-        Called with each estimated candidate, and with whether its rates are certain.
-    """
+    """Candidates under one kernel, each estimated on first use and then reported to ``note``."""
 
     def __init__(self, estimate: Estimate, grid: Grid, gamma: float, note: Callable[[Candidate, bool], None]) -> None:
         self.counts, self.grid, self.gamma = estimate.counts, grid, gamma
@@ -145,11 +111,9 @@ class Plane:
         return self._known[point]
 
     def rates(self, points: np.ndarray) -> np.ndarray:
-        """Return (P_fa, P_nd) of points (nu_pos, nu_neg), both of shape (n_lines, n_points, 2).
-
-        Every other line is followed backwards, so that each fit starts from the solution for a neighbouring point.
-        """
+        """Return (P_fa, P_nd) of points (nu_pos, nu_neg), both of shape (n_lines, n_points, 2)."""
         rates = np.empty(points.shape)
+        # every other line backwards: each fit starts from the solution for a neighbouring point
         for k, line in enumerate(points.tolist()):
             there = range(len(line))
             for i in reversed(there) if k % 2 else there:

@@ -13,19 +13,11 @@ from npbench_two_nu_svm.reduced_hulls import Caps, ReducedHulls
 
 
 class Rates(NamedTuple):
-    """Estimated rates of a candidate.
+    """Estimated rates of a candidate."""
 
-    Parameters
-    ----------
-    p_fa, p_nd : float
-        Rates of false alarms and of misses; if hulls meet, f = 0 and each sample is an error.
-    certain : bool
-        Whether every fit met its tolerance, and the sign of every margin is certain.
-    """
-
-    p_fa: float
+    p_fa: float  # if hulls meet, f = 0 and each sample is an error
     p_nd: float
-    certain: bool
+    certain: bool  # every fit met its tolerance, and the sign of every margin is certain
 
 
 class Estimate(Protocol):
@@ -40,17 +32,7 @@ class Estimate(Protocol):
 
 
 class LeaveOneOut:
-    """Exact leave-one-out: each sample is scored by the classifier of all others.
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix.
-    y : array of shape (n,)
-        Labels in {-1, +1}, at least two of each.
-    tol : float
-        Duality gap of a fit, relative to its objective.
-    """
+    """Exact leave-one-out: each sample is scored by the classifier of all others, at least two of each class."""
 
     def __init__(self, K: np.ndarray, y: np.ndarray, tol: float) -> None:
         n_pos, n_neg = count(y)
@@ -61,24 +43,13 @@ class LeaveOneOut:
         """Return the rates under these caps."""
         held_out = self._hulls.leave_one_out(caps)
         p_nd, p_fa = rates(self._y, self._y * held_out.margins)
+        # a sign is in doubt within the bound on the error; hulls that meet have none
         doubtful = (np.abs(held_out.margins) <= held_out.doubt) & (held_out.doubt > 0)
         return Rates(p_fa, p_nd, not doubtful.any())
 
 
 class Folds:
-    """Cross-validation: each validation part is scored by a classifier of its fit part; rates pool all parts.
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix of all rows.
-    y : array of shape (n,)
-        Labels in {-1, +1}.
-    folds : sequence of (fit rows, validation rows)
-        Indices into ``y``, with both classes in each fit part.
-    tol : float
-        Duality gap of a fit, relative to its objective.
-    """
+    """Cross-validation: each validation part is scored by a classifier of its fit part; rates pool all parts."""
 
     def __init__(self, K: np.ndarray, y: np.ndarray, folds: Sequence[Fold], tol: float) -> None:
         parts = [fit for fit, _ in folds]

@@ -26,15 +26,7 @@ DEFAULT_NU = tuple(k / 20 for k in range(1, 21))
 
 
 class Surface(NamedTuple):
-    """Estimated rates over (nu_pos, nu_neg).
-
-    Parameters
-    ----------
-    nu_pos, nu_neg : array
-        Values visited, ascending.
-    p_fa, p_nd : array of shape (len(nu_pos), len(nu_neg))
-        Rates of false alarms and of misses, as counted; NaN for pairs not visited.
-    """
+    """Estimated rates over (nu_pos, nu_neg): ascending values, and p_fa and p_nd of pairs, NaN if not visited."""
 
     nu_pos: np.ndarray
     nu_neg: np.ndarray
@@ -187,6 +179,7 @@ class TwoNuSVM(KernelClassifier):
         if self.searches:
             folds = None if self.cv is None else list(check_cv(self.cv, signs, classifier=True).split(X, signs))
             best, self.trace_, _ = self.search(X, signs, folds, blas_threads())
+            # a fit with the chosen numbers gives the same classifier
             chosen = copy(self).set_params(gamma=best.gamma, nu_pos=best.nu_pos, nu_neg=best.nu_neg)
         self._solve(X, signs, chosen)
 
@@ -196,24 +189,7 @@ class TwoNuSVM(KernelClassifier):
         return self._searches_nu or np.ndim(self.gamma) > 0
 
     def search(self, X: Any, y: np.ndarray, folds: Sequence[Fold] | None, n_threads: int = 1) -> Found:
-        """Search the parameters without a value.
-
-        Parameters
-        ----------
-        X : {array, CSR matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array of shape (n_samples,)
-            Labels in {-1, +1}.
-        folds : sequence of (fit rows, validation rows), or None
-            Rows from which error rates are estimated; None for leave-one-out.
-        n_threads : int
-            Number of kernels searched at the same time.
-
-        Returns
-        -------
-        Found
-            The best point and the trace of the search.
-        """
+        """Search the parameters without a value on X and labels in {-1, +1}; ``folds`` of None mean leave-one-out."""
         self._require_gram(X)
         named: Any = self.gamma if np.ndim(self.gamma) else [self.gamma]
         gammas = {copy(self).set_params(gamma=gamma).resolved_kernel(X).gamma for gamma in named}
@@ -224,18 +200,7 @@ class TwoNuSVM(KernelClassifier):
         return search(kernels, X, y, folds, self._grid(), strategy, rank, self.tol, n_threads)
 
     def surface(self, gamma: float | None = None) -> Surface:
-        """Return the rates that the search estimated over (nu_pos, nu_neg).
-
-        Parameters
-        ----------
-        gamma : float, optional
-            One of the values searched; by default the one chosen.
-
-        Returns
-        -------
-        Surface
-            Empty without a search.
-        """
+        """Return the rates estimated under ``gamma``, by default the one chosen; empty without a search."""
         check_is_fitted(self)
         gamma = self.gamma_ if gamma is None else gamma
         points = np.array([one[2:] for one in self.trace_ if one.gamma == gamma]).reshape(-1, 4)
@@ -265,6 +230,7 @@ class TwoNuSVM(KernelClassifier):
     def _solve(self, X: Any, signs: np.ndarray, chosen: TwoNuSVM) -> None:
         """Fit with the parameters of ``chosen``, which are all numbers."""
         is_own = isinstance(self.kernel, str) and self.kernel != "precomputed"  # the matrix, which may be overwritten
+        # with the positives first, the kernels can overwrite K
         order = np.argsort(-signs, kind="stable") if is_own else np.arange(len(signs))
         K = chosen._gram(X[order] if is_own else X).whole
         assert K is not None  # checked by _require_gram

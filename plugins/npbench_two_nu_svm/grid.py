@@ -48,6 +48,7 @@ def grid_search(
     alone = any(model.searches or model.strategy in BIAS_SHIFTED for model in models)
     if len(candidates) < 2 or too_large or alone or varies_by_fold(models[0], search):
         return selection.grid_search(make, X, y, folds, problem, search, n_threads)
+    # candidates that differ only in nu share a Gram matrix and start from each other's solutions
     y, sample = y[rows], KernelSample(X[rows], models)
     kernels: dict[Any, list[int]] = {}
     for place, model in enumerate(models):

@@ -1,6 +1,6 @@
 """The 2nu-SVM: nearest points of the reduced convex hulls of two classes, and leave-one-out margins.
 
-With caps c_+ = 1 / (nu_+ n_+) and c_- = 1 / (nu_- n_-) on the weights u of the samples, the problem is
+Problem. With caps c_+ = 1 / (nu_+ n_+) and c_- = 1 / (nu_- n_-) on the weights u of the samples,
 
     minimise  1/2 ||sum_+ u_i phi_i - sum_- u_i phi_i||^2    subject to  0 <= u_i <= c,  sum_+ u = sum_- u = 1,
 
@@ -8,13 +8,25 @@ which is the dual of the 2nu-SVM (Davenport, Baraniuk and Scott 2006, section 2;
 factor nu/2. With ``Q_ij = y_i y_j K_ij`` and ``G = Qu``, the free samples of a class have the same G, the level A of
 the positives or B of the negatives. Samples below the level are at their cap, samples above it have weight 0. The
 margin is r = (A + B)/2, and ``y_i f(x_i) = G_i - A + r`` for a positive sample, with B instead of A for a negative one.
+The duality gap bounds the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
 
-The solver takes steps on pairs of one class, and Newton steps over the free weights (see the kernels), whose inverse is
-updated with each change of that set. Where they are many, conjugate gradient steps come first. The duality gap bounds
-the distance of the weight vectors, ``||w - w*||^2 <= gap``, hence the error of any margin.
-Leave-one-out needs only the sign of each margin: it is that of an interval around the margin under all samples, or of
-the optimum that results from exchanging free weights for weights at bounds, or of a refit that stops as soon as the
-sign is certain. If the hulls meet, they are refitted without groups of samples.
+Solver (:mod:`~npbench_two_nu_svm.nearest_points`). Steps on pairs of one class
+(:mod:`~npbench_two_nu_svm.pair_steps`) find the free weights; Newton steps (:mod:`~npbench_two_nu_svm.newton_step`)
+solve for them, with an inverse that is updated with each change of their set. Where they are many, conjugate gradients
+(:mod:`~npbench_two_nu_svm.conjugate_gradients`) come first.
+
+Leave-one-out (:mod:`~npbench_two_nu_svm.leave_one_out`) needs only the sign of each margin. An interval around the
+margin under all samples gives it, or the optimum after exchanges of free weights for weights at bounds
+(:mod:`~npbench_two_nu_svm.active_set`), or a refit that stops as soon as the sign is certain.
+
+Arrays of the kernels. The first ``p`` samples are the positives. The first ``size`` rows and columns of ``inverse`` are
+the inverse of the bordered matrix ``[[Q_FF + ridge, E], [E', 0]]`` of the free weights F, where E has a column for each
+class. ``members`` gives the content of each row: a sample, or n + c for the border of class c. ``slot`` gives the row
+of each sample and border, or -1.
+
+Numba's cache does not notice changes in a kernel of another file: empty it after changes. Loops stand in for slices,
+each of which takes Numba up to half a second to compile, and functions that only one other kernel calls are
+``register_jitable``, which saves the wrapper for calls from Python.
 """
 
 from __future__ import annotations
@@ -25,37 +37,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbench_two_nu_svm import left_out_kernels
-from npbench_two_nu_svm import reduced_hull_kernels as kernels
+from npbench_two_nu_svm import leave_one_out, nearest_points, pair_steps
 
 Caps = Callable[[int, int], tuple[float, float]]
 
 # Larger caps have no effect. A cap of 1 would: a sample with all the weight would be at it, which widens its level.
 LARGEST_CAP = 2.0
-CENTRING_SAMPLES = 500  # largest number of samples whose mean becomes the origin
-MAX_FREE_WEIGHTS = 1500  # of Newton steps, whose inverse is of this size
-MAX_NEWTON_STEPS = 2000  # of one problem
-REFIT_TOL_FACTOR = 1e-4  # of the tolerance, for a refit whose sign is not yet certain
+CENTRING_SAMPLES = 500  # their mean becomes the origin
+MAX_FREE_WEIGHTS = 1500  # largest inverse of Newton steps
+MAX_NEWTON_STEPS = 2000  # for one problem
+REFIT_TOL_FACTOR = 1e-4  # tolerance of a refit whose sign is not yet certain, relative to the fit
 OBJECTIVE_ROUNDING = 4 * float(np.finfo(float).eps)  # times the largest K_ii: the effect of rounding in K
 MAX_REFIT_STEPS = 100  # Newton steps of one refit; they suffice unless the hulls nearly meet
 
 
 @dataclass(frozen=True)
 class DualNu:
-    """Caps of the 2nu-SVM, ``1 / (nu_pos n_pos)`` and ``1 / (nu_neg n_neg)``.
+    """Caps of the 2nu-SVM, ``1 / (nu_pos n_pos)`` and ``1 / (nu_neg n_neg)``, for nu in ]0, 1].
 
     If the margin is positive, nu_pos is an upper bound on the share of margin errors among the positives and a lower
-    bound on that of support vectors; nu_neg likewise for the negatives (section 3.2 of the paper).
-
-    Parameters
-    ----------
-    nu_pos, nu_neg : float
-        Values in ]0, 1]. Above 1 there is no solution.
-
-    Raises
-    ------
-    ValueError
-        If a value is not in ]0, 1].
+    bound on the share of support vectors; nu_neg likewise for the negatives (section 3.2 of the paper).
     """
 
     nu_pos: float
@@ -74,24 +75,12 @@ class DualNu:
 
 @dataclass(frozen=True)
 class Nu:
-    """Caps of the nu-SVM, ``2 / (nu n)`` for both classes (Schoelkopf et al. 2000).
-
-    Parameters
-    ----------
-    nu : float
-        Positive; there is a solution up to ``2 min(n_pos, n_neg) / n``.
-    """
+    """Caps of the nu-SVM, ``2 / (nu n)`` for both classes (Schoelkopf et al. 2000); nu <= ``2 min(n_c) / n``."""
 
     nu: float
 
     def __call__(self, n_pos: int, n_neg: int) -> tuple[float, float]:
-        """Return both caps, at most LARGEST_CAP.
-
-        Raises
-        ------
-        ValueError
-            If nu is infeasible for these class counts.
-        """
+        """Return both caps, at most LARGEST_CAP; ValueError if nu is infeasible for these class counts."""
         most = 2 * min(n_pos, n_neg) / (n_pos + n_neg)
         if not 0 < self.nu <= most * (1 + 1e-12):
             raise ValueError(
@@ -102,54 +91,25 @@ class Nu:
 
 
 class Solution(NamedTuple):
-    """A pair of nearest points.
+    """A pair of nearest points."""
 
-    Parameters
-    ----------
-    x : array of shape (n,)
-        Signed weights y_i u_i: ``f = sum_i x_i k(x_i, .) + b``.
-    b : float
-        Intercept, (B - A) / 2.
-    margin : float
-        r = (A + B) / 2; margin errors have ``y f(x) < r``.
-    objective, gap : float
-        Half the squared distance, and the duality gap, a bound on its distance from the optimum; at least the effect
-        of rounding in K.
-    converged : bool
-        Whether the gap is within the tolerance.
-    meet : bool
-        Whether the hulls meet, or K is the same for all samples, up to rounding; then x and b are zero, and f = 0.
-    n_steps : int
-        Number of pair steps.
-    """
-
-    x: np.ndarray
-    b: float
-    margin: float
-    objective: float
-    gap: float
-    converged: bool
-    meet: bool
-    n_steps: int
+    x: np.ndarray  # (n,): signed weights y_i u_i, so that f = sum_i x_i k(x_i, .) + b
+    b: float  # intercept, (B - A) / 2
+    margin: float  # r = (A + B) / 2; margin errors have y f(x) < r
+    objective: float  # half the squared distance of the points
+    gap: float  # bound on its distance from the optimum, at least the effect of rounding in K
+    converged: bool  # whether the gap is within the tolerance
+    meet: bool  # hulls that meet, or equal samples, up to rounding; then x = 0, b = 0 and f = 0
+    n_steps: int  # pair steps
 
 
 class LeftOut(NamedTuple):
-    """Margin of each sample under the classifier of all others.
+    """Margin of each sample under the classifier of all others."""
 
-    Parameters
-    ----------
-    margins : array of shape (n,)
-        y_i f(x_i) for the f of the n - 1 others, within ``doubt``; 0 if their hulls meet.
-    doubt : array of shape (n,)
-        Bound on the error of the margin; 0 if the hulls meet. The sign of a larger margin is certain.
-    n_exchanges, n_refits, n_steps : int
-        Number of samples whose sign no interval decided, of those that needed a refit as well, and of pair steps.
-    """
-
-    margins: np.ndarray
-    doubt: np.ndarray
-    n_exchanges: int
-    n_refits: int
+    margins: np.ndarray  # (n,): y_i f(x_i) for the f of the others, within doubt; 0 if their hulls meet
+    doubt: np.ndarray  # (n,): bound on the error of the margin, 0 if the hulls meet; larger margins have a certain sign
+    n_exchanges: int  # samples not decided by intervals
+    n_refits: int  # of these, samples refitted
     n_steps: int
 
     @property
@@ -176,8 +136,8 @@ class ReducedHulls:
     -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
     the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
-    a full solution for each class, O(n) for the interval of each sample with weight, and an exchange of a few weights
-    where that contains 0: about 2 to 10 solutions, not n.
+    about 2 to 10 solutions, not n: a full one for each class, O(n) for the interval of each sample with weight, and an
+    exchange of a few weights where that contains 0.
 
     References
     ----------
@@ -195,11 +155,12 @@ class ReducedHulls:
         K = np.ascontiguousarray(K, float)
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
         # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
+        # the mean of some samples serves as well as the mean of all
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
         mean = K[some].mean(axis=0) / self._unit
         in_place = overwrite_K and self.n_pos == np.argmin(y > 0)
         self._Q = K if in_place else np.empty(K.shape)
-        kernels.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean(), self._Q)
+        pair_steps.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean(), self._Q)
         self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
         self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
@@ -208,26 +169,21 @@ class ReducedHulls:
         self._size = 0  # of the inverse that leave-one-out keeps from one point to the next
 
     def solve(self, caps: Caps) -> Solution:
-        """Return the nearest points under these caps.
-
-        Raises
-        ------
-        ValueError
-            If the caps are infeasible for these samples.
-        """
+        """Return the nearest points under these caps; ValueError if the caps are infeasible for these samples."""
         if self._whole is None:
             self._whole = tuple(array[0] for array in self._uniform(1))
         bound, u, G = self._whole
         upper = self._upper(caps(self.n_pos, self.n_neg))
-        kernels.start(self._Q, self.n_pos, bound, upper, u, G)
+        pair_steps.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
         work, block = self._work(), self._block
-        A, B, objective, gap, steps, _ = kernels.settle_with(
+        A, B, objective, gap, steps, _ = nearest_points.settle_with(
             self._Q, self.n_pos, upper, u, G, work, block, 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
-        floor = kernels.FLOOR * self._scale
+        floor = nearest_points.FLOOR * self._scale
         meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)
         objective, gap = max(objective, 0.0), max(gap, self._rounding)
+        # the objective of hulls that meet is rounding, and so is any direction
         x, b = np.zeros(len(u)), 0.0
         if not meet:
             signed = self._y * u
@@ -240,12 +196,7 @@ class ReducedHulls:
     def leave_one_out(self, caps: Caps) -> LeftOut:
         """Return the margin of each sample under the classifier of all others; signs are those of n separate fits.
 
-        ``caps`` is called with the class counts of the remaining samples.
-
-        Raises
-        ------
-        ValueError
-            If the caps are infeasible for the remaining samples.
+        ``caps`` is called with the class counts of the remaining samples; ValueError if it is infeasible for them.
         """
         if self._without is None:
             n, work = len(self._Q), self._work()
@@ -255,7 +206,7 @@ class ReducedHulls:
         upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
-        n_exchanges, n_refits, steps, self._size = left_out_kernels.leave_one_out(
+        n_exchanges, n_refits, steps, self._size = leave_one_out.leave_one_out(
             self._Q,
             self.n_pos,
             bounds,

@@ -19,19 +19,9 @@ from npbench_two_nu_svm.strategies import Strategy
 
 
 class Visited(NamedTuple):
-    """A point estimated by a search.
+    """A point estimated by a search, with its rates as counted, never smoothed."""
 
-    Parameters
-    ----------
-    seconds : float
-        Seconds since the search began.
-    gamma, nu_pos, nu_neg : float
-        The point.
-    p_fa, p_nd : float
-        Its rates as counted, never smoothed.
-    """
-
-    seconds: float
+    seconds: float  # since the search began
     gamma: float
     nu_pos: float
     nu_neg: float
@@ -40,21 +30,11 @@ class Visited(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Result of a search.
+    """Result of a search."""
 
-    Parameters
-    ----------
-    best : Candidate
-        Best point, with the rates that ranked it, smoothed if the strategy smooths them.
-    trace : list of Visited
-        Estimated points, kernel by kernel.
-    n_uncertain : int
-        Number of points with a fit that missed its tolerance, or with a margin of uncertain sign.
-    """
-
-    best: Candidate
-    trace: list[Visited]
-    n_uncertain: int
+    best: Candidate  # with the rates that ranked it, smoothed if the strategy smooths them
+    trace: list[Visited]  # kernel by kernel
+    n_uncertain: int  # points with a fit above its tolerance, or a margin of uncertain sign
 
 
 def search(
@@ -68,33 +48,11 @@ def search(
     tol: float,
     n_threads: int = 1,
 ) -> Found:
-    """Return the best candidate under several kernels.
+    """Return the best candidate under several kernels, from X of shape (n, d) and y in {-1, +1}.
 
-    Kernels that are equal on the sample, such as very small bandwidths, are searched once, as the first of them.
-
-    Parameters
-    ----------
-    kernels : sequence of KernelClassifier
-        Estimators with the kernels to try.
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    y : array of shape (n_samples,)
-        Labels in {-1, +1}.
-    folds : sequence of (fit rows, validation rows), or None
-        Rows from which rates are estimated; None for leave-one-out, which folds of single rows imply too.
-    grid : Grid
-        Values of nu_pos and nu_neg.
-    strategy, rank : callable
-        Search over the grid, and ranking of its points.
-    tol : float
-        Duality gap of a fit, relative to its objective.
-    n_threads : int
-        Number of kernels searched at the same time.
-
-    Raises
-    ------
-    ValueError
-        If a class has too few samples to hold some out, or is not validated on.
+    ``folds`` estimate the rates, or leave-one-out if None, which folds of single rows imply too; ``n_threads`` kernels
+    are searched at the same time. Kernels that are equal on the sample, such as very small bandwidths, are searched
+    once. ValueError if a class has too few samples to hold some out.
     """
     if folds is not None and leave_out_one_each(folds, len(y)):
         folds = None
@@ -115,6 +73,7 @@ def search(
         plane = Plane(estimate, grid, kernel.resolved_kernel(X).gamma, note)
         return Found(strategy(plane, rank), trace, len(uncertain))
 
+    # kernels that are equal on the sample are searched once, as the first of them
     first: dict[Kernel, KernelClassifier] = {}
     for kernel in kernels:
         first.setdefault(sample.kernel(kernel), kernel)

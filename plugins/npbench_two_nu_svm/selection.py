@@ -28,11 +28,9 @@ def select(
 ) -> Selection:
     """Choose nu_pos, nu_neg and gamma as the estimator's strategy does, with error rates from the folds.
 
-    Folds of single rows give the rates of the estimator's leave-one-out. Kernels are the same functions on all folds:
-    "scale" is that of all rows.
-
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
-    is empty: the trace has the rates of every point visited, and ``n_candidates`` counts these points.
+    is empty: the trace has the rates of every point visited, and ``n_candidates`` counts them. Folds of single rows
+    give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" is that of all rows.
     """
     candidates = {name: values for name, values in search.items() if name in SEARCHED}
     others = combinations({name: values for name, values in search.items() if name not in SEARCHED})

@@ -19,16 +19,12 @@ Window = Callable[[np.ndarray], np.ndarray]
 
 
 def bias_shifting(plane: Plane, rank: Rank) -> Candidate:
-    """Return the best nu-SVM, with nu from the grid of nu_pos (section 3.1).
+    """Return the best nu-SVM, with nu from the grid of nu_pos (section 3.1); ValueError if all values are infeasible.
 
     The result is the equivalent 2nu-SVM: ``nu n / (2 n_c)`` for the n_c samples of each class. Values of nu that are
     infeasible for the sample, or for a part of it that rates are estimated from, are skipped.
-
-    Raises
-    ------
-    ValueError
-        If all values are infeasible.
     """
+    # the smaller class limits nu, in the sample and in every fitted part
     most = min(2 * min(counts) / sum(counts) for counts in plane.counts)
     feasible = [nu for nu in plane.grid.nu_pos.tolist() if nu <= most]
     n_pos, n_neg = plane.counts[0]
@@ -79,12 +75,8 @@ def _nearest_half(values: np.ndarray) -> float:
     return float(values[np.argmin(np.abs(values - 0.5))])
 
 
-BIAS_SHIFTED = (
-    "bs",
-    "bbs",
-    "bs_narrow",
-    "bbs_narrow",
-)  # chosen by the probability of error, with the intercept set afterwards
+# Chosen by the probability of error, with the intercept set afterwards.
+BIAS_SHIFTED = ("bs", "bbs", "bs_narrow", "bbs_narrow")
 NARROW_FIRST = ("bs_narrow", "bbs_narrow")  # the narrower bandwidth of two with equal errors
 STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
     {

@@ -14,20 +14,10 @@ def as_counted(rates: np.ndarray) -> np.ndarray:
 
 
 def one_by_three(rates: np.ndarray) -> np.ndarray:
-    """Return means along the lines: of each rate and its two neighbours, with weights 1 and exp(-1/2).
+    """Return means along the lines of ``rates``, of shape (n_lines, n_points, ...), with weights 1 and exp(-1/2).
 
     That is a Gaussian window whose standard deviation is one grid step. At the ends of a line, where a neighbour is
     missing, the weights of the others are scaled to sum to one.
-
-    Parameters
-    ----------
-    rates : array of shape (n_lines, n_points, ...)
-        Values on lines of a grid.
-
-    Returns
-    -------
-    array
-        Of the same shape.
 
     Examples
     --------
@@ -39,8 +29,6 @@ def one_by_three(rates: np.ndarray) -> np.ndarray:
 
 def three_by_three(rates: np.ndarray) -> np.ndarray:
     """Return means over squares of nine: the window of :func:`one_by_three` along the lines, then across them.
-
-    Weights are 1, exp(-1/2) and, in the corners, exp(-1), scaled to sum to one where neighbours are missing.
 
     Examples
     --------

@@ -50,7 +50,7 @@ from npbench_svm_path.numerics.path_kernels import (
 
 # Largest excess of a margin over 1, and ridge: tried in turn.
 PERTURBATIONS = ((4e-9, 1e-14), (1e-8, 1e-13), (2e-8, 1e-12), (2e-7, 1e-11), (2e-6, 1e-9))
-SAME_COST = 1e-9  # relative distance from the line up to which costs are on it
+MAX_LINE_DISTANCE = 1e-9  # relative distance up to which costs are on the line
 BLOCK_BYTES = 1 << 25
 
 
@@ -64,37 +64,17 @@ class Solution(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """All solutions for costs ``start + t direction``, t in [0, length].
+    """All solutions for costs ``start + t direction``, t in [0, length]."""
 
-    Parameters
-    ----------
-    start, direction : array of shape (2,)
-        (C_pos, C_neg) at t = 0, and their rates.
-    length : float
-        The t of the end.
-    side : array of shape (n,)
-        Side of each sample at the start.
-    segments : array of shape (n_segments, 3)
-        t, b and the rate of b at the start of each segment.
-    spans : int array of shape (n_segments, 3)
-        Number of free samples on each segment, their first place, and the number of moves before it.
-    moves : int array of shape (n_moves, 2)
-        Samples that change sides, with their new sides.
-    free : int array of shape (n_places,)
-        Free sample at each place.
-    x : array of shape (n_places, 2)
-        Its signed multiplier y alpha at the start of the segment, and the rate of it.
-    """
-
-    start: np.ndarray
-    direction: np.ndarray
-    length: float
-    side: np.ndarray
-    segments: np.ndarray
-    spans: np.ndarray
-    moves: np.ndarray
-    free: np.ndarray
-    x: np.ndarray
+    start: np.ndarray  # (2,): (C_pos, C_neg) at t = 0
+    direction: np.ndarray  # (2,): rates of the costs
+    length: float  # t of the end
+    side: np.ndarray  # (n,): side of each sample at the start
+    segments: np.ndarray  # (n_segments, 3): t, b and the rate of b at the start of each
+    spans: np.ndarray  # (n_segments, 3): number of free samples, their first place, number of moves before
+    moves: np.ndarray  # (n_moves, 2): samples that change sides, and their new sides
+    free: np.ndarray  # (n_places,): free sample at each place
+    x: np.ndarray  # (n_places, 2): its signed multiplier y alpha at the start of the segment, and its rate
 
     @property
     def breakpoints(self) -> np.ndarray:
@@ -129,10 +109,8 @@ class Stretch(NamedTuple):
         return Solution(alpha, float(self.intercepts(at)[0]), float(C_pos), float(C_neg))
 
     def expansions(self, t: np.ndarray, columns: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return ``sum_i alpha_i y_i columns[:, i]`` at each t, of shape (len(t), len(columns)).
-
-        O(len(columns)) for each free sample of each requested segment, and for each move.
-        """
+        """Return ``sum_i alpha_i y_i columns[:, i]`` at each t, of shape (len(t), len(columns))."""
+        # O(len(columns)) for each free sample of each requested segment, and for each move; blocks bound the memory
         segments = self.segment(t)
         found = np.empty((len(t), len(columns)))
         rows = max(1, BLOCK_BYTES // (8 * (len(self.moves) + 2 * len(t) + 1)))
@@ -163,6 +141,7 @@ class Stretch(NamedTuple):
     def _arrivals(self) -> np.ndarray:
         """Return 1 for each move to the left, -1 for each from the left, 0 for the others."""
         samples, to = self.moves.T
+        # the side that each sample left: its side after the move before, or at the start
         order = np.argsort(samples, kind="stable")
         came = np.empty(len(to), dtype=self.side.dtype)
         came[order[1:]] = to[order[:-1]]
@@ -174,16 +153,6 @@ class Stretch(NamedTuple):
 class Line:
     """All solutions on a line of costs, in the order of rising C_pos; on a segment, from its start to its end.
 
-    Parameters
-    ----------
-    samples : Samples
-        The problem.
-    stretches : sequence of Stretch
-        One along the entry line or a segment; or two that start on the entry line in opposite directions, the first
-        with decreasing C_pos.
-    offsets : array of shape (d,)
-        What was subtracted from the features, for the linear kernel.
-
     Attributes
     ----------
     costs : array of shape (n_breakpoints, 2)
@@ -192,6 +161,7 @@ class Line:
 
     def __init__(self, samples: Samples, stretches: Sequence[Stretch], offsets: np.ndarray) -> None:
         self.samples, self.stretches, self._offsets = samples, stretches, offsets
+        # two stretches leave the entry line in opposite directions, the first with decreasing C_pos
         *falling, rising = stretches
         parts = [way.costs(way.breakpoints[:0:-1]) for way in falling] + [rising.costs(rising.breakpoints)]
         self.costs = np.concatenate(parts)
@@ -202,16 +172,12 @@ class Line:
         return float(self.costs.sum(axis=1).max())
 
     def at(self, C_pos: float, C_neg: float) -> Solution:
-        """Return the solution for costs on the line; at a jump of b, one of the optimal solutions.
+        """Return the solution for costs on the line, one of several at a jump of b. O(n + number of moves).
 
         Raises
         ------
         ValueError
             If the costs are not on the line.
-
-        Notes
-        -----
-        O(n + number of moves).
         """
         ways, t = self._located(np.array([[C_pos, C_neg]]))
         found = self.stretches[ways[0]].solution(t[0], self.samples.y)
@@ -237,23 +203,9 @@ class Line:
         return self._gathered(costs, lambda stretch, t: stretch.expansions(t, columns, self.samples.y))
 
     def scores(self, new: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores of new samples for all classifiers.
+        """Return scores of new samples, of shape (n_costs, n_new), for costs on the line, by default the breakpoints.
 
-        Parameters
-        ----------
-        new : array of shape (n_new, n) or (n_new, d)
-            Kernel values with the training samples; for the linear kernel, features.
-        costs : array of shape (n_costs, 2), optional
-            (C_pos, C_neg) on the line; by default the breakpoints.
-
-        Returns
-        -------
-        array of shape (n_costs, n_new)
-
-        Raises
-        ------
-        ValueError
-            If costs are not on the line, or ``new`` has the wrong shape.
+        ``new`` has rows of kernel values with the training samples or, for the linear kernel, of features.
         """
         n_columns = self.samples.rows.shape[1]
         if new.ndim != 2 or new.shape[1] != n_columns:
@@ -299,7 +251,7 @@ class Line:
             offsets, direction = costs[ways == way] - stretch.start, stretch.direction
             along = np.clip(offsets @ direction / (direction @ direction), 0.0, stretch.length)
             off = np.abs(offsets - along[:, None] * direction).max(axis=1, initial=0.0)
-            if np.any(off > SAME_COST * self.total):
+            if np.any(off > MAX_LINE_DISTANCE * self.total):
                 C_pos, C_neg = costs[ways == way][np.argmax(off)]
                 low, high = self.costs[0], self.costs[-1]
                 raise ValueError(
@@ -347,10 +299,8 @@ class CostPath:
 
     @classmethod
     def linear(cls, X: np.ndarray, y: np.ndarray) -> CostPath:
-        """Return the path for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint.
-
-        Offsets of the features only change b: they are subtracted, since scores would lose digits.
-        """
+        """Return the path for the linear kernel, from features of shape (n, d): O(m^2 + n d) for each breakpoint."""
+        # offsets only change b: they are subtracted, since scores would lose digits
         c = offsets(X)
         path = cls(without_offsets(X, c), y, _linear=True)
         path._offsets = c
@@ -377,22 +327,10 @@ class CostPath:
         return self._followed(totals, _Follower.line)
 
     def segment(self, start: tuple[float, float], end: tuple[float, float]) -> Line:
-        """Return all solutions on the segment from ``start`` to ``end``, in that order.
+        """Return all solutions on the segment from ``start`` to ``end``, in that order; errors as for :meth:`lines`.
 
-        The start is reached along the entry line and the line of its sum of costs. A segment on a ray from the origin
-        is the regularisation path of one asymmetry.
-
-        Parameters
-        ----------
-        start, end : (C_pos, C_neg)
-            Both positive at the start; at the end one may be 0.
-
-        Raises
-        ------
-        ValueError
-            If the costs are out of range, or start and end are equal.
-        ArithmeticError
-            If the line cannot be followed to its end.
+        Both costs are positive at the start; at the end one may be 0. The start is reached along the entry line and the
+        line of its sum of costs. A segment on a ray from the origin is the regularisation path of one asymmetry.
 
         Examples
         --------
@@ -415,6 +353,7 @@ class CostPath:
             if not 0 < total < np.inf:
                 raise ValueError(f"C_pos + C_neg is {total!r}: it must be positive and finite.")
         found: dict[float, Line] = {}
+        # if rounding errors stop a line, it is followed again with larger perturbations
         for margin_excess, ridge in PERTURBATIONS:
             follower = _Follower(self._samples(margin_excess, ridge), self._offsets)
             try:
@@ -496,6 +435,7 @@ class _Follower:
 
     def _enter(self, total: float) -> Stretch:
         """Continue the entry line to ``total``."""
+        # before the first sample is free, all scores are proportional to t
         active, log = self.active, new_log(self.active)
         opening, b, first, rates = self._opening
         if active.t[0] < opening:

@@ -17,42 +17,25 @@ from numba.extending import register_jitable
 
 DONE, FULL, STALLED = 0, 1, 2
 LEFT, FREE, RIGHT = 0, 1, 2
-INITIAL_CAPACITY = 64  # free samples
+INITIAL_CAPACITY = 64  # for free samples; doubled when it is full
 
-LEAST_STEP_SHARE = 1e-15  # of the length of the line; a shorter step makes no progress
-MAX_SCORE_ERROR = 1e-11  # of the free samples, beyond which their scores are corrected
-MAX_RATE_ERROR = 1e-9  # of the free scores, relative to the fastest score, beyond which the factor is recomputed
+LEAST_STEP_SHARE = 1e-15  # a step that is a smaller share of the line makes no progress
+MAX_SCORE_ERROR = 1e-11  # free scores further from their margins are corrected
+MAX_RATE_ERROR = 1e-9  # rate of a free score, relative to the fastest score, at which the factor is recomputed
 CORRECTION_INTERVAL = 50  # steps between corrections of the scores
 
 REORDERED = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
 
 
 class Samples(NamedTuple):
-    """The problem, which stays the same along a line.
+    """The problem, which stays the same along a line."""
 
-    Parameters
-    ----------
-    rows : array of shape (n, n_columns)
-        Features if ``linear``, else the Gram matrix.
-    linear : bool
-        Whether the kernel is linear, given by features.
-    y : array of shape (n,)
-        Labels in {-1, 1}.
-    margins : array of shape (n,)
-        Margin at which each sample is held when free.
-    shift : float
-        Added to every kernel value. Since the x sum to zero, this changes only b. It makes the matrix of the free
-        samples positive definite whenever they have a unique solution.
-    ridge : float
-        Added to the diagonal of the Gram matrix.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # (n, n_columns): features if linear, else the Gram matrix
     linear: bool
-    y: np.ndarray
-    margins: np.ndarray
-    shift: float
-    ridge: float
+    y: np.ndarray  # (n,): labels in {-1, 1}
+    margins: np.ndarray  # (n,): margin at which each sample is held when free
+    shift: float  # added to every kernel value: since sum(x) = 0 it changes only b, and makes factors positive definite
+    ridge: float  # added to the diagonal of the Gram matrix
 
 
 class Active(NamedTuple):
@@ -286,6 +269,7 @@ def _move(samples, active, log, i, side):
 @njit(cache=True, nogil=True)
 def _factor_column(samples, active, m):
     """Compute column m of the factor from the columns before it."""
+    # the pivot is at least the ridge: duplicates of free samples have none
     j, column = active.free[m], np.empty(m)
     for k in range(m):
         column[k] = _kernel(samples, j, active.free[k])
@@ -322,8 +306,9 @@ def _leave(samples, active, log, k, side):
 def _slide(samples, active, log, costs, direction):
     """Move b to the end of its interval, for a state without free samples; the sample that stops it becomes free.
 
-    Of the two ends, it takes the one where the x can stay balanced along ``direction``. Returns whether there is one.
+    Chooses the end at which sum(x) = 0 can be kept along ``direction``. Returns whether there is one.
     """
+    # the x stay balanced if the samples that become free take what the growing left side of a class adds
     up = active.n_left[0] * direction[0] > active.n_left[1] * direction[1]
     shortest, first = np.inf, int(np.int64(-1))  # for the literal -1, Numba would compile ``join`` once more
     for i in range(len(samples.y)):
@@ -343,10 +328,7 @@ def _slide(samples, active, log, costs, direction):
 
 @register_jitable
 def _velocity(samples, active, direction, work):
-    """Fill v with the rates of the free x and u with the inverse times 1; return the rate of b.
-
-    The free scores stand still and the x stay balanced.
-    """
+    """Fill v with the rates of the free x and u with the inverse times 1; return the rate of b."""
     m, v, u = active.m[0], work.v, work.u
     # right-hand side: minus the rate at which the left side changes the free scores
     if samples.linear:
@@ -393,7 +375,8 @@ def _correct(samples, active, costs, work):
 
 @register_jitable
 def _renew_sums(samples, active):
-    """Recompute the sums over the left side, since samples that came and went leave rounding errors."""
+    """Recompute the sums over the left side."""
+    # samples that came and went leave rounding errors
     active.left.fill(0.0)
     for i in range(len(samples.y)):
         if active.side[i] == LEFT:
@@ -422,7 +405,7 @@ def _rate_error(active, rates):
 
 @register_jitable
 def _rates(samples, active, direction, work):
-    """Compute the rates of the free x and of all scores; return that of b. An inaccurate factor is recomputed."""
+    """Compute the rates of the free x and of all scores; return the rate of b. An inaccurate factor is recomputed."""
     rate_of_b = _velocity(samples, active, direction, work)
     _expand(samples, active, work.v, direction, rate_of_b, work.features, work.rates)
     fastest = 0.0
@@ -438,10 +421,8 @@ def _rates(samples, active, direction, work):
 
 @register_jitable
 def _first_bound(samples, active, v, costs, direction, longest):
-    """Return the step after which a free sample first reaches 0 or its cost, the sample, and its new side.
-
-    The step is ``longest``, and the sample -1, if none does before.
-    """
+    """Return the step, at most ``longest``, to the first free sample at 0 or its cost; that sample or -1; its side."""
+    # a rate within rounding of 0 has no sign: the sample stays free
     k_first, side, rounding = -1, FREE, 1e-13 * (abs(direction[0]) + abs(direction[1]))
     for k in range(active.m[0]):
         i = active.free[k]
@@ -459,6 +440,7 @@ def _first_bound(samples, active, v, costs, direction, longest):
 @register_jitable
 def _first_crossing(samples, active, rates, longest):
     """Return the step after which a sample first reaches the margin, and the sample; -1 if none does before."""
+    # the free scores should stand still: their rates measure the error of all rates
     first, rounding = -1, 4.0 * _rate_error(active, rates)
     for i in range(len(rates)):
         rate = samples.y[i] * rates[i]
@@ -494,11 +476,8 @@ def _at(t, start, direction):
 
 @register_jitable
 def _shrinks(active, end):
-    """Return whether the line ends with alpha and w shrinking to 0 in proportion to the cost of one class.
-
-    This is so if the class has no cost at the end and all of it is on the left, and none of the other class is. b then
-    moves to where the other class is on the margin.
-    """
+    """Return whether the line ends with alpha and w shrinking to 0 in proportion to the cost of one class."""
+    # the class whose cost ends at 0 must be all on the left, and none of the other: b then moves to the other's margin
     for label in range(2):
         if end[label] <= 0.0 and active.n_left[1 - label] == 0.0:
             return active.n_left[label] == active.n_all[label]
@@ -519,30 +498,10 @@ def _full(active, log):
 
 @njit(cache=True, nogil=True)
 def follow(samples, active, log, start, direction, length):
-    """Follow costs ``start + t direction`` from ``active.t`` to ``length``.
+    """Follow costs ``start + t direction`` from ``active.t`` to ``length``; changes ``active`` and extends ``log``.
 
-    Parameters
-    ----------
-    samples : Samples
-        The problem.
-    active : Active
-        State at ``active.t``; changed in place.
-    log : Log
-        Record of the line; appended to.
-    start, direction : arrays of shape (2,)
-        (C_pos, C_neg) at t = 0, and their rates.
-    length : float
-        The t of the end.
-
-    Returns
-    -------
-    {DONE, FULL, STALLED}
-        FULL if ``log`` or ``active`` is out of capacity: enlarge it and call again. STALLED if rounding errors prevent
-        progress.
-
-    Notes
-    -----
-    O(m^2 + n m) for each breakpoint with m free samples, for the linear kernel O(m^2 + n d).
+    Returns DONE; FULL if ``log`` or ``active`` is out of capacity: enlarge it and call again; or STALLED if rounding
+    errors prevent progress. O(m^2 + n m) for each breakpoint with m free samples, for the linear kernel O(m^2 + n d).
     """
     # not rows of a matrix, for which Numba would compile _expand and _combine once more
     capacity, (n, n_columns) = len(active.free), samples.rows.shape

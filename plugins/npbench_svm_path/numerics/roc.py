@@ -21,18 +21,7 @@ BLOCK_CELLS = 1 << 20  # scores processed at a time
 
 @dataclass(frozen=True)
 class ROC:
-    """Points of the ROC plane.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Numbers of positives and negatives.
-    false_alarms, misses : int array of shape (n_points,)
-        Numbers of errors of each point.
-    classifier : int array of shape (n_points,)
-        Index of the classifier, the row of its scores.
-    threshold : array of shape (n_points,)
-        Threshold of its scores; -inf accepts every sample, inf none.
+    """Points of the ROC plane, each with the index of its classifier and a threshold of its scores.
 
     Examples
     --------
@@ -46,16 +35,15 @@ class ROC:
 
     n_pos: int
     n_neg: int
-    false_alarms: np.ndarray
+    false_alarms: np.ndarray  # (n_points,): counts
     misses: np.ndarray
-    classifier: np.ndarray
-    threshold: np.ndarray
+    classifier: np.ndarray  # (n_points,): index of the classifier, the row of its scores
+    threshold: np.ndarray  # (n_points,): -inf accepts every sample, inf none
 
     def __len__(self) -> int:
         return len(self.misses)
 
     def __getitem__(self, points: np.ndarray) -> ROC:
-        """Return the points selected by an index array or a mask."""
         kept = (self.false_alarms, self.misses, self.classifier, self.threshold)
         return ROC(self.n_pos, self.n_neg, *(values[points] for values in kept))
 
@@ -88,40 +76,24 @@ class ROC:
         return self[np.array(corners, dtype=int)]
 
     def least_cost(self, asymmetry: np.ndarray) -> np.ndarray:
-        """Return the corner of a hull with the least cost for each asymmetry, as indices of shape (n_asymmetries,).
+        """Return the corner of a hull with the least cost for each asymmetry in [0, 1], as indices.
 
         The cost of a sample is ``asymmetry pi_pos P_nd + (1 - asymmetry) pi_neg P_fa``, with pi the shares of the
-        classes here. A binary search among the asymmetries at which two neighbours cost the same finds the corner. Of
-        two with equal cost, the one with fewer false alarms is returned.
-
-        Parameters
-        ----------
-        asymmetry : array of shape (n_asymmetries,)
-            Asymmetries in [0, 1].
+        classes here. Of two with equal cost, the one with fewer false alarms is returned.
         """
+        # neighbours of the hull cost the same at one asymmetry: a binary search among these finds the corner
         alarms, saved = np.diff(self.false_alarms), -np.diff(self.misses)
         return np.searchsorted(alarms / (alarms + saved), asymmetry, side="left")
 
     def fewest_misses(self, rho: float) -> int:
-        """Return the index of the point with the least P_nd of those with P_fa <= rho.
-
-        Of equal points, it is the one with fewer false alarms, then the first. If no point meets the bound, it is the
-        one with the fewest false alarms, then the fewest misses.
-        """
+        """Return the index of the point with the least P_nd of those with P_fa <= rho."""
+        # ties: fewer false alarms, then the first; if no point meets the bound, the fewest false alarms, then misses
         excess = np.maximum(self.false_alarms - math.floor(self.n_neg * rho + SAME_RATE), 0)
         return int(np.lexsort((np.arange(len(self)), self.false_alarms, self.misses, excess))[0])
 
 
 def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
-    """Return the point of each classifier at the threshold 0.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    *lines : array of shape (n_classifiers, n)
-        Scores, a row for each classifier; numbering continues from one array to the next.
-    """
+    """Return the point of each classifier, a row of ``scores``, at the threshold 0."""
     false_alarms = np.concatenate([np.sum(~(scores[:, y < 0] < 0), axis=1) for scores in lines])
     misses = np.concatenate([np.sum(~(scores[:, y > 0] > 0), axis=1) for scores in lines])
     numbers = np.arange(len(misses))
@@ -129,16 +101,7 @@ def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
 
 
 def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
-    """Return the points of one classifier at all thresholds, P_fa ascending, in O(n log n).
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    scores : array of shape (n,)
-        Scores; may be infinite, not NaN.
-    classifier : int
-        Index of the classifier.
+    """Return the points of one classifier at all thresholds, P_fa ascending, in O(n log n); scores may be infinite.
 
     Examples
     --------
@@ -154,17 +117,10 @@ def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
 
 
 def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
-    """Return, for each number of false alarms, the fewest misses of any classifier at any threshold.
+    """Return, for each number of false alarms, the fewest misses of any classifier, a row of scores, at any threshold.
 
     These include all points of the hull over all classifiers and thresholds. Of classifiers that tie, the first is
-    returned. O(n log n) for each classifier, O(n) memory.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    *lines : array of shape (n_classifiers, n)
-        Scores, a row for each classifier; may be infinite, not NaN. Numbering continues from one array to the next.
+    returned. Scores may be infinite. O(n log n) for each classifier, O(n) memory.
     """
     n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
     total = sum(map(len, lines))
@@ -177,6 +133,7 @@ def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
         ranks = cuts.misses * total + np.arange(first, first + len(scores))[:, None]
         before = best.copy()
         np.minimum.at(best, cuts.false_alarms[cuts.exist], ranks[cuts.exist])
+        # cuts that improved: their number of accepted samples is the column of their threshold
         better = np.flatnonzero(best < before)
         misses, classifier = np.divmod(best[better], total)
         threshold[better] = cuts.threshold[classifier - first, better + n_pos - misses]
@@ -188,26 +145,14 @@ def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
 
 @dataclass(frozen=True)
 class Cuts:
-    """All cuts of the ranked scores of each classifier: column k accepts the k largest.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Numbers of positives and negatives.
-    false_alarms, misses : int array of shape (n_classifiers, n + 1)
-        Numbers of errors of each cut.
-    threshold : array of shape (n_classifiers, n + 1)
-        Middle of the scores on the two sides; infinite in the first and the last column.
-    exist : bool array of shape (n_classifiers, n + 1)
-        Whether some threshold makes this cut. None cuts within a tie; scores that differ by rounding are tied.
-    """
+    """All cuts of the ranked scores of each classifier: column k accepts the k largest."""
 
     n_pos: int
     n_neg: int
-    false_alarms: np.ndarray
+    false_alarms: np.ndarray  # (n_classifiers, n + 1): counts for each cut
     misses: np.ndarray
-    threshold: np.ndarray
-    exist: np.ndarray
+    threshold: np.ndarray  # (n_classifiers, n + 1): middle of the scores on the two sides; infinite at both ends
+    exist: np.ndarray  # (n_classifiers, n + 1): False within a tie; scores that differ by rounding are tied
 
     @classmethod
     def of(cls, y: np.ndarray, scores: np.ndarray) -> Cuts:

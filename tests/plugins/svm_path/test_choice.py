@@ -39,7 +39,7 @@ def fold_costs(v, row, threshold, gamma):
 @pytest.mark.parametrize("decimals", [None, 1, 0])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_classifier_and_no_threshold_costs_less(seed, decimals, monkeypatch):
-    monkeypatch.setattr(choice, "SIGNIFICANCE", 1.0)
+    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
     v = validated(seed, decimals=decimals)
     chosen = by_cost(v, GAMMAS)
     for i, gamma in enumerate(GAMMAS):
@@ -57,7 +57,7 @@ def test_only_what_is_significantly_better_on_the_folds_is_kept(monkeypatch):
     gammas = np.linspace(0.02, 0.98, 13)
     v = validated(1, n=200, drift=1.0, lines=1)
     kept = by_cost(v, gammas)
-    monkeypatch.setattr(choice, "SIGNIFICANCE", 1.0)
+    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
     best = by_cost(v, gammas)
     for kind in (INT, ALL):
         assert 0 < np.sum(kept[kind].kept) < len(gammas)
@@ -82,7 +82,7 @@ def test_four_folds_can_show_nothing_and_five_can():
 
 
 def test_ties_go_to_the_nearest_classifier_and_threshold(monkeypatch):
-    monkeypatch.setattr(choice, "SIGNIFICANCE", 1.0)
+    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
     v = validated(2)
     same = Validated(v.y, v.starts, v.trained, np.tile(np.array([3.0, 1.0])[(v.y < 0).astype(int)], (18, 1)))
     one, shifted, every = by_cost(same, np.array([0.11, 0.52, 0.89]))

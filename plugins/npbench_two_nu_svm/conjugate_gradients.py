@@ -1,9 +1,9 @@
-"""Conjugate gradients over many free weights of the 2nu-SVM, projected onto their bounds.
+"""Conjugate gradients over many free weights, projected onto their bounds.
 
 An inverse over m free weights takes O(m^2) memory and O(m^3) time. Beyond some hundred of them a few products with Q_FF
 take less, above all under narrow kernels, where Q is well-conditioned; where it is not, the caller turns to an inverse.
-They are bound by its bytes, hence read the upper triangle of a copy in single precision: 2 m^2 bytes. The caller takes
-the step in double precision.
+The products are bound by the bytes of Q_FF, hence read the upper triangle of a copy in single precision: 2 m^2 bytes.
+The caller takes the step in double precision.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numba.extending import register_jitable
 
 from npbench.numerics.extrema import larger
 
-MAX_STEPS = 300  # of conjugate gradients, each a product with Q_FF
-STEPS_WITHIN_BOUNDS = 8  # after these, they end at the first weight that leaves its bounds
-REDUCTION = 0.1  # of the norm of the residual, which ends them too
-NEGLIGIBLE = 1e-15  # in single precision beside 1; products of smaller values would underflow, which is slow
-BISECTIONS = 60  # of the threshold of a projection
+MAX_STEPS = 300  # each takes a product with Q_FF
+FREE_STEPS = 8  # after these, steps end when a weight leaves its bounds
+RESIDUAL_REDUCTION = 0.1  # steps end when the norm of the residual has fallen by this factor
+NEGLIGIBLE = 1e-15  # beside 1 in single precision; smaller products would underflow, which is slow
+BISECTIONS = 60  # for the threshold of a projection
 FAST = {"reassoc", "nsz", "contract", "arcp"}
 
 
@@ -26,6 +26,7 @@ FAST = {"reassoc", "nsz", "contract", "arcp"}
 def _copy_upper_triangle(Q, members, block):
     """Copy the upper triangle of ``Q[members][:, members]`` in single precision."""
     for r in range(members.shape[0]):
+        # a value of 0 in place of a negligible one avoids underflow in single precision
         row, to, which = Q[members[r]], block[r, r:], members[r:]
         for c in range(to.shape[0]):
             value = row[which[c]]
@@ -34,10 +35,7 @@ def _copy_upper_triangle(Q, members, block):
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def product(block, v, image):
-    """Set ``image`` to the product of a symmetric matrix with v, all in single precision.
-
-    Reads the upper triangle only, by four rows, to load v and the image less often.
-    """
+    """Set ``image`` to a symmetric matrix times v, in single precision, from the upper triangle, by four rows."""
     image[:] = 0.0
     m = v.shape[0]
     for r in range(0, m, 4):
@@ -133,37 +131,24 @@ def _project(u, change, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def target(Q, p, upper, u, G, members, small, block):
-    """Return weights near the least objective over the free weights, within all bounds.
+    """Return weights near the least objective over the free weights, within all bounds, and the number of products.
 
-    Parameters
-    ----------
-    Q, p, upper, u, G
-        As in :func:`npbench_two_nu_svm.reduced_hull_kernels.settle`.
-    members : int array of shape (m,)
-        The free weights, in ascending order.
-    small : float
-        Largest residual that needs no reduction.
-    block : float32 array of shape (m, m)
-        Buffer.
-
-    Returns
-    -------
-    free : array of shape (m,)
-        Their values. The sum of each class is kept.
-    products : int
-        Number of products with Q_FF.
+    ``members`` has the m free weights in ascending order, ``block`` is a float32 buffer of shape (m, m), and a residual
+    of ``small`` needs no reduction. The sum of each class is kept.
     """
     m, n_pos = members.shape[0], np.searchsorted(members, p)
+    # start with the steepest descent that keeps the sum of each class
     _copy_upper_triangle(Q, members, block)
     residual, image, single = -G[members], np.empty(m, np.float32), np.empty(m, np.float32)
     _centre(residual[:n_pos])
     _centre(residual[n_pos:])
     free, bounds, change, direction, power = u[members], upper[members], np.zeros(m), residual.copy(), _square(residual)
-    least, products = REDUCTION**2 * power, 0
+    least, products = RESIDUAL_REDUCTION**2 * power, 0
     for step in range(MAX_STEPS):
+        # end when the residual is small, or when weights leave their bounds
         if power <= least or _largest(residual) <= small:
             break
-        if step >= STEPS_WITHIN_BOUNDS and _n_outside(free, change, bounds) > 0:
+        if step >= FREE_STEPS and _n_outside(free, change, bounds) > 0:
             break
         # product with a direction of length 1, which single precision represents
         length = np.sqrt(_square(direction))
@@ -175,6 +160,7 @@ def target(Q, p, upper, u, G, members, small, block):
         curvature = 0.0
         for k in range(m):
             curvature += length * direction[k] * image[k]
+        # rounding in single precision: the step would be unbounded
         if curvature <= 0.0:
             break
 
@@ -188,6 +174,7 @@ def target(Q, p, upper, u, G, members, small, block):
         power = _square(residual)
         for k in range(m):
             direction[k] = residual[k] + power / before * direction[k]
+    # project each class onto its bounds and its sum
     _project(free[:n_pos], change[:n_pos], bounds[:n_pos])
     _project(free[n_pos:], change[n_pos:], bounds[n_pos:])
     return free, products

@@ -1,9 +1,8 @@
-"""Kernels of leave-one-out for reduced convex hulls, see :mod:`npbench_two_nu_svm.reduced_hull_kernels`.
+"""Leave-one-out margins of reduced convex hulls, from the solution with all samples.
 
-Three steps for each sample with weight, each for those that the step before leaves undecided: an interval of its margin
-(:func:`_interval`), the optimum without it from that of all samples
-(:func:`~npbench_two_nu_svm.exchange_kernels.exchange`), and
-:func:`~npbench_two_nu_svm.reduced_hull_kernels.settle`. Where the hulls meet, groups of samples come first.
+A sample with weight takes up to three steps, each if the one before leaves its sign undecided: an interval of its
+margin, the optimum without it by exchanges (:mod:`npbench_two_nu_svm.active_set`), and a refit. Where the hulls meet,
+groups of samples come first. See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem.
 """
 
 from __future__ import annotations
@@ -13,23 +12,13 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.heap import heapify, pop
-from npbench_two_nu_svm.exchange_kernels import AT_ZERO, SAME_WEIGHT, exchange, face_of, first_round, states
-from npbench_two_nu_svm.reduced_hull_kernels import (
-    FLOOR,
-    INFINITE,
-    RIDGE,
-    SAME_SUM,
-    add,
-    level_of,
-    measure,
-    settle,
-    shed,
-    start,
-)
+from npbench_two_nu_svm.active_set import AT_ZERO, SAME_WEIGHT, exchange, face_of, first_round, states
+from npbench_two_nu_svm.nearest_points import FLOOR, RIDGE, settle
+from npbench_two_nu_svm.pair_steps import INFINITE, SAME_SUM, add, level_of, measure, shed, start
 
-GROUPS = 4  # of the samples of a class, the first of which are left out together
-APART = 0.5  # gap, relative to the objective, at which hulls are taken to be apart
-NEAR = 0.3  # squared distance of two samples, relative to that from the centre, within which one's states suit both
+GROUPS = 4  # the first group that is left out together is this part of a class
+SEPARATION_GAP = 0.5  # relative duality gap that suffices to show that hulls are apart
+SHARED_STATES_DISTANCE = 0.3  # squared, relative to the distance from the centre: nearer samples share their states
 
 
 @register_jitable(error_model="numpy")
@@ -46,11 +35,7 @@ def _copy(work, size, to):
 
 @register_jitable(error_model="numpy")
 def _bounds(p, c, caps, bounds):
-    """Write the bounds with all samples, before samples of class c are left out; return whether the class is full.
-
-    It is full if leaving one out puts all its other samples at their bounds. With all samples they are then at their
-    bounds too: those of the problem for the other class.
-    """
+    """Write the bounds before samples of class c are left out; return whether the class is then full."""
     n = len(bounds)
     for k in range(n):
         bounds[k] = caps[c, 0 if k < p else 1]
@@ -64,11 +49,8 @@ def _bounds(p, c, caps, bounds):
 
 @register_jitable(error_model="numpy")
 def _recipients(first, end, upper, u, G, share):
-    """Choose the samples of a class that take over the weight of another, in proportion to their room.
-
-    They are the free weights and, until the room exceeds two caps, the samples without weight of smallest G. Writes
-    their shares, which sum to 1, and returns their room.
-    """
+    """Write the shares of the samples of a class that take over another's weight; return their total room."""
+    # recipients are the free weights and, until the room exceeds two caps, the samples without weight of smallest G
     room = cap = 0.0
     others, count = np.empty(end - first, np.int64), 0
     for k in range(first, end):
@@ -98,10 +80,10 @@ def _margin_to_level(p, c, full, A, B, upper, u, G, share, above, below):
     A level is at most the largest G of any samples whose bounds sum to more than 1, such as those with weight and the
     recipients. It is at least the smallest G of any samples if the bounds of all others sum to less than 1: such others
     are those at their cap without the one of largest G, and in a full class all without the two of largest G, as one of
-    these may be left out. ``above`` is for the largest margin, ``below`` for the smallest. Samples that do not matter
-    have -INFINITE and INFINITE.
+    these may be left out. ``above`` is for the largest margin, ``below`` for the smallest, and infinite if irrelevant.
     """
     for b, first, end, level in ((0, 0, p, A), (1, p, u.shape[0], B)):
+        # the two largest G of samples with weight
         top = next_top = first
         for k in range(first, end):
             if u[k] > SAME_SUM and (u[top] <= SAME_SUM or G[k] > G[top]):
@@ -109,6 +91,7 @@ def _margin_to_level(p, c, full, A, B, upper, u, G, share, above, below):
             elif k > first and (next_top == top or G[k] > G[next_top]):
                 next_top = k
         for k in range(first, end):
+            # samples that can be at the level, for each end of the margin
             may_lift, may_lower = u[k] > 0.0 or share[k] > 0.0, u[k] < upper[k] or k == top
             if full and b == c:
                 may_lower = k in (top, next_top)
@@ -149,6 +132,7 @@ def _interval(Q, diagonal, p, i, u, G, level, gap, share, pull, room, above, bel
     if rest * room < t * (1.0 - SAME_SUM):  # the other recipients cannot take all of it
         return -INFINITE, INFINITE
     first, end = (0, p) if i < p else (p, n)
+    # centre and radius of the ball that contains e
     lift = average = 0.0
     for k in range(first, end):
         lift += share[k] * (G[k] - level)
@@ -156,6 +140,7 @@ def _interval(Q, diagonal, p, i, u, G, level, gap, share, pull, room, above, bel
     length = 0.5 * t / rest * np.sqrt(max(average - 2.0 * pull[i] + diagonal[i], 0.0))
     extra = max(lift - share[i] * (G[i] - level), 0.0) / rest
     radius, step = np.sqrt(length * length + t * extra + gap), 0.5 * t / rest
+    # G of i and the level of its own class, then the level of the other class
     row, own = Q[i], diagonal[i]
     most, least = _reach(row, diagonal, own, pull, pull[i], -1.0, step, radius, first, end, above, below)
     more, less = _reach(row, diagonal, own, pull, pull[i], 1.0, step, radius, p - first, n + p - end, above, below)
@@ -167,6 +152,7 @@ def _gap(first, end, upper, v, H, level):
     """Return a class's share of the duality gap and of ``v'H`` for any level, and the largest violation of it."""
     gap = twice = violation = 0.0
     for k in range(first, end):
+        # the gap holds for any level; the violation says how far this one may be from the best
         below, room = level - H[k], upper[k] - v[k]
         gap += max(room * below, -v[k] * below)
         twice += v[k] * H[k]
@@ -177,14 +163,11 @@ def _gap(first, end, upper, v, H, level):
 
 @register_jitable(error_model="numpy")
 def _margin(p, upper, v, H, levels, i, widest):
-    """Return the margin of i, a bound on its error, the objective and the gap, given the levels of free weights.
-
-    Without free weights the level is the middle of an interval, as in :func:`measure`. Given some, that is between the
-    extremes of their G, hence as close to the given level as its largest violation.
-    """
+    """Return the margin of i, a bound on its error, the objective and the gap, given the levels of free weights."""
     n = v.shape[0]
     gap = twice = violation = 0.0
     for c, first, end in ((0, 0, p), (1, p, n)):
+        # without free weights the level is the middle of an interval; with some, it is as close as the violation
         inside = False
         for k in range(first, end):
             inside = inside or SAME_WEIGHT * upper[k] < v[k] < upper[k] * (1.0 - SAME_WEIGHT)
@@ -212,6 +195,7 @@ def _without(Q, p, i, state, optimum, work, size, spare, face, table, tol, scale
     """Return the margin of i without it, a bound on its error, the number of pair steps and whether it took a refit."""
     bounds, u, G, ready, full, mean = optimum
     levels = np.empty(2)
+    # the optimum by exchanges, if they can find it
     found = ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H, levels)
     if found:
         margin, doubt, objective, gap = _margin(p, bounds, v, H, levels, i, widest)
@@ -242,7 +226,7 @@ def _without(Q, p, i, state, optimum, work, size, spare, face, table, tol, scale
 
 @register_jitable(error_model="numpy")
 def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
-    """Write the margins of class c that need no other weights, or an interval decides; return the other samples."""
+    """Write the margins of class c that an interval decides, or that need no new weights; return the others."""
     bounds, u, G, A, B, gap, apart, meet = optimum
     n = u.shape[0]
     first, end, level = (0, p, A) if c == 0 else (p, n, B)
@@ -284,6 +268,7 @@ def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
 @register_jitable(error_model="numpy")
 def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
     """Return whether the hulls meet without a group of samples, and the number of pair steps."""
+    # start from the weights of all samples, with those of the group moved to the others
     reduced = bounds.copy()
     for k in group:
         reduced[k] = 0.0
@@ -293,7 +278,7 @@ def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
     spare[2].fill(-1)
     _copy(work, size, spare)
     nobody = np.int64(-1)
-    _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, spare, size, APART, scale, rounds, nobody, 0.0)
+    _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, spare, size, SEPARATION_GAP, scale, rounds, nobody, 0.0)
     return objective <= FLOOR * scale, taken
 
 
@@ -301,9 +286,8 @@ def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
 def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H):
     """Return how many of the samples, from the first, leave hulls that meet when left out, and the pair steps.
 
-    Hulls that meet without a group of samples also meet without any one of it. The next group is larger after a group
-    for which they do, and smaller after one for which they do not, until that is a single sample. About ten fits in
-    place of one for each sample, if the hulls overlap widely.
+    Hulls that meet without a group of samples also meet without any one of it. Groups grow while they do, and shrink to
+    a single sample when they do not: about ten fits in place of one for each sample, if the hulls overlap widely.
     """
     first, end = (0, p) if c == 0 else (p, len(u))
     most = int(end - first - 1.0 / bounds[first] - SAME_SUM * len(u))  # the bounds of the others sum to 1 or more
@@ -319,12 +303,10 @@ def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H
 
 @register_jitable(error_model="numpy")
 def _chain(Q, diagonal, samples):
-    """Order samples of a class so that each is followed by the nearest of the rest; return whether it is near the last.
-
-    O(k^2) for k samples.
-    """
+    """Order samples of a class so that each is followed by the nearest of the rest; return which are near."""
     near = np.zeros(len(samples), np.bool_)
     for a in range(1, len(samples)):
+        # swap the nearest remaining sample into place
         last, closest, distance = samples[a - 1], a, INFINITE
         for e in range(a, len(samples)):
             k = samples[e]
@@ -332,7 +314,7 @@ def _chain(Q, diagonal, samples):
             if apart < distance:
                 closest, distance = e, apart
         samples[a], samples[closest] = samples[closest], samples[a]
-        near[a] = distance <= NEAR * diagonal[samples[a]]
+        near[a] = distance <= SHARED_STATES_DISTANCE * diagonal[samples[a]]
     return near
 
 
@@ -346,30 +328,21 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
 
     Parameters
     ----------
-    Q, p, tol, scale
-        As in :func:`settle`.
-    most, rounds : int
-        Maximum number of Newton steps with all samples, and of a refit without one.
     caps : array of shape (2, 2)
         Bounds of both classes if a sample of class c is left out, in row c.
     upper, u, G : arrays of shape (n,)
-        Last solution with all samples; updated in place.
-    work : (inverse, members, slot)
-        The inverse that the last call left, of this ``size``; 0 for none. It is updated.
-    spare : (inverse, members, slot)
-        Buffers.
-    table : (known, weights, images, lifts, state)
-        Buffers of :func:`exchange`: whether the columns of each sample are known, of shape (n,), and the columns, of
-        shapes (n, size of the inverse), (n, n) and (n, 2); the states with all samples, of shape (n,) and type int8.
+        Last solution with all samples; updated in place, as is the inverse in ``work``, of this ``size``.
+    spare, table : tuples of arrays
+        Buffers: another inverse; known, weights, images, lifts and state of :func:`exchange`.
+    most, rounds : int
+        Maximum number of Newton steps with all samples, and of a refit without one.
     margins, doubt : arrays of shape (n,)
         Filled with the y_i f(x_i) and bounds on their errors.
 
     Returns
     -------
-    exchanges, refits, steps : int
-        Numbers of samples that took an exchange and then a refit, and of pair steps.
-    size : int
-        Size of the inverse for the next call; 0 if it is no longer accurate.
+    exchanges, refits, steps, size : int
+        Numbers of samples that took an exchange and then a refit, number of pair steps, and size of the inverse.
     """
     n = u.shape[0]
     nobody = np.int64(-1)  # for the literal -1, Numba would compile ``settle`` once more

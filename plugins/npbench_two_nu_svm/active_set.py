@@ -1,7 +1,6 @@
-"""Kernels that find the optimum of reduced convex hulls without a sample, from that of all samples.
+"""Optimum without a sample, from the optimum of all samples, by exchanges between the free weights and the bounds.
 
-Samples are exchanged between the free weights and the bounds. See :mod:`npbench_two_nu_svm.reduced_hull_kernels` for
-the problem and the inverse, and :mod:`npbench_two_nu_svm.left_out_kernels` for the caller.
+See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem and the inverse.
 """
 
 from __future__ import annotations
@@ -10,31 +9,34 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from npbench_two_nu_svm.reduced_hull_kernels import add_rows, follow, join
+from npbench_two_nu_svm.newton_step import follow, join
+from npbench_two_nu_svm.pair_steps import add_rows
 
 AT_ZERO, FREE, AT_CAP = 0, 1, 2  # states of a weight
-MAX_EXCHANGED = 40  # samples that are free in one of two optima and not in the other
-FREED_IN_A_ROUND = 2  # of each class; more overshoot where few weights are free
-MAX_STALLED_ROUNDS = 3  # without fewer violations, before one sample at a time is exchanged
-MAX_KINKS = 100  # of the path of one sample
+MAX_EXCHANGED = 40  # samples whose state differs between two optima
+FREED_PER_ROUND = 2  # samples of each class; more overshoot where few weights are free
+MAX_STALLED_EXCHANGES = 3  # rounds without fewer violations, before one sample at a time is exchanged
+MAX_KINKS = 100  # on the path of one sample
 SAME_INVERSE = 1e-12  # accepted error of a product with the inverse; a larger one is refined
-SAME_WEIGHT = 1e-10  # accepted excess over a bound, relative to it; from rounding in the inverse
+SAME_WEIGHT = 1e-10  # relative excess over a bound that rounding in the inverse explains
 
 
 @register_jitable(error_model="numpy")
 def face_of(Q, p, G, ridge, work, size):
     """Return the bordered matrix of the members, its inverse, the other samples, the members' Q with them, and levels.
 
-    The last value is whether the inverse is accurate, as one product tells. Each level is the mean G of the members of
-    the class: that of :func:`measure` is the middle of an interval if all weights of a class are at bounds.
+    The last value is False if a check product shows that the inverse is inaccurate. Each level is the mean G of the
+    members of the class: :func:`measure` would take the middle of an interval if all weights of a class are at bounds.
     """
     n = Q.shape[0]
     _, members, slot = work
+    # samples outside the inverse
     outside, count = np.empty(n, np.int64), 0
     for k in range(n):
         if slot[k] < 0:
             outside[count] = k
             count += 1
+    # bordered matrix of the members, their Q with the others, and the mean G of each class
     matrix, rows = np.zeros((size, size)), np.zeros((size, count))
     levels, free = np.zeros(2), np.zeros(2)
     for r in range(size):
@@ -52,6 +54,7 @@ def face_of(Q, p, G, ridge, work, size):
             rows[r, q] = Q[j, outside[q]]
     for c in range(2):
         levels[c] /= max(free[c], 1.0)
+    # updates accumulate rounding errors in the inverse: compare one product with its known result
     inverse, probe = work[0][:size, :size].copy(), np.cos(np.arange(size))
     accurate = size == 0 or np.abs(np.dot(matrix, np.dot(inverse, probe)) - probe).max() <= SAME_INVERSE
     return matrix, inverse, outside[:count], rows, levels, accurate
@@ -61,9 +64,8 @@ def face_of(Q, p, G, ridge, work, size):
 def _columns(Q, p, ridge, work, face, which, table):
     """Write the responses of members, G and levels to a change of each of the samples ``which`` to the table.
 
-    For a member they are its column of the inverse; for any other a unit and what this takes from the members. G is
-    that of Q + ridge, hence at the level for all members. O(size (size + n)) for each sample, in one to four matrix
-    products.
+    Member: column of the inverse. Non-member j: e_j minus its projection onto the members. G is that of Q + ridge,
+    hence at the level for all members. O(size (size + n)) for each sample, in one to four matrix products.
     """
     n = Q.shape[0]
     _, members, slot = work
@@ -112,6 +114,7 @@ def _columns(Q, p, ridge, work, face, which, table):
 def _solve(matrix, x, size):
     """Solve ``matrix z = x`` by elimination with row pivots, in place; return whether the matrix is regular."""
     for r in range(size):
+        # choose and swap the pivot row
         pivot = r
         for q in range(r + 1, size):
             if abs(matrix[q, r]) > abs(matrix[pivot, r]):
@@ -127,6 +130,7 @@ def _solve(matrix, x, size):
             x[q] -= factor * x[r]
             for e in range(r + 1, size):
                 matrix[q, e] -= factor * matrix[r, e]
+    # back substitution
     for r in range(size - 1, -1, -1):
         for e in range(r + 1, size):
             x[r] -= matrix[r, e] * x[e]
@@ -136,7 +140,7 @@ def _solve(matrix, x, size):
 
 @register_jitable(error_model="numpy")
 def _changed(state, before):
-    """Return the samples with another state than before."""
+    """Return the samples whose state differs from ``before``."""
     changed, count = np.empty(len(state), np.int64), 0
     for k in range(len(state)):
         if state[k] != before[k]:
@@ -147,18 +151,20 @@ def _changed(state, before):
 
 @register_jitable(error_model="numpy")
 def _equations(p, upper, u, G, slot, levels, table, state, changed):
-    """Return the linear system for the changes of samples: their weights are at a bound, or their G at the level."""
+    """Return the linear system for the changes of samples: each weight at a bound, or its G at the level."""
     _, weights, images, lifts, _ = table
     count = len(changed)
     matrix, x = np.zeros((count, count)), np.empty(count)
     for r in range(count):
         k = changed[r]
         c = 0 if k < p else 1
+        # a free weight: G reaches the level
         if state[k] == FREE:
             x[r] = levels[c] - G[k]
             for q in range(count):
                 matrix[r, q] = images[changed[q], k] - lifts[changed[q], c]
             continue
+        # a weight at a bound: it changes by its distance from there
         x[r] = (upper[k] if state[k] == AT_CAP else 0.0) - u[k]
         if slot[k] < 0:
             matrix[r, r] = 1.0
@@ -172,8 +178,8 @@ def _equations(p, upper, u, G, slot, levels, table, state, changed):
 def _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, to):
     """Write the weights, G and levels that satisfy the equations of given states; return whether they exist.
 
-    The samples whose state is not that of all samples change. Their linear system is of the columns of ``table``, which
-    are computed on first use. O(n k + k^3) for k samples.
+    Only the k samples whose state differs from ``before`` change. Their equations combine columns of ``table``,
+    computed on first use. O(n k + k^3).
     """
     n, size = u.shape[0], len(face[0])
     _, members, slot = work
@@ -185,6 +191,7 @@ def _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, to):
     for r in range(count):
         if not known[changed[r]]:
             _columns(Q, p, ridge, work, face, changed[r : r + 1], table)
+    # solve for the changes of the samples
     matrix, x = _equations(p, upper, u, G, slot, face[4], table, state, changed)
     if not _solve(matrix, x, count):
         return False
@@ -219,13 +226,10 @@ def _count_free(first, end, state):
 
 @register_jitable(error_model="numpy")
 def _correct(p, upper, v, H, levels, i, small, state):
-    """Exchange the samples that violate the optimality conditions; return the number of violations.
-
-    Each free weight beyond a bound moves to it, except the last free one of a class, whose G is the level. The worst
-    samples of each class that are at a bound, and on the wrong side of the level, become free.
-    """
+    """Exchange the samples that violate the optimality conditions; return the number of violations."""
+    # a weight beyond a bound moves to it, except the last free one of a class, whose G is the level
     violations = 0
-    worst, excess = np.empty(FREED_IN_A_ROUND, np.int64), np.empty(FREED_IN_A_ROUND)
+    worst, excess = np.empty(FREED_PER_ROUND, np.int64), np.empty(FREED_PER_ROUND)
     for c, first, end in ((0, 0, p), (1, p, v.shape[0])):
         excess[:] = 0.0
         left = _count_free(first, end, state)
@@ -239,13 +243,15 @@ def _correct(p, upper, v, H, levels, i, small, state):
                         state[k] = AT_ZERO if v[k] < 0.0 else AT_CAP
                         left -= 1
             else:
+                # a sample at a bound, on the wrong side of the level, is a candidate
                 wrong = (levels[c] - H[k]) if state[k] == AT_ZERO else (H[k] - levels[c])
                 if wrong > small:
                     violations += 1
                     least = excess.argmin()
                     if wrong > excess[least]:
                         worst[least], excess[least] = k, wrong
-        for e in range(FREED_IN_A_ROUND):
+        # the worst candidates of each class become free
+        for e in range(FREED_PER_ROUND):
             if excess[e] > 0.0:
                 state[worst[e]] = FREE
     return violations
@@ -253,7 +259,8 @@ def _correct(p, upper, v, H, levels, i, small, state):
 
 @register_jitable(error_model="numpy")
 def _next_free(first, end, H, state, i, full):
-    """Return the sample whose G becomes the level after the last free weight has become full, or empty; or -1."""
+    """Return the sample whose G becomes the level once the last free weight is full, or empty; -1 for none."""
+    # the next to take weight has the smallest G; the next to give weight the largest
     best = int(np.int64(-1))
     for k in range(first, end):
         takes = k != i and state[k] == (AT_ZERO if full else AT_CAP)
@@ -266,6 +273,7 @@ def _next_free(first, end, H, state, i, full):
 def _advance_to_event(p, upper, v, H, levels, to_v, to_H, to_levels, i, small, state):
     """Move towards the solution for the states, up to a kink, and exchange its sample; return whether there is none."""
     n = v.shape[0]
+    # first event on the way: a free weight reaches a bound, or a G at a bound reaches the level
     share, event, then = 1.0, int(np.int64(-1)), FREE
     for k in range(n):
         if k == i:
@@ -302,8 +310,9 @@ def _advance_to_event(p, upper, v, H, levels, to_v, to_H, to_levels, i, small, s
 
 @register_jitable(error_model="numpy")
 def _follow_path(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H, levels):
-    """Decrease the weight of i to 0 continuously, and exchange a sample at each kink; return whether 0 was reached."""
+    """Decrease the weight of i to 0 continuously, exchanging a sample at each kink; return whether 0 was reached."""
     n = u.shape[0]
+    # start from the optimum of all samples
     w, J, to = np.empty(n), np.empty(n), np.empty(2)
     for k in range(n):
         v[k], H[k], state[k] = u[k], G[k], table[4][k]
@@ -322,14 +331,13 @@ def _follow_path(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v
 def exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H, levels):
     """Write the optimum without sample i, its G and levels to v, H and levels; return whether it was found.
 
-    The optimum of all samples has a state for each sample: free, or at a bound. From a guess of the states without i
-    follow weights and G, and from these the next guess: block principal pivoting (Judice and Pires 1994). If violations
-    stop to decrease, the path of decreasing weight of i is followed (Cauwenberghs and Poggio 2000). ``state`` is the
-    guess, that of :func:`first_round` or the states without a sample near i, and becomes the states without i.
+    A guess of the states without i gives weights and G, and these the next guess: block principal pivoting (Judice and
+    Pires 1994). If violations cease to decrease, the path of decreasing weight of i is followed (Cauwenberghs and
+    Poggio 2000). ``state`` holds the first guess, and becomes the states without i.
     """
     n = u.shape[0]
     fewest, stalled, found = n, 0, False
-    while not found and stalled < MAX_STALLED_ROUNDS:
+    while not found and stalled < MAX_STALLED_EXCHANGES:
         if not _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, levels):
             if len(_changed(state, table[4])) > MAX_EXCHANGED:  # too many for the path as well
                 return False
@@ -358,11 +366,9 @@ def exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H,
 
 @register_jitable(error_model="numpy")
 def first_round(Q, p, upper, u, G, ridge, work, face, undecided, guesses, small, table, v, H):
-    """Write the states that the first round of each exchange leads to, and compute the columns that they need.
-
-    Columns of many samples together take less time than one at a time.
-    """
+    """Write the states after the first round of each exchange, and compute the columns that they need, all at once."""
     n = u.shape[0]
+    # columns of many samples together take less time than one at a time
     known, before = table[0], table[4]
     levels, wanted, count = np.empty(2), np.empty(n, np.int64), 0
     _columns(Q, p, ridge, work, face, undecided, table)
@@ -385,10 +391,7 @@ def first_round(Q, p, upper, u, G, ridge, work, face, undecided, guesses, small,
 
 @register_jitable(error_model="numpy")
 def states(Q, p, upper, u, G, ridge, work, size, known, state):
-    """Prepare :func:`exchange`: a member of the inverse for each class, the states, and no known column.
-
-    A class without free weights is represented by the sample that is next to take weight, or next to give it.
-    """
+    """Prepare :func:`exchange`: a member of the inverse for each class, the states, and no known column."""
     n = u.shape[0]
     inverse, members, slot = work
     size = follow(Q, p, upper, u, ridge, inverse, members, slot, size)
