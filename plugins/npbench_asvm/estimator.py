@@ -20,7 +20,7 @@ EXPLANATIONS = {
     "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
     "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features.",
 }
-ROUNDING = 1e-14  # of a difference of weighted class means, relative to their terms
+SAME_MEAN = 1e-14  # difference of weighted class means that rounding explains, relative to their terms
 
 
 @inherit_docs
@@ -120,7 +120,7 @@ class AsymmetricSVM(LinearClassifier):
         # The dual's even weights are feasible: no w on the way to the optimum has a risk below -||first||^2.
         start = margin.start()
         first = -(X.T @ start)
-        first[np.abs(first) <= ROUNDING * (abs(X).T @ np.abs(start))] = 0.0  # else tol would be relative to rounding
+        first[np.abs(first) <= SAME_MEAN * (abs(X).T @ np.abs(start))] = 0.0  # else tol would be relative to rounding
         offset = float(first @ first)
 
         def risk(scores: np.ndarray) -> tuple[float, np.ndarray]:
@@ -143,6 +143,7 @@ class AsymmetricSVM(LinearClassifier):
 
     def _set_status(self, solution: Solution, offset: float, scores: np.ndarray) -> None:
         self.objective_, self.duality_gap_ = solution.objective - offset, solution.gap
+        # w = 0 has the objective 0: within the gap, it may be as good
         flat = solution.status == "converged" and -self.objective_ <= self.duality_gap_
         constant = solution.status == "converged" and np.ptp(scores) <= SAME_SCORE * np.max(np.abs(scores))
         self.status_ = "flat" if flat else "constant" if constant else solution.status

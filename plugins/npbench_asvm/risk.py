@@ -8,22 +8,15 @@ import numpy as np
 
 
 class AsymmetricMargin:
-    """Weighted mean of the worst negatives minus that of the worst positives: a convex function of the scores.
+    """Weighted mean of the worst negatives minus the mean of the worst positives: a convex function of the scores.
 
     With r samples in the rarer class, k = (mu + tau) r and h = mu r,
 
         R(s) = 1/r [ sum of the h largest scores of negatives - sum of the k smallest scores of positives ],
 
-    where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and
-    gamma of ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks are those of positives below rho and of
-    negatives above rho - gamma.
-
-    Parameters
-    ----------
-    signs : array of shape (n,)
-        Labels in {-1, +1}.
-    mu, tau : float
-        As in :class:`npbench_asvm.estimator.AsymmetricSVM`.
+    where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and gamma of
+    ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks belong to positives below rho and to negatives above
+    rho - gamma.
 
     Examples
     --------
@@ -39,6 +32,7 @@ class AsymmetricMargin:
 
     def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the risk and a subgradient, in O(n)."""
+        # the weights of the worst samples are the subgradient, as the risk is their linear function
         gradient = np.zeros(len(scores))
         gradient[self._positives] = -_largest(-scores[self._positives], self._k) / self._r
         gradient[self._negatives] = _largest(scores[self._negatives], self._h) / self._r
@@ -65,6 +59,7 @@ def _last(count: float) -> int:
 
 def _largest(scores: np.ndarray, count: float) -> np.ndarray:
     """Return weights in [0, 1] that sum to ``count``, on the largest scores."""
+    # whole weight for all samples within the count, the remaining fraction for the last
     last = _last(count)
     order = np.argpartition(-scores, last)
     weights = np.zeros(len(scores))

@@ -20,8 +20,8 @@ from npbench_gen.expansion import KernelMoments, largest_margin
 from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
 
 FEW_SAMPLES = 1000  # a generalised eigendecomposition of this order takes 0.3 s
-RESIDUAL_TOLERANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
-ROUNDING = 1e-13  # a feature with a smaller relative spread is constant
+DROPPED_VARIANCE = 1e-6  # part of the samples that coordinates may drop, in units of the ridge
+CONSTANT_SPREAD = 1e-13  # a feature with a smaller relative spread is constant
 
 
 @inherit_docs
@@ -169,15 +169,13 @@ class GenerativeNP(NystroemClassifier):
         self.intercept_ = np.array([b - float(self.coef_[0] @ centre)])
 
     def _expansion(self, gram: Any, order: np.ndarray, signs: np.ndarray, kappa: float) -> tuple[np.ndarray, float]:
-        """Return the multipliers of the samples in w, and b; set the attributes of the search.
-
-        Changes the Gram matrix, of the samples in an order that starts with the negatives.
-        """
+        """Return the multipliers of the samples in w, and b; set the attributes of the search."""
+        # the samples are in an order that starts with the negatives; the Gram matrix is changed
         size = float(gram.diagonal().mean())
         variance = size - float(gram.mean())
         # Equal samples have no variance, and any unit will do.
-        unit = variance if variance > ROUNDING * size else size
-        tol, x = RESIDUAL_TOLERANCE * min(self.ridge, 1.0) * variance, np.zeros(len(signs))
+        unit = variance if variance > CONSTANT_SPREAD * size else size
+        tol, x = DROPPED_VARIANCE * min(self.ridge, 1.0) * variance, np.zeros(len(signs))
         if _has_low_rank(gram, tol):
             Z, pivots, root = coordinates(gram, tol)
             w, b = self._direction(Z, signs[order], kappa, unit)
@@ -191,6 +189,7 @@ class GenerativeNP(NystroemClassifier):
 
     def _direction(self, Z: Any, signs: np.ndarray, kappa: float, variance: float) -> tuple[np.ndarray, float]:
         """Return (w, b) from samples and their total variance; set the attributes that describe the search."""
+        # the ridge makes both covariances positive definite
         (mu_pos, S_pos), (mu_neg, S_neg) = moments(Z[signs > 0]), moments(Z[signs < 0])
         added = self.ridge * (variance or 1.0)
         for S in (S_pos, S_neg):
@@ -234,7 +233,7 @@ class GenerativeNP(NystroemClassifier):
 
 
 def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
-    """Return whether coordinates are few, or the samples, so that dense matrices of them are cheap."""
+    """Return whether samples or coordinates are so few that dense matrices of them are cheap."""
     if len(gram) <= FEW_SAMPLES:
         return True
     step = len(gram) // FEW_SAMPLES
@@ -243,23 +242,21 @@ def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
 
 
 def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what :func:`_standardised` does, but in the units of the features."""
+    """Return the same as :func:`_standardised`, in the units of the features."""
     centre = X.mean(axis=0)
     return X - centre, centre, np.ones(X.shape[1])
 
 
 def _standardised(X: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return samples of unit variance, what was subtracted, and 1 / (standard deviation), 0 for constant features.
-
-    Arrays are centred. Only the offsets of CSR features are subtracted, so that the others stay sparse.
-    """
+    """Return samples of unit variance, the subtracted values, and 1 / (standard deviation), 0 for constant features."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # arrays are centred; of CSR features only the offsets are subtracted, so that the others stay sparse
         centre = offsets(X) if issparse(X) else X.mean(axis=0)
         Z = without_offsets(X, centre) if issparse(X) else X - centre
         spreads = np.sqrt(mean_variance_axis(Z, axis=0)[1] if issparse(X) else Z.var(axis=0))
     if not np.isfinite(spreads).all():
         raise ValueError("The variance of the features overflows: scale them to a moderate range.")
-    varies = spreads > ROUNDING * np.abs(centre)
+    varies = spreads > CONSTANT_SPREAD * np.abs(centre)
     inverse_spreads = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=varies)
     Z = Z @ diags_array(inverse_spreads).tocsr() if issparse(X) else np.multiply(Z, inverse_spreads, out=Z)
     return Z, centre, inverse_spreads

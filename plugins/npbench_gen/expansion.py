@@ -20,12 +20,12 @@ from npbench_gen.generative import MissMargin
 
 Array = np.ndarray
 
-TOLERANCE = 1e-10  # of the residual, in units of the largest term
-WIDEST_TOLERANCE = 1e-5  # of the widest direction, in units of its eigenvalue, which is then accurate to the square
-JITTER = 1e-8  # added to the diagonal of K, in units of the ridge; directions that K cannot see then have a length
-DEPENDENT = 1e-6  # a smaller part outside the subspace, of a direction of length 1, is rounding
-ROUNDING = 1e4  # times these tolerances is what rounding may leave
-MAX_DIMENSION = 300  # 60 suffice in most cases
+RESIDUAL_TOL = 1e-10  # in units of the largest term
+WIDEST_TOL = 1e-5  # residual of the widest direction, relative to its eigenvalue, whose error is the square
+JITTER = 1e-8  # added to the diagonal of K, in units of the ridge: directions that K cannot see get a length
+MIN_NEW_LENGTH = 1e-6  # a smaller part of a unit direction outside the subspace is rounding
+ROUNDING_FACTOR = 1e4  # times these tolerances is what rounding may leave
+MAX_DIMENSION = 300  # of the subspace; 60 suffice in most cases
 
 
 class Expansion(NamedTuple):
@@ -41,20 +41,9 @@ class Expansion(NamedTuple):
 class KernelMoments:
     """Means and covariances of two classes in the space of a kernel, as operators on expansions.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix, symmetric positive semi-definite, in C order; negatives first. Its diagonal is changed.
-    n_neg : int
-        Number of negatives.
-    ridge : float
-        Multiple of the identity in both covariances, in units of ``unit``; positive.
-    unit : float
-        Divisor of K, positive.
-
-    Notes
-    -----
-    O(n_neg^3 / 3) operations, and 8 n_neg^2 bytes for the Cholesky factor of the negatives' centred Gram matrix.
+    K, of shape (n, n) in C order with the negatives first, has its diagonal changed. ``ridge`` is the multiple of the
+    identity in both covariances, in units of ``unit``, by which K is divided. O(n_neg^3 / 3) operations, and 8 n_neg^2
+    bytes for the Cholesky factor of the negatives' centred Gram matrix.
     """
 
     @one_blas_thread()
@@ -69,6 +58,7 @@ class KernelMoments:
         self.neg, self.pos = slice(0, n_neg), slice(n_neg, len(K))
         self.difference = np.repeat([-1.0 / n_neg, 1.0 / (len(K) - n_neg)], [n_neg, len(K) - n_neg])
         self._difference_scores = self.scores(self.difference)
+        # factor for the Woodbury identity in preconditioned
         centred = K[:n_neg, :n_neg] / unit
         centred -= centred.mean(axis=0)
         centred -= centred.mean(axis=1)[:, None]
@@ -88,11 +78,9 @@ class KernelMoments:
         return math.sqrt(2.0 * self._ridge * self._jitter * (x @ x))
 
     def preconditioned(self, means: float, spread: float, x: Array, f: Array) -> Array:
-        """Return ``S_neg^-1 (means (mu_pos - mu_neg) + spread S_pos w)`` for a direction w.
-
-        ``S_neg^-1 v = (v - Phi'H (n_neg ridge I + H K_neg H)^-1 H Phi v) / ridge``, the Woodbury identity, with rows
-        ``phi(z_i)`` of negatives in Phi and H for centring.
-        """
+        """Return ``S_neg^-1 (means (mu_pos - mu_neg) + spread S_pos w)`` for a direction w."""
+        # Woodbury identity: S_neg^-1 v = (v - Phi'H (n_neg ridge I + H K_neg H)^-1 H Phi v) / ridge, with rows phi(z_i)
+        # of negatives in Phi and H for centring
         of_pos = spread * _deviations(f[self.pos]) / len(f[self.pos])
         result = means * self.difference + spread * self._ridge * x
         result[self.pos] += of_pos
@@ -124,6 +112,7 @@ class _Subspace:
 
     def extend(self, x: Array) -> tuple[float, bool]:
         """Extend the span by a direction; return its length, and whether the span has grown."""
+        # Gram-Schmidt in the metric of S_neg
         f = self._moments.scores(x)
         first = length = self._length(x, f)
         if length <= self._moments.invisible(x):
@@ -133,7 +122,7 @@ class _Subspace:
             along = self._moments.products(self._moments.neg, self._X, self._scores, x, f)
             x, f = x - along @ self._X, f - along @ self._scores
             length = self._length(x, f)
-            if length < DEPENDENT:
+            if length < MIN_NEW_LENGTH:
                 return first, False
         self._X, self._scores = np.vstack([self._X, x / length]), np.vstack([self._scores, f / length])
         row = self._moments.products(self._moments.pos, self._X, self._scores, self._X[-1], self._scores[-1])
@@ -155,23 +144,12 @@ class _Subspace:
 
 @one_blas_thread()
 def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
-    """Return the direction of the largest miss margin F.
+    """Return the direction of the largest miss margin F, for kappa >= 0. O(n^2) for each dimension of the subspace.
 
-    Parameters
-    ----------
-    moments : KernelMoments
-        Means and covariances.
-    kappa : float
-        Nonnegative; see :func:`npbench_gen.generative.tail_distance`.
-
-    Notes
-    -----
     F is largest where ``delta = kappa S_neg w + (F / sigma_pos) S_pos w`` with ``w'S_neg w = 1``. For F >= 0 the
-    residual of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the
-    maximum may contain the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also
-    starts from a random direction, and is extended by the residual of its widest one.
-
-    O(n^2) operations for each dimension of the subspace.
+    residual of this equation, in deviations of the negatives, bounds kappa times the error of w. For F < 0 the maximum
+    may contain the widest direction of ``S_pos``, to which delta may be orthogonal: the subspace then also starts from
+    a random direction, and is extended by the residual of its widest one.
     """
     subspace, zero = _Subspace(moments), np.zeros(len(moments.difference))
     distance, _ = subspace.extend(moments.preconditioned(1.0, 0.0, zero, zero))
@@ -180,20 +158,23 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
     if not len(subspace):  # all samples are equal
         return Expansion(zero, zero, -kappa, 0, True)
     while True:
+        # best direction of the subspace
         curve = subspace.miss_margin()
         u, margin, _ = curve.maximise(kappa)
         x, f = subspace.direction(u)
         slope = margin / math.sqrt(u @ subspace.S_pos @ u)
+        # residual of the optimality condition, and for F < 0 of the widest direction
         residuals = [moments.preconditioned(1.0, -slope, x, f) - kappa * x]
-        tolerances = np.array([TOLERANCE * max(kappa, distance), WIDEST_TOLERANCE])
+        tolerances = np.array([RESIDUAL_TOL * max(kappa, distance), WIDEST_TOL])
         if margin < 0.0:
             width, v = curve.widest()
             y, g = subspace.direction(v)
             residuals.append(moments.preconditioned(0.0, 1.0 / width, y, g) - y)
+        # extend the subspace by the residuals, until they are small
         errors, grown = np.transpose([subspace.extend(residual) for residual in residuals])
-        excess = float(np.max(errors / np.maximum(tolerances[: len(errors)], TOLERANCE**2)))
+        excess = float(np.max(errors / np.maximum(tolerances[: len(errors)], RESIDUAL_TOL**2)))
         if excess <= 1.0 or not grown.any() or len(subspace) >= min(MAX_DIMENSION, len(zero)):
-            return moments.expansion(x, kappa, len(subspace), excess <= ROUNDING)
+            return moments.expansion(x, kappa, len(subspace), excess <= ROUNDING_FACTOR)
 
 
 def _deviations(f: Array) -> Array:

@@ -31,11 +31,7 @@ def tail_distance(rho: float, bound: Bound) -> float:
     """Return kappa: a variable exceeds its mean by kappa standard deviations with probability rho, or at most rho.
 
     ``Phi^-1(1 - rho)`` under ``"gaussian"``, ``sqrt((1 - rho) / rho)`` for any distribution under ``"chebyshev"``.
-
-    Raises
-    ------
-    ValueError
-        If ``rho > 1/2`` under the Gaussian bound: kappa would be negative, and F may have several peaks.
+    ValueError if ``rho > 1/2`` under the Gaussian bound: kappa would be negative, and F may have several peaks.
 
     Examples
     --------
@@ -67,10 +63,8 @@ def miss_rate(margin: float, bound: Bound) -> float:
 
 @one_blas_thread()
 def moments(X: Any) -> tuple[Array, Array]:
-    """Return the mean, of shape (d,), and the covariance with 1/n, of shape (d, d), of an array or CSR matrix.
-
-    O(n d^2) operations for an array. A CSR matrix stays sparse; its covariance is dense.
-    """
+    """Return the mean, of shape (d,), and the covariance with 1/n, of shape (d, d), of an array or CSR matrix."""
+    # a CSR matrix stays sparse; its covariance is dense
     mean = np.asarray(X.mean(axis=0)).ravel()
     if issparse(X):
         return mean, (X.T @ X).toarray() / X.shape[0] - np.outer(mean, mean)
@@ -89,27 +83,15 @@ class Direction(NamedTuple):
 class MissMargin:
     """Miss margin F of two classes, which can be maximised for any kappa after one generalised eigendecomposition.
 
-    The maximum lies on the curve ``w(s) = (S_neg - s S_pos)^-1 (mu_pos - mu_neg)`` for an s below the inverse of the
-    largest eigenvalue of ``S_neg^-1 S_pos``. Along it, dF/ds has the sign of ``kappa - sqrt(w'S_neg w)``, and the root
-    increases with s: F has one peak, where ``w'S_neg w = kappa^2``. With delta the difference of the means, the peak is
-    at s < 0 with F > 0 if kappa is below ``sqrt(delta'S_neg^-1 delta)``, and at s > 0 with F < 0 if it is above.
+    ``delta`` is ``mu_pos - mu_neg``, of shape (d,); both covariances are positive definite, of shape (d, d).
 
-    Parameters
-    ----------
-    delta : array of shape (d,)
-        ``mu_pos - mu_neg``.
-    S_pos, S_neg : arrays of shape (d, d)
-        Covariances, symmetric and positive definite.
+    The maximum lies on the curve ``w(s) = (S_neg - s S_pos)^-1 delta`` for an s below the inverse of the largest
+    eigenvalue of ``S_neg^-1 S_pos``. Along it, dF/ds has the sign of ``kappa - sqrt(w'S_neg w)``, and the root
+    increases with s: F has one peak, where ``w'S_neg w = kappa^2``. The peak is at s < 0 with F > 0 if kappa is below
+    ``sqrt(delta'S_neg^-1 delta)``, and at s > 0 with F < 0 if it is above.
 
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If ``S_neg`` is not positive definite.
-
-    Notes
-    -----
-    O(d^3) operations, and O(d) for each point of the curve: with ``V'S_neg V = I`` and ``V'S_pos V = diag(l)``, w(s)
-    is V u with ``u_i = (V'delta)_i / (1 - s l_i)``. ``|u| = kappa`` is the secular equation of trust regions. As there,
+    O(d^3) operations, and O(d) for each point of the curve: with ``V'S_neg V = I`` and ``V'S_pos V = diag(l)``, w(s) is
+    V u with ``u_i = (V'delta)_i / (1 - s l_i)``. ``|u| = kappa`` is the secular equation of trust regions. As there,
     the curve may end before |u| reaches kappa, if delta is orthogonal to the eigenvectors of the largest l. The maximum
     is then the end plus a multiple of such an eigenvector.
 
@@ -126,13 +108,7 @@ class MissMargin:
         self._ratios = np.maximum(self._l / self._l[-1], np.finfo(float).eps)
 
     def maximise(self, kappa: float) -> Direction:
-        """Return the direction of the largest miss margin.
-
-        Parameters
-        ----------
-        kappa : float
-            Nonnegative; see :func:`tail_distance`.
-        """
+        """Return the direction of the largest miss margin, for a nonnegative kappa."""
         u, n_iter = self._peak(kappa)
         length = np.linalg.norm(u)
         margin = (u @ self._delta - kappa * length) / math.sqrt(self._l @ u**2)
@@ -146,12 +122,14 @@ class MissMargin:
         """Return u on the curve with ``|u| = kappa``, any multiple of it for kappa = 0, and the number of steps."""
         if kappa == 0.0 and self._delta.any():
             return self._delta / self._ratios, 0
+        # the coordinates log(1 - s l_max) of the two ends of the curve
         distance = float(np.linalg.norm(self._delta))
         least, most = abs(self._delta[-1]) / max(kappa, TINY), distance / max(kappa, TINY)
         if distance > kappa:
             least, most = most, most / self._ratios[0]
         # Bounds on the root, widened by more than their rounding errors.
         low, high = math.log(max(least, TINY)) - 1e-9, math.log(max(most, TINY)) + 1e-9
+        # the curve ends before |u| reaches kappa: add a multiple of the widest eigenvector
         if self._excess(low, kappa) <= 0.0:
             u = self._point(low)
             u[-1] += math.sqrt(max(kappa**2 - u @ u, TINY**2))
@@ -170,7 +148,7 @@ class MissMargin:
 
 
 class Coordinates(NamedTuple):
-    """Samples in feature space as rows of ``Z``, with ``K = ZZ'``.
+    """Samples in feature space as rows of ``Z``, with ``K = ZZ'`` and ``root = Z[pivots]`` lower triangular.
 
     A linear function ``Zw`` of the rows is the kernel expansion ``K[:, pivots] solve(root.T, w)``.
     """
@@ -182,29 +160,12 @@ class Coordinates(NamedTuple):
 
 @one_blas_thread()
 def coordinates(K: Array, tol: float) -> Coordinates:
-    """Return coordinates of the samples behind a Gram matrix, from its pivoted Cholesky factor.
+    """Return coordinates of the samples behind a Gram matrix, from its pivoted Cholesky factor. O(n^2 rank).
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix, symmetric positive semi-definite.
-    tol : float
-        Largest squared distance of a sample from the span of the pivots that is ignored; at least the rounding error.
-
-    Returns
-    -------
-    Coordinates
-        ``Z`` of shape (n, rank), ``pivots`` (rank,), ``root = Z[pivots]`` lower triangular.
-
-    Raises
-    ------
-    ValueError
-        If K is zero.
-
-    Notes
-    -----
-    O(n^2 rank) operations.
+    ``tol`` is the largest squared distance of a sample from the span of the pivots that is ignored. ValueError if K is
+    0.
     """
+    # a smaller tolerance would take rounding errors for dimensions
     noise = len(K) * np.finfo(float).eps * float(K.diagonal().max())
     factor, order, rank, _ = lapack.dpstrf(K.T, tol=max(tol, noise), lower=1)
     if rank == 0:

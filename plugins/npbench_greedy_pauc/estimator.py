@@ -127,6 +127,7 @@ class GreedyPAUC(LinearClassifier):
     def _combine(self, features: _Features) -> np.ndarray:
         """Return the weights of the scaled features; sets order_ and trace_."""
         started = time.perf_counter()
+        # order the features by the partial AUC of each alone, with the better sign
         alone = [features.area(features[j]) for j in range(features.count)]
         reversed_ = [features.area(-features[j]) for j in range(features.count)]
         self.order_ = np.argsort(-np.maximum(alone, reversed_), kind="stable")
@@ -135,9 +136,11 @@ class GreedyPAUC(LinearClassifier):
         weights[first] = 1.0 if alone[first] >= reversed_[first] else -1.0
         score, area = weights[first] * features[first], max(alone[first], reversed_[first])
         self.trace_ = [Trace(1, time.perf_counter() - started, area)]
+        # argmax takes the first of ties: the t nearest to 0
         grid = np.linspace(-1.0, 1.0, self.n_intervals + 1)
         from_zero = np.argsort(np.abs(grid), kind="stable")
         for iteration, j in enumerate(self.order_[1:], start=2):
+            # combine the score, in units of its spread, with the next feature
             spread = np.std(score) or 1.0
             score, weights, column = score / spread, weights / spread, features[j]
             areas = features.areas(score, column, grid)[from_zero]
@@ -165,16 +168,14 @@ class _Features:
         return strict(score[self._positive], score[self._negative], *self._ranks)
 
     def areas(self, score: np.ndarray, column: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-        """Return the partial AUC of ``(1 - |t|) score + t column`` for each t.
-
-        The best negatives for one t give a lower bound for the best ones at the next t, so only few others compete.
-        Selecting from all of them takes long where many scores are equal.
-        """
+        """Return the partial AUC of ``(1 - |t|) score + t column`` for each t."""
         (first, last), areas = self._ranks, np.empty(len(ascending))
         classes = [(score[rows], column[rows]) for rows in (self._positive, self._negative)]
         best = np.arange(len(classes[1][0]))
         for place, t in enumerate(ascending):
             positives, negatives = ((1.0 - abs(t)) * s + t * x for s, x in classes)
+            # the best negatives for one t bound those for the next from below, so that only few others compete
+            # (selecting from all of them takes long where many scores are equal)
             near = np.flatnonzero(negatives >= negatives[best].min())
             ranked = np.sort(negatives[near])[len(near) - last :]
             best = near[negatives[near] >= ranked[0]]

@@ -18,8 +18,8 @@ from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps, column
 
 STEP_LENGTHS = 2.0 ** np.arange(-6.0, 1.5, 0.5)  # in units of the smoothing
-MIN_GAIN = 1e-9  # of the smoothed partial AUC, in a round
-NARROWING_SHARE = 0.75  # of the rounds, over which the range narrows
+MIN_GAIN = 1e-9  # in the smoothed partial AUC; a round with less is the last
+NARROWING_SHARE = 0.75  # share of the rounds over which the range narrows
 
 
 class Trace(NamedTuple):
@@ -140,14 +140,17 @@ class PAUCBoost(BinaryClassifier):
         first, last = ranks
         n_negative = int(np.sum(signs < 0))
         for iteration in range(1, self.max_iter + 1):
+            # steepest stump for the negatives that rank in the narrowed range
             area = SmoothArea(signs, scores, first, self._narrowed(iteration - 1, last, n_negative))
             j, threshold, sign = stumps.steepest(area.gradient(scores))
             above = column(columns, j) > threshold
+            # best step along it
             values = [area.value(scores + sign * length * above) for length in STEP_LENGTHS]
             k = int(np.argmax(values))
             if values[k] < area.value(scores) + MIN_GAIN:
                 self.status_ = "maximum"
                 break
+            # add it, and measure the area over the range itself
             weight = sign * STEP_LENGTHS[k]
             scores = scores + weight * above
             found.append((j, threshold, weight))

@@ -15,23 +15,10 @@ NORMAL_RANGE = 8.5  # beyond it the normal distribution function is 0 or 1, and 
 class SmoothArea:
     """``A(s) = 1/(m k) sum_i sum_j q_j Phi(s_i - s_j)`` over positives i and some negatives j, in O(n) operations.
 
-    q_j is 1 for negatives ranked first < j <= last by the scores passed to the constructor, 0 for others, and
-    k = last - first. Negatives tied at an end of the range share the ranks inside it evenly; the constant scores that
-    boosting starts from tie all of them.
-
-    Parameters
-    ----------
-    signs : array of shape (n,)
-        Labels in {-1, +1}.
-    scores : array of shape (n,)
-        Scores that rank the negatives.
-    first, last : int
-        Ranks of the negatives in the range.
-
-    Notes
-    -----
-    Scores are interpolated to a grid, where sums over pairs are convolutions. The result is within 3e-5 of the sum over
-    all pairs, which are never formed.
+    q_j is 1 for negatives ranked first < j <= last by the scores passed to the constructor, 0 for others, and k = last
+    - first. Negatives tied at an end of the range share the ranks inside it evenly; the constant scores that boosting
+    starts from tie all of them. Scores are interpolated to a grid, where sums over pairs are convolutions: within 3e-5
+    of the sum over all pairs, which are never formed.
 
     Examples
     --------
@@ -75,6 +62,7 @@ def range_weights(negatives: np.ndarray, first: int, last: int) -> np.ndarray:
     array([0. , 0.5, 0.5, 0. ])
     """
     n = len(negatives)
+    # scores at the two ends of the range, whose ties share the remaining ranks
     ends = np.partition(negatives, (n - last, n - first - 1))[[n - last, n - first - 1]]
     weights = ((negatives > ends[0]) & (negatives < ends[1])).astype(np.float64)
     for end in ends:
@@ -92,6 +80,7 @@ class _Grid:
         self._size = int((float(np.max(around)) + NORMAL_RANGE - self._origin) / GRID_STEP) + 2
 
     def _place(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # linear interpolation between the neighbouring grid points
         position = np.clip((scores - self._origin) / GRID_STEP, 0.0, self._size - 1.001)
         left = position.astype(np.intp)
         return left, position - left

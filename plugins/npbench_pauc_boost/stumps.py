@@ -12,17 +12,12 @@ MAX_THRESHOLDS = 255  # per feature, so that one byte encodes the interval of a 
 class Stumps:
     """All stumps ``f(x) = 1/2 if x_j > c else -1/2`` on a sample, with thresholds c between values of feature j.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples. Features with more than 256 values are cut at evenly spaced quantiles.
-
-    Notes
-    -----
-    Memory is one byte for each value, including the zeros of a sparse matrix.
+    Features with more than 256 values are cut at evenly spaced quantiles. Memory is one byte for each value, including
+    the zeros of a sparse matrix.
     """
 
     def __init__(self, X: Any) -> None:
+        # one byte a value: the interval between thresholds in which it lies
         columns = X.tocsc() if hasattr(X, "tocsc") else X
         self._codes = np.empty(X.shape[::-1], dtype=np.uint8)
         self._thresholds = []
@@ -34,8 +29,7 @@ class Stumps:
     def steepest(self, gradient: np.ndarray) -> tuple[int, float, float]:
         """Return feature, threshold and sign of the stump f with the largest ``abs(gradient'f)``, in O(n n_features).
 
-        The gradient is of shape (n_samples,) and has the sum 0. The sign is that of the product, 0 without a
-        stump.
+        The gradient has the sum 0. The sign belongs to the product, and is 0 without a stump.
         """
         rows = np.flatnonzero(gradient)
         best = (0, 0.0, 0.0)

@@ -46,20 +46,7 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.psi = psi
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check counts.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Non-negative counts.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self
-            The transformer.
-        """
+        """Check that ``X``, of shape (n_samples, n_features), has non-negative counts, and ``psi`` as many values."""
         X = validate_data(self, X, dtype=np.float64)
         psi = np.asarray(self.psi, dtype=np.float64)
         if not np.all((psi > 0) & np.isfinite(psi)) or psi.shape not in ((), (X.shape[1],)):
@@ -70,18 +57,7 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return ln(X + psi / 2).
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Non-negative counts.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            Transformed counts.
-        """
+        """Return ln(X + psi / 2), of the shape of ``X``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         _require_counts(X)

@@ -256,36 +256,15 @@ class SplittingNP(LinearClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the posterior probabilities of both classes under the loss, ``1 - p`` and ``p = posterior(f)``.
 
-        They hold for a population in which false alarms weigh ``multiplier_`` against 1 for misses, whatever the
-        shares of the classes; for other odds, multiply ``p / (1 - p)``. For "logistic", p is 1 / (1 + exp(-f)).
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            Probabilities of the negative and of the positive class.
+        They hold for a population in which false alarms weigh ``multiplier_`` against 1 for misses, whatever the shares
+        of the classes; for other odds, multiply ``p / (1 - p)``. For "logistic", p is 1 / (1 + exp(-f)).
         """
         scores = self.decision_function(X)
         return np.column_stack([self._loss.posterior(-scores), self._loss.posterior(scores)])
 
     @available_if(lambda self: self.keep == "iterates")
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield f(x) for each iterate, the start first.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Yields
-        ------
-        array of shape (n_samples,)
-            The scores.
-        """
+        """Yield f(x) for each iterate, the start first."""
         check_is_fitted(self)
         X = _select_columns(self._samples(X), self._columns)
         for weights, intercept in self._stages:
@@ -326,6 +305,7 @@ class SplittingNP(LinearClassifier):
             return [], []
         groups = check_array(column_or_1d(groups), ensure_2d=False, dtype=None)
         check_consistent_length(groups, signs)
+        # only groups with negatives have a bound
         of_negatives = groups[signs < 0]
         try:
             labels = np.unique(of_negatives)
@@ -342,6 +322,7 @@ class SplittingNP(LinearClassifier):
         self.converged_ = result.status in ("converged", "unattained")
         self.objective_, self.kkt_residual_ = result.objective, result.kkt_residual
         self.surrogate_rates_ = (result.objective, self._bound + result.excess)
+        # in the order of the constraints: all negatives, groups, ball
         multipliers = iter(result.multipliers.tolist())
         self.multiplier_ = next(multipliers)
         self.group_multipliers_ = {label: next(multipliers) for label in labels}

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from npbench.estimators.constraints import COUNT, Constraints
 
-ROUNDING = 1e-13  # relative size of a spread or a difference of means that counts as 0
+SAME_VALUE = 1e-13  # relative size of a spread or a difference of means that counts as 0
 
 
 class GeneScore(SelectorMixin, BaseEstimator):
@@ -64,20 +64,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
         self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Score the features.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Labels of at least two classes.
-
-        Returns
-        -------
-        self
-            The fitted selector.
-        """
+        """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes."""
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_ = np.unique(y)
@@ -108,7 +95,8 @@ def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
 def _scores(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Return S_i from the means and standard deviations of two classes."""
     (mu, sigma), (nu, tau) = one, other
-    noise = ROUNDING * np.maximum(np.abs(mu), np.abs(nu))
+    # a constant feature may have a tiny spread from rounding
+    noise = SAME_VALUE * np.maximum(np.abs(mu), np.abs(nu))
     distance, spread = np.abs(mu - nu), sigma + tau
     distance[distance <= noise] = 0.0
     of_constants = np.where(distance > 0.0, np.inf, 0.0)

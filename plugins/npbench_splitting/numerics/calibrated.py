@@ -27,20 +27,6 @@ NEAR_ZERO = 1e-5  # below this |t| the secant's curvature loses its digits, and 
 class CalibratedLoss:
     """A smooth calibrated loss; its functions map an array to an array of the same shape.
 
-    Parameters
-    ----------
-    name : str
-        Its key in :data:`LOSSES`.
-    value, derivative, second_derivative : callable
-        phi, phi' in ]-1, 0[ and phi'' > 0, finite at every finite margin.
-    curvature : float
-        ``phi''(0) = max phi''``, the Lipschitz constant of phi'.
-    at_zero : float
-        phi(0).
-    bounded : bool
-        Whether phi is bounded below, by 0. Then phi(t) tends to 0 as t grows, and ``phi_neg <= tau`` bounds the
-        false-alarm rate by ``tau / phi(0)``.
-
     Examples
     --------
     >>> loss = LOSSES["logistic"]
@@ -50,22 +36,20 @@ class CalibratedLoss:
     """
 
     name: Name
-    value: Function
-    derivative: Function
-    second_derivative: Function
-    curvature: float
-    at_zero: float
-    bounded: bool = True
+    value: Function  # phi
+    derivative: Function  # phi', in ]-1, 0[
+    second_derivative: Function  # phi'' > 0, finite at every finite margin
+    curvature: float  # phi''(0) = max phi'', the Lipschitz constant of phi'
+    at_zero: float  # phi(0)
+    bounded: bool = True  # below, by 0: then phi_neg <= tau bounds the false-alarm rate by tau / phi(0)
 
     def posterior(self, scores: np.ndarray) -> np.ndarray:
         """Return f(t), the estimate of P(y = +1 | x) at the scores t (section 2.4), to full precision in both tails."""
         return -self.derivative(-scores)
 
     def secant_curvature(self, margins: np.ndarray) -> np.ndarray:
-        """Return c(t) = (f(t) - 1/2) / t, the curvature of the parabola above phi that touches it at t and -t.
-
-        c(t) is at least phi''(t), and decreases only like 1 / |t|.
-        """
+        """Return c(t) = (f(t) - 1/2) / t, the curvature of the parabola above phi that touches it at t and -t."""
+        # c(t) is at least phi''(t), and decreases only like 1 / |t|
         near = np.abs(margins) < NEAR_ZERO
         return np.where(near, self.curvature, (0.5 + self.derivative(margins)) / np.where(near, 1.0, margins))
 

@@ -62,6 +62,7 @@ class Ball:
 
     def curvature(self, w: np.ndarray) -> np.ndarray:
         """Return a diagonal matrix above the Hessian, equal to it on vectors orthogonal to the gradient."""
+        # the Hessian of ||w|| is (I - uu') / ||w||: its factor along u is dropped
         counts = np.ones_like(w) if self.features is None else np.zeros_like(w)
         counts[self.features] = 1.0
         return counts / max(float(np.linalg.norm(self._counted(w))), self.radius)
@@ -76,15 +77,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class HalfSpace:
-    """A linear bound: ``normal'w <= bound``.
-
-    Parameters
-    ----------
-    normal : array of shape (n_features,)
-        Normal vector; not zero.
-    bound : float
-        Bound on ``normal'w``.
-    """
+    """A linear bound: ``normal'w <= bound``, with a normal of shape (n_features,) that is not zero."""
 
     normal: np.ndarray
     bound: float
@@ -108,16 +101,7 @@ Constraint = GroupBound | Ball | HalfSpace
 class MeanLosses:
     """Weighted means of the losses of samples of one class: ``F_j(w) = sum_i shares_ji phi(sign x_i'w)``.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    loss : CalibratedLoss
-        The phi.
-    sign : {1.0, -1.0}
-        Sign of the class.
-    shares : array of shape (n_means, n_samples)
-        Weights of the samples; those of each mean sum to 1.
+    ``shares`` has the shape (n_means, n_samples), and the weights of each mean sum to 1.
     """
 
     def __init__(self, X: Any, loss: CalibratedLoss, sign: float, shares: np.ndarray) -> None:
@@ -150,6 +134,7 @@ class MeanLossesAt:
 
     def curvature_shares(self, secant: bool) -> np.ndarray:
         """Return the sum of the curvatures of all means, each scaled to a total of 1."""
+        # equal totals, so that a mean of tiny losses still shapes the metric
         each = self._of.shares * self._curvatures(secant)
         totals = each.sum(axis=1, keepdims=True)
         return (each / np.where(totals > 0.0, totals, 1.0)).sum(axis=0)
@@ -160,10 +145,7 @@ class MeanLossesAt:
         return loss.bounded and bool(self.values[0] <= tol * loss.at_zero)
 
     def curvature(self, weights: np.ndarray, secant: bool) -> np.ndarray:
-        """Return d of shape (n_samples,) such that X' diag(d) X is the Hessian of the weighted sum of the means.
-
-        With ``secant``, parabolas above the losses replace the losses.
-        """
+        """Return d of shape (n_samples,) such that X' diag(d) X is the Hessian of the weighted sum of the means."""
         return (weights @ self._of.shares) * self._curvatures(secant)
 
     def _curvatures(self, secant: bool) -> np.ndarray:
@@ -174,14 +156,7 @@ class MeanLossesAt:
 class Region:
     """Feasible set of the weights: bounds on mean losses of negatives, and geometric constraints (balls, half-spaces).
 
-    Parameters
-    ----------
-    X_neg : {array, CSR matrix} of shape (n_neg, n_features)
-        Negatives.
-    loss : CalibratedLoss
-        The phi.
-    constraints : sequence of Constraint
-        Constraints; excesses and multipliers have the same order.
+    Excesses and multipliers have the order of ``constraints``.
     """
 
     def __init__(self, X_neg: Any, loss: CalibratedLoss, constraints: Sequence[Constraint]) -> None:
@@ -189,10 +164,12 @@ class Region:
         self.geometric = [c for c in constraints if not isinstance(c, GroupBound)]
         is_mean = np.array([isinstance(c, GroupBound) for c in constraints], dtype=bool)
         self.of_means, self.of_geometric = np.flatnonzero(is_mean), np.flatnonzero(~is_mean)
+        # place of each constraint among those of its kind
         self.rank = np.where(is_mean, np.cumsum(is_mean), np.cumsum(~is_mean)) - 1
         self.taus = np.array([c.tau for c in bounds])
         shares = np.array([c.shares(X_neg.shape[0]) for c in bounds]).reshape(len(bounds), X_neg.shape[0])
         self.means = MeanLosses(X_neg, loss, -1.0, shares)
+        # excesses are compared in units of the bounds
         scales = np.abs([c.tau if isinstance(c, GroupBound) else _size(c) for c in constraints])
         self.scales = np.where(scales > 0.0, scales, 1.0)
 
@@ -230,10 +207,7 @@ class RegionAt:
         return gradients
 
     def curvature(self, multipliers: np.ndarray, secant: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return c and d such that ``X_neg' diag(c) X_neg + diag(d)`` is the Hessian of the constraints' weighted sum.
-
-        With ``secant``, parabolas above the losses replace the losses.
-        """
+        """Return c and d: ``X_neg' diag(c) X_neg + diag(d)`` is the Hessian of the constraints' weighted sum."""
         diagonal = np.zeros_like(self._w)
         for j, c in zip(self._of.of_geometric, self._of.geometric, strict=True):
             diagonal += multipliers[j] * c.curvature(self._w)
@@ -254,18 +228,8 @@ class Point(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An outer step of a method.
-
-    Parameters
-    ----------
-    point : Point
-        Point reached.
-    gaps : list of float
-        Largest excess before the first and after each cut of the projection.
-    promised : float
-        Expected decrease of the Lagrangian; 0 if not estimated.
-    """
+    """An outer step of a method."""
 
     point: Point
-    gaps: list[float]
-    promised: float = 0.0
+    gaps: list[float]  # largest excess before the first and after each cut of the projection
+    promised: float = 0.0  # expected decrease of the Lagrangian; 0 if not estimated

@@ -19,13 +19,13 @@ from npbench_splitting.numerics.constraints import Constraint, GroupBound, MeanL
 from npbench_splitting.numerics.projected_newton import newton_moves
 from npbench_splitting.numerics.projection import project
 
-MAX_CUTS = 100  # of a projection, before the constraints are met one by one
+MAX_START_CUTS = 100  # then the constraints are met one by one
 MAX_LOWERING_STEPS = 200
 MAX_SEPARATING_STEPS = 100
 # A step that promises less than this share of the excess of a mean shows that the mean stays above its bound.
 NEGLIGIBLE_PROMISE = 1e-3
 # A step that promises less than this share of the loss has found a minimum, even of nearly separable classes.
-ATTAINED = 1e-12
+ATTAINED_PROMISE = 1e-12
 MAX_LP_ENTRIES = 20_000  # entries of X up to which a linear programme is fast
 
 
@@ -40,27 +40,14 @@ class Start(NamedTuple):
 def feasible_start(
     X_neg: Any, loss: CalibratedLoss, constraints: Sequence[Constraint], w0: np.ndarray, tol: float
 ) -> Start:
-    """Return weights that meet the constraints, if possible near ``w0``.
+    """Return weights that meet the constraints, if possible near ``w0``; ``tol`` is relative to the bounds.
 
     They are the projection of ``w0`` if a few cuts suffice. Otherwise Newton's method lowers one mean loss after
     another to its bound, under the constraints already met: balls and half-spaces first, ``constraints[0]`` last. The
     least value of the first mean that stays above its bound is then known.
-
-    Parameters
-    ----------
-    X_neg : {array, CSR matrix} of shape (n_neg, n_features)
-        Negatives.
-    loss : CalibratedLoss
-        The phi.
-    constraints : sequence of Constraint
-        Constraints to meet.
-    w0 : array of shape (n_features,)
-        Preferred weights.
-    tol : float
-        Accepted excess, relative to the bound.
     """
     region = Region(X_neg, loss, constraints)
-    near = project(w0, region, MAX_CUTS, tol * float(region.scales.min()), keep_cuts=len(constraints) > 1)
+    near = project(w0, region, MAX_START_CUTS, tol * float(region.scales.min()), keep_cuts=len(constraints) > 1)
     if near.status == "feasible":
         return Start(near.point)
 
@@ -68,7 +55,7 @@ def feasible_start(
     geometric = [j for j, c in enumerate(constraints) if not isinstance(c, GroupBound)]
     met = [constraints[j] for j in geometric]
     rounding = 1e-12 * float(region.scales.max())
-    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), MAX_CUTS, rounding, keep_cuts=True)
+    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), MAX_START_CUTS, rounding, keep_cuts=True)
     if inside.status != "feasible":
         return Start(inside.point, geometric[int(np.argmax(inside.place.excess))])
 
@@ -89,6 +76,7 @@ def _lower(
 ) -> tuple[np.ndarray, float, bool]:
     """Lower a mean loss to its bound or its minimum; return w, the value, and whether it is the minimum."""
     objective = MeanLosses(X_neg, loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
+    # the promised decrease shows early that the mean stays above its bound
     point, promised = Point(w, objective.at(w), region.at(w)), np.inf
     moves = islice(newton_moves(objective, region, point, np.zeros(len(region.scales)), tol), MAX_LOWERING_STEPS)
     while point.value > bound.tau and promised > NEGLIGIBLE_PROMISE * (point.value - bound.tau):
@@ -114,13 +102,6 @@ def decreases_forever(X_pos: Any, X_neg: Any) -> bool:
 def separating_direction(X_pos: Any, X_neg: Any) -> np.ndarray | None:
     """Return a v with ``X_pos v > 0`` and ``X_neg v < 0``, or None if there is none.
 
-    Parameters
-    ----------
-    X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples of each class.
-
-    Notes
-    -----
     Newton's method on the logistic loss of all samples ends at a minimiser or passes a v. With 2190 samples of 1000
     features it takes a hundredth of the time of a linear programme.
 
@@ -131,6 +112,7 @@ def separating_direction(X_pos: Any, X_neg: Any) -> np.ndarray | None:
     >>> separating_direction(np.array([[1.0]]), np.array([[2.0]])) is None
     True
     """
+    # a v with positive margins for all signed samples
     signed: Any = sparse.vstack([X_pos, -X_neg], "csr") if sparse.issparse(X_pos) else np.vstack([X_pos, -X_neg])
     n, d = signed.shape
     objective, nothing = MeanLosses(signed, LOGISTIC, 1.0, np.full((1, n), 1.0 / n)), Region(X_neg, LOGISTIC, [])
@@ -138,18 +120,13 @@ def separating_direction(X_pos: Any, X_neg: Any) -> np.ndarray | None:
     for move in islice(newton_moves(objective, nothing, point, np.zeros(0), 0.0), MAX_SEPARATING_STEPS):
         if move.point.objective.margins.min() > 0.0:
             return move.point.w
-        if move.promised <= ATTAINED * move.point.value:
+        if move.promised <= ATTAINED_PROMISE * move.point.value:
             return None
     return None
 
 
 def recession_direction(X_pos: np.ndarray, X_neg: np.ndarray) -> np.ndarray | None:
-    """Return a v with ``X_pos v >= 0`` and ``X_neg v <= 0``, not all zero, or None if there is none.
-
-    Parameters
-    ----------
-    X_pos, X_neg : arrays of shape (n_samples, n_features)
-        Samples of each class; few and small, since this solves a linear programme.
+    """Return a v with ``X_pos v >= 0`` and ``X_neg v <= 0``, not all zero, or None, by linear programming.
 
     Examples
     --------
@@ -157,6 +134,7 @@ def recession_direction(X_pos: np.ndarray, X_neg: np.ndarray) -> np.ndarray | No
     array([1.])
     """
     signed = np.vstack([X_pos, -X_neg])
+    # samples of length 0 bound no direction; the others get the same weight
     lengths = np.linalg.norm(signed, axis=1, keepdims=True)
     signed = signed[lengths[:, 0] > 0.0] / lengths[lengths[:, 0] > 0.0]
     if not len(signed):

@@ -21,17 +21,9 @@ LANCZOS_MARGIN = 1.1  # by which the largest Ritz value is increased
 
 
 def beta(X: Any, loss: CalibratedLoss, norm: Literal["spectral", "frobenius"]) -> float:
-    """Return beta of equation (22): the gradient of the mean loss over the rows of X is 1/beta-Lipschitz.
+    """Return ``beta = n / (phi''(0) ||X||^2)``: the gradient of the mean loss over the rows of X is 1/beta-Lipschitz.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    loss : CalibratedLoss
-        The phi.
-    norm : {"spectral", "frobenius"}
-        Norm in ``beta = n / (phi''(0) ||X||^2)``. The paper prints the Frobenius norm; the spectral norm gives a larger
-        beta.
+    Equation (22) prints the Frobenius norm; the spectral norm gives a larger beta.
     """
     squared = squared_spectral_bound(X, np.random.default_rng(0)) if norm == "spectral" else squared_frobenius(X)
     return X.shape[0] / (loss.curvature * (squared or 1.0))
@@ -45,25 +37,18 @@ def squared_frobenius(X: Any) -> float:
 def squared_spectral_bound(X: Any, random: np.random.Generator) -> float:
     """Return an upper bound on ``||X||_2^2``, at most a tenth too large, by the Lanczos method.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Matrix.
-    random : numpy.random.Generator
-        Source of the first vector.
-
-    Notes
-    -----
     Takes 45 products with X and 45 with its transpose. After k steps from a vector drawn uniformly on the sphere, the
     largest Ritz value is below ``(1 - e) ||X||_2^2`` with probability at most ``1.648 sqrt(d) exp(-sqrt(e) (2k - 1))``
     (Kuczynski and Wozniakowski 1992, Theorem 4.2): below 1e-8 for a million features here.
     """
+    # Lanczos vectors without reorthogonalisation: the largest Ritz value does not need it
     q = random.standard_normal(X.shape[1])
     q /= np.linalg.norm(q)
     before, off_diagonal = np.zeros_like(q), 0.0
     diagonal: list[float] = []
     off: list[float] = []
     for _ in range(LANCZOS_STEPS):
+        # next row of the tridiagonal matrix
         r = X.T @ (X @ q) - off_diagonal * before
         diagonal.append(float(q @ r))
         r -= diagonal[-1] * q
@@ -78,36 +63,19 @@ def squared_spectral_bound(X: Any, random: np.random.Generator) -> float:
 def gradient_moves(
     objective: MeanLosses, region: Region, start: Point, length: float, inner: Inner, momentum: bool
 ) -> Iterator[Move]:
-    """Yield the steps of the method.
+    """Yield the steps of the method, of ``length`` in ]0, 2 beta[, with momentum in ]0, beta].
 
-    Parameters
-    ----------
-    objective : MeanLosses
-        The phi_pos, a single mean.
-    region : Region
-        Constraints.
-    start : Point
-        Starting point.
-    length : float
-        Step length, in ]0, 2 beta[; with momentum in ]0, beta].
-    inner : int or "summable"
-        Haugazeau's steps of each projection: the printed K_n, or enough for an excess of order n^-4. The errors are of
-        the order of its root, hence summable, as convergence requires (32).
-    momentum : bool
-        Whether to step from an extrapolated point (Nesterov 1983), restarting where the last step led uphill.
+    ``inner`` is the printed K_n, the number of Haugazeau's steps of each projection, or "summable": enough for an
+    excess of order n^-4. The errors are then of the order of its root, hence summable, as convergence requires (32).
+    With momentum steps start at an extrapolated point (Nesterov 1983), and restart where the last one led uphill
+    (O'Donoghue and Candes 2015, Foundations of Computational Mathematics 15).
 
-    Notes
-    -----
     A step takes one product with X_pos and one with its transpose (with momentum two products with X_pos), and one of
     each with X_neg for each of Haugazeau's steps.
-
-    References
-    ----------
-    B. O'Donoghue, E. Candes (2015), Adaptive restart for accelerated gradient schemes, Foundations of Computational
-    Mathematics 15.
     """
     point, ahead, t, n = start, start, 1.0, 0
     while True:
+        # gradient step, then projection
         v = ahead.w - length * ahead.objective.gradients[0]
         n += 1
         enough = 0.0 if isinstance(inner, int) else 0.1 * float(region.scales[0]) * float(n) ** -4
@@ -117,6 +85,7 @@ def gradient_moves(
         if not momentum:
             ahead = point
             continue
+        # restart the momentum if the step led uphill
         if (ahead.w - point.w) @ (point.w - before.w) > 0.0:
             t = 1.0
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))

@@ -25,22 +25,13 @@ from npbench_splitting.numerics.feasibility import Start, decreases_forever, fea
 MAX_HESSIAN_SIZE = 4000  # features, or samples if fewer, for which Newton's matrices fit into memory
 MAX_SPAN_ENTRIES = 10**8  # entries of X for which a basis of its rows fits into memory
 MAX_FREE_FEATURES = 10  # features outside a ball that are given axes of their own
-ROUNDING = 1e-14  # of the length of a sample
+NEGLIGIBLE_COORDINATE = 1e-14  # relative to the length of a sample
 
 
 class Problem:
     """Objective and constraints, in the span of the samples if that is smaller than the space of features.
 
-    Parameters
-    ----------
-    X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples of each class.
-    loss : CalibratedLoss
-        The phi.
-    tau : float
-        Bound on the mean loss of negatives.
-    constraints : sequence of Constraint
-        Further constraints.
+    The mean loss of negatives is bounded by ``tau``; ``constraints`` are further ones.
     """
 
     def __init__(
@@ -87,10 +78,8 @@ class Problem:
             )
 
     def unattained(self, point: Point, tol: float) -> bool:
-        """Return whether the infimum is known not to be attained.
-
-        The search for a direction is skipped unless some loss at ``point`` is nearly 0, as it then must be.
-        """
+        """Return whether the infimum is known not to be attained."""
+        # a direction is searched only if some loss is nearly 0, as it then must be
         largest = max(float(point.objective.margins.max()), float(point.place.means.margins.max()))
         vanishes = self._loss.value(np.array(largest)) <= tol * self._loss.at_zero
         possible = self._loss.bounded and not self.region.geometric and self.small
@@ -103,22 +92,15 @@ class Span:
 
     It contains a minimiser if there is one: a component orthogonal to it changes no loss and no half-space, and
     increases the norm that a ball bounds.
-
-    Parameters
-    ----------
-    basis : array of shape (n_features, rank)
-        Orthonormal columns.
-    constraints : list of Constraint
-        Constraints in the coordinates of the basis.
     """
 
-    basis: np.ndarray
-    constraints: list[Constraint]
+    basis: np.ndarray  # (n_features, rank), orthonormal columns
+    constraints: list[Constraint]  # in the coordinates of the basis
 
     def reduced(self, X: Any) -> np.ndarray:
         """Return samples in these coordinates, with rounding errors set to 0 so that they are not used as features."""
         Z = np.asarray(X @ self.basis)
-        Z[np.abs(Z) <= ROUNDING * np.linalg.norm(Z, axis=1, keepdims=True)] = 0.0
+        Z[np.abs(Z) <= NEGLIGIBLE_COORDINATE * np.linalg.norm(Z, axis=1, keepdims=True)] = 0.0
         return Z
 
     @classmethod
@@ -133,6 +115,7 @@ class Span:
         free = np.flatnonzero(~counted)
         if X_pos.shape[0] + X_neg.shape[0] + len(normals) + len(free) >= n_features or len(free) > MAX_FREE_FEATURES:
             return None
+        # free features get axes of their own, so that the norm of a ball is the norm of the other coordinates
         rows = np.vstack([_dense(X_pos), _dense(X_neg), *normals])
         rows[:, free] = 0.0
         axes = np.zeros((n_features, len(free)))

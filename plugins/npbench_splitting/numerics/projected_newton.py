@@ -37,12 +37,12 @@ class Attempt(NamedTuple):
 LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least keeps M positive definite
 UNKNOWN_DECREASE = 1e300
 MAX_PREDICTIVE_DAMPING = 1e-6  # with more, the promised decrease underestimates the distance to the minimum
-LEAST_CURVATURE_SHARE = 1e-6  # of each mean loss in M, relative to F: for directions in which F has no curvature
-ROWS_PER_BLOCK = 2000  # of a sparse matrix, converted to dense at a time
+LEAST_CURVATURE_SHARE = 1e-6  # share of each mean loss in M, relative to F
+DENSE_ROWS = 2000  # rows of a sparse matrix that are dense at a time
 HALVINGS = 4  # of a step, before the damping is raised
 MAX_CUTS = 25  # then a shorter step is tried; near the set, two or three cuts are usual
 ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step must achieve
-ROUNDING = 1e-14
+SAME_OBJECTIVE = 1e-14  # relative increase of the objective that rounding explains
 
 
 def weighted_gram(X: Any, weights: np.ndarray) -> np.ndarray:
@@ -52,24 +52,17 @@ def weighted_gram(X: Any, weights: np.ndarray) -> np.ndarray:
         scaled = roots * X
         return scaled.T @ scaled
     gram = np.zeros((X.shape[1], X.shape[1]))
-    for first in range(0, X.shape[0], ROWS_PER_BLOCK):
-        scaled = roots[first : first + ROWS_PER_BLOCK] * X[first : first + ROWS_PER_BLOCK].toarray()
+    for first in range(0, X.shape[0], DENSE_ROWS):
+        scaled = roots[first : first + DENSE_ROWS] * X[first : first + DENSE_ROWS].toarray()
         gram += scaled.T @ scaled
     return gram
 
 
 class Metric:
-    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a semi-definite M plus a share of its diagonal.
-
-    Parameters
-    ----------
-    M : array of shape (n_features, n_features)
-        Symmetric positive semi-definite matrix.
-    damping : float
-        Share of the diagonal that is added; positive.
-    """
+    """Coordinates z in which ``dw' M dw`` is ``dz' dz``, for a semi-definite M plus ``damping`` times its diagonal."""
 
     def __init__(self, M: np.ndarray, damping: float) -> None:
+        # scaled to a unit diagonal, so that the damping does not depend on the units of features
         diagonal = M.diagonal()
         self._scale = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max() or 1.0))
         scaled = M / self._scale / self._scale[:, np.newaxis]
@@ -119,17 +112,7 @@ class Cut(NamedTuple):
 
 
 def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
-    """Return the z of least ``||z + q||`` with ``excess + B z <= 0``.
-
-    Parameters
-    ----------
-    q : array of shape (n_features,)
-        Gradient of the objective in z.
-    B : array of shape (n_cuts, n_features)
-        Gradients of the constraints in z.
-    excess : array of shape (n_cuts,)
-        Values of the constraints; the half-spaces must have a point in common.
-    """
+    """Return the z of least ``||z + q||`` with ``excess + B z <= 0``, for q and B of shapes (d,) and (n_cuts, d)."""
     multipliers = polyhedron_multipliers(B, excess - B @ q)
     if multipliers is None:  # a rounding error: the point is nearly feasible
         multipliers = np.zeros(len(B))
@@ -140,25 +123,10 @@ def project_onto_cuts(q: np.ndarray, B: np.ndarray, excess: np.ndarray) -> Cut:
 def newton_moves(
     objective: MeanLosses, region: Region, start: Point, multipliers: np.ndarray, tol: float
 ) -> Iterator[Move]:
-    """Yield the steps of the method, until no step lowers the objective.
+    """Yield the steps of the method from a feasible point, until no step lowers the objective.
 
-    Parameters
-    ----------
-    objective : MeanLosses
-        The F, a single mean.
-    region : Region
-        The g_j.
-    start : Point
-        Starting point, feasible to ``tol``.
-    multipliers : array of shape (n_constraints,)
-        Multipliers of the first metric; nonnegative.
-    tol : float
-        Accepted excess, relative to the region's scales.
-
-    Notes
-    -----
-    A step takes O(n n_features^2 + n_features^3) for the metric. Each cut takes one product with X_neg, one with its
-    transpose and O(n_features^2).
+    The first metric takes ``multipliers``. A step takes O(n n_features^2 + n_features^3) for the metric; each cut one
+    product with X_neg, one with its transpose and O(n_features^2).
 
     References
     ----------
@@ -167,6 +135,7 @@ def newton_moves(
     """
     point, damping = start, LEAST_DAMPING
     while True:
+        # a metric that works is the next iteration's first, with less damping
         for attempt in _attempts(damping):
             move, following = _step(objective, region, point, multipliers, attempt, tol)
             if move is not None:
@@ -179,11 +148,8 @@ def newton_moves(
 
 
 def _attempts(damping: float) -> Iterator[Attempt]:
-    """Yield the metrics to try, in order.
-
-    Where losses are nearly linear, second derivatives give steps that are far too long, however damped. Parabolas above
-    the losses then replace them.
-    """
+    """Yield the metrics to try, in order."""
+    # where losses are nearly linear, second derivatives give steps that are far too long, however damped
     while damping <= MOST_DAMPING:
         yield Attempt(False, damping)
         damping *= 100.0
@@ -214,20 +180,15 @@ def _step(
 
 
 def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Attempt) -> np.ndarray:
-    """Return multipliers for the metric; those of balls grow with the damping, so that balls become round in it."""
+    """Return multipliers for the metric; for balls they grow with the damping, so that balls become round in it."""
     damped = multipliers.copy()
     damped[region.of_geometric] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
     return damped
 
 
 def _underestimation(assumed: np.ndarray, found: np.ndarray) -> float:
-    """Return the factor by which too large multipliers made the metric too large and the promised decrease too small.
-
-    Parameters
-    ----------
-    assumed, found : arrays of shape (n_constraints,)
-        Multipliers that made the metric, and those of the step.
-    """
+    """Return the factor by which too large multipliers made the promised decrease too small."""
+    # a constraint that is no longer active enlarged the metric by an unknown amount
     if np.any(assumed[found == 0.0] > 0.0):
         return UNKNOWN_DECREASE
     present = found > 0.0
@@ -238,7 +199,7 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
     """Take the longest of the full step and its halvings that lowers the objective after projection."""
     direction = metric.to_weights(cut.z)
     # The objective may have to increase to bring a point that is infeasible by rounding back into the set.
-    allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + ROUNDING * abs(point.value)
+    allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + SAME_OBJECTIVE * abs(point.value)
     for t in 0.5 ** np.arange(HALVINGS + 1):
         origin = point.w + t * direction
         near = project(np.zeros_like(origin), Near(region, metric, origin), MAX_CUTS, tol, keep_cuts=True)
@@ -255,6 +216,8 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
 def _lagrangian_hessian(
     objective: MeanLosses, region: Region, point: Point, multipliers: np.ndarray, secant: bool
 ) -> np.ndarray:
+    """Return the Hessian of the Lagrangian, or of parabolas above the losses; of shape (n_features, n_features)."""
+    # a share of each mean loss keeps M definite where F has no curvature
     of_objective = point.objective.curvature(np.ones(1), secant)
     of_negatives, diagonal = point.place.curvature(multipliers, secant)
     of_negatives += LEAST_CURVATURE_SHARE * of_objective.sum() * point.place.means.curvature_shares(secant)

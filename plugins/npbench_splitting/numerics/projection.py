@@ -53,24 +53,12 @@ class Constraints(Protocol[P_co]):
 
 @dataclass(frozen=True)
 class Projection(Generic[P]):
-    """Result of :func:`project`.
-
-    Parameters
-    ----------
-    point : array of shape (n_features,)
-        The last p.
-    place : Place
-        Constraints at the point.
-    gaps : list of float
-        Largest g_j at each p_k, starting with p_0.
-    status : {"feasible", "max_iter", "infeasible"}
-        Whether the point meets the constraints; if not, whether ``max_steps`` was reached or the set is empty.
-    """
+    """Result of :func:`project`."""
 
     point: np.ndarray
-    place: P
-    gaps: list[float]
-    status: Literal["feasible", "max_iter", "infeasible"]
+    place: P  # constraints at the point
+    gaps: list[float]  # largest g_j at each p_k, starting with p_0
+    status: Literal["feasible", "max_iter", "infeasible"]  # "infeasible": the set is empty
 
     @property
     def steps(self) -> int:
@@ -81,31 +69,11 @@ class Projection(Generic[P]):
 def project(
     p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000, tol: float = 0.0, *, keep_cuts: bool = False
 ) -> Projection[P]:
-    """Project a point onto ``{p : g_j(p) <= 0 for all j}``.
+    """Project a point onto ``{p : g_j(p) <= 0 for all j}``, cutting at each step with the g_j of largest excess.
 
-    Parameters
-    ----------
-    p_0 : array of shape (n_features,)
-        Point to project.
-    constraints : Constraints
-        The g_j. Each step cuts with the one of largest excess.
-    max_steps : int
-        Maximum number of cuts.
-    tol : float
-        Accepted excess. All p_k except the last lie outside the set.
-    keep_cuts : bool
-        Whether each p is the projection of p_0 onto all half-spaces so far, instead of Haugazeau's two.
-
-    Returns
-    -------
-    Projection
-        At every step its point is at most as far from p_0 as the set is. An excess of e leaves the point about sqrt(e)
-        from the projection itself.
-
-    Notes
-    -----
-    A step takes one evaluation of the constraints, one gradient and O(n_features); with k cuts kept, O(k^2 n_features)
-    and memory for them.
+    At every step the point is at most as far from p_0 as the set is. An excess of ``tol`` leaves it about sqrt(tol)
+    from the projection itself. A step takes one evaluation of the constraints, one gradient and O(n_features). With
+    ``keep_cuts``, each p is the projection onto all k half-spaces so far: O(k^2 n_features), and memory for them.
 
     References
     ----------
@@ -145,10 +113,8 @@ class _TwoCuts:
         self._p_0 = p_0
 
     def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
-        """Return the projection of p_0 onto the half-space of p and a new one at a distance from p.
-
-        None if the two are disjoint.
-        """
+        """Project p_0 onto the half-space of p and a new one at a distance from p; None if they are disjoint."""
+        # the three cases of the module docstring
         a, c = self._p_0 - p, -distance * normal
         mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
         if mu == 0.0:
@@ -170,11 +136,9 @@ class _AllCuts:
         self._p_0, self._normals, self._distances = p_0, np.empty((0, len(p_0))), np.empty(0)
 
     def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
-        """Return the projection of p_0 onto all half-spaces and a new one at a distance from p.
-
-        None if their intersection is empty.
-        """
+        """Project p_0 onto all half-spaces and a new one at a distance from p; None if their intersection is empty."""
         self._normals = np.vstack([self._normals, normal])
+        # distance of the new half-space from p_0
         self._distances = np.append(self._distances, normal @ (self._p_0 - p) + distance)
         if not np.all(np.isfinite(self._distances)):
             return None
@@ -183,29 +147,18 @@ class _AllCuts:
 
 
 def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.ndarray | None:
-    """Return the m >= 0 for which ``-m @ normals`` is the shortest x with ``normals @ x <= -distances``.
+    """Return the m >= 0 for which ``-m @ normals`` is the shortest x with ``normals @ x <= -distances``, or None.
 
-    Parameters
-    ----------
-    normals : array of shape (n_cuts, n_features)
-        Normals, of any length except zero.
-    distances : array of shape (n_cuts,)
-        Violation of each half-space at 0.
-
-    Returns
-    -------
-    array of shape (n_cuts,), or None if no x is in all half-spaces
-
-    Notes
-    -----
-    A least distance problem, solved by nonnegative least squares (Lawson and Hanson 1974, chapter 23) after a QR
-    factorisation that reduces it to n_cuts coordinates. O(n_cuts^2 n_features).
+    ``normals`` has the shape (n_cuts, n_features), any lengths. A least distance problem, solved by nonnegative least
+    squares (Lawson and Hanson 1974, chapter 23) after a QR factorisation that reduces it to n_cuts coordinates.
+    O(n_cuts^2 n_features).
     """
     if np.max(distances, initial=0.0) <= 0.0:
         return np.zeros(len(distances))
     lengths = np.linalg.norm(normals, axis=1)
     lengths = np.where(lengths > 0.0, lengths, 1.0)
     triangle = np.asarray(np.linalg.qr((normals / lengths[:, np.newaxis]).T, mode="r"))
+    # the residual of this nonnegative least squares problem is parallel to (x, 1)
     target = np.append(np.zeros(len(triangle)), 1.0)
     for unit in float(np.max(distances / lengths)) * LENGTH_UNITS:
         scaled = distances / lengths / unit

@@ -47,7 +47,7 @@ Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]
 Accelerate = Literal["newton", "nesterov", "none"]
 
 STEP_OVER_BETA = 1.9  # the gradient method converges for steps in ]0, 2 beta[
-CONSTANT = 1e-13  # standard deviation of a feature relative to its mean, up to which it is constant up to rounding
+CONSTANT_SPREAD = 1e-13  # relative standard deviation of a feature that is constant up to rounding
 EXCESS_OVER_TOL = 1e-3  # accepted excess relative to the bound, as a share of the tolerance
 
 
@@ -66,46 +66,19 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """Result of :func:`minimise`.
-
-    Parameters
-    ----------
-    w : array of shape (n_features,)
-        The last iterate.
-    objective : float
-        phi_pos(w).
-    excess : float
-        phi_neg(w) - tau.
-    multipliers : array of shape (1 + n_constraints,)
-        Multiplier of phi_neg, then of each further constraint; nonnegative.
-    kkt_residual : float
-        Relative error of w in the first-order conditions.
-    gaps : list of list of float
-        For each iteration, the largest excess before the first and after each of Haugazeau's steps.
-    status : {"converged", "max_iter", "infeasible", "unattained", "stalled"}
-        "unattained": w meets the tolerance, but the infimum is not attained, since some weights separate the classes.
-        "stalled": rounding prevents a further decrease. "infeasible": no weights meet the constraints.
-    history : list of Step
-        One entry for each iterate.
-    iterates : list of array
-        Weights of each iterate, if kept.
-    failing : int, optional
-        If infeasible, the constraint that cannot be met together with the others: 0 for phi_neg, then the further ones.
-    reachable : float, optional
-        Least value, or infimum, of the mean loss of the failing constraint under the others.
-    """
+    """Result of :func:`minimise`."""
 
     w: np.ndarray
     objective: float
-    excess: float
+    excess: float  # phi_neg(w) - tau
     multipliers: np.ndarray
-    kkt_residual: float
-    gaps: list[list[float]]
-    status: Status
+    kkt_residual: float  # relative error of w in the first-order conditions
+    gaps: list[list[float]]  # for each iteration, the largest excess before the first step and after each
+    status: Status  # "unattained": some weights separate the classes, so that the infimum is not attained
     history: list[Step]
-    iterates: list[np.ndarray]
-    failing: int | None = None
-    reachable: float | None = None
+    iterates: list[np.ndarray]  # weights of each iterate, if kept
+    failing: int | None = None  # if infeasible, a constraint that the others exclude: 0 for phi_neg, then further ones
+    reachable: float | None = None  # least value, or infimum, of its mean loss under the others
 
     @property
     def multiplier(self) -> float:
@@ -143,17 +116,7 @@ def conditions(
         sum_k (grad F + sum_j m_j grad g_j)_k^2 / s_k^2 + sum_j (m_j g_j)^2 / f^2,
 
     and the residual is the largest of the roots of the first terms, the ``|m_j g_j| / f`` and the ``g_j / t_j``.
-
-    Parameters
-    ----------
-    gradient : array of shape (n_features,)
-        Gradient of F.
-    gradients : array of shape (n_constraints, n_features)
-        Gradients of the g_j.
-    excess : array of shape (n_constraints,)
-        Values of the g_j.
-    units : (array of shape (n_features,), float, array of shape (n_constraints,))
-        The s_k, f and the t_j: the sizes of derivatives, of F and of the g_j.
+    ``units`` are the s_k, f and the t_j: the sizes of derivatives, of F and of the g_j.
     """
     of_gradient, of_objective, of_excess = units
     matrix = np.vstack([(gradients / of_gradient).T, np.diag(excess) / of_objective])
@@ -168,13 +131,11 @@ def conditions(
 
 
 def sizes(X_pos: Any, X_neg: Any) -> np.ndarray:
-    """Return the size of each feature: its standard deviation with both classes of the same weight.
-
-    The size of a constant feature is its value, or 1 if that is 0.
-    """
+    """Return the size of each feature: its standard deviation with both classes of the same weight."""
+    # a constant feature has its value as size, or 1 if that is 0
     centre = 0.5 * (X_pos.mean(axis=0) + X_neg.mean(axis=0))
     spread = np.sqrt(0.5 * (_mean_squares(X_pos, centre) + _mean_squares(X_neg, centre)))
-    size = np.where(spread > CONSTANT * np.abs(centre), spread, np.abs(centre))
+    size = np.where(spread > CONSTANT_SPREAD * np.abs(centre), spread, np.abs(centre))
     return np.where(size > 0.0, size, 1.0)
 
 
@@ -182,6 +143,7 @@ def _mean_squares(X: Any, centre: np.ndarray) -> np.ndarray:
     """Return the mean squared distance of each feature from ``centre``."""
     if not sparse.issparse(X):
         return np.square(X - centre).mean(axis=0)
+    # entries that are not stored have the distance of 0
     stored = np.bincount(X.indices, minlength=X.shape[1])
     squares = np.bincount(X.indices, np.square(X.data - centre[X.indices]), minlength=X.shape[1])
     return (squares + (X.shape[0] - stored) * centre**2) / X.shape[0]
@@ -253,25 +215,17 @@ def minimise(
     ----------
     X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
         Samples of each class, at least one. A constant feature serves as an intercept.
-    loss : CalibratedLoss
-        The phi.
-    tau : float
-        Bound on the mean loss of negatives.
+    loss, tau
+        The phi, and the bound on its mean over negatives.
     constraints : sequence of GroupBound, Ball or HalfSpace
         Further constraints.
     w0 : array of shape (n_features,), optional
         Starting weights, such as the w for another tau; zero by default.
-    tol : float
-        Largest KKT residual. Newton's method also requires that its last step was expected to lower the objective by at
-        most the share ``tol``.
-    max_iter : int
-        Maximum number of outer steps.
-    inner : int or "summable"
-        Haugazeau's steps in each outer step of the printed algorithm, or a number that makes the errors of the
-        projections summable.
-    step : {"spectral", "frobenius"}
-        Norm of X_pos in the step length of the printed algorithm. The paper prints the Frobenius norm (equation 22);
-        the spectral norm allows longer steps.
+    tol, max_iter
+        Largest KKT residual, and largest number of outer steps. Newton's method also requires that its last step was
+        expected to lower the objective by at most the share ``tol``.
+    inner, step
+        Of the printed algorithm: Haugazeau's steps in each outer step, and the norm of X_pos in the step length.
     accelerate : {"newton", "nesterov", "none"}
         A metric for each iteration, momentum, or the printed algorithm; see the module's docstring. With more than 4000
         features and 4000 samples, "newton" is replaced by momentum from ``w0``, feasible or not; an infeasible tau and
@@ -279,19 +233,10 @@ def minimise(
     keep_iterates : bool
         Whether to keep the weights of each iteration.
 
-    Returns
-    -------
-    Result
-
     Raises
     ------
     ValueError
         If the calibrated hinge is unbounded below.
-
-    References
-    ----------
-    M. Barlaud, P. L. Combettes, L. Fillatre (2015), Constrained convex Neyman-Pearson classification using an outer
-    approximation splitting method, hal-01160831.
 
     Examples
     --------
@@ -302,6 +247,7 @@ def minimise(
     >>> result.status, abs(result.excess) < 1e-9
     ('converged', True)
     """
+    # start at a feasible point, or stop if there is none
     problem = Problem(X_pos, X_neg, loss, tau, constraints)
     problem.refuse_unbounded()
     w0 = np.zeros(X_pos.shape[1]) if w0 is None else np.asarray(w0, dtype=float)
@@ -313,6 +259,7 @@ def minimise(
     if start.failing is not None:
         result = replace(course.result(point, kkt, "infeasible"), failing=start.failing, reachable=start.reachable)
         return _restored(result, problem)
+    # choose the method: Newton's method in a variable metric, or the printed one
     if newton:
         moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, EXCESS_OVER_TOL * tol)
     else:
@@ -341,6 +288,7 @@ def _follow(
         kkt = course.add(point)
         if kkt.residual <= tol and move.promised <= tol * max(abs(point.value), tol):
             return point, kkt, "converged"
+        # of separable classes the objective falls to 0 for ever
         if kkt.residual <= tol and point.objective.close_to_least(tol):
             return point, kkt, "converged"
     if len(course.gaps) == max_iter:
