@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
-Class = TypeVar("Class", bound=type)
+T = TypeVar("T")
 
 HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ENTRY = re.compile(r"^\S.*\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
+ENTRY = re.compile(r"^(\S.*?) : .*\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
+ORDER = ("", "Parameters", "Attributes", "Raises", "Warns", "Notes", "References", "Examples")
 
 
-def inherit_docs(cls: Class) -> Class:
+def inherit_docs(cls: type[T]) -> type[T]:
     """Complete the docstring of an estimator from its base classes.
 
-    Adds the parameters and attributes that base classes describe, and the notes of the nearest one if the estimator
-    has none. A description of its own replaces an inherited one. Parameters follow the order of ``__init__``, which
-    also gives their default values; a described parameter that ``__init__`` does not take is dropped.
+    Adds the parameters that ``__init__`` takes and the attributes that base classes describe, after those of the
+    class itself, which replace inherited ones; and the notes of the nearest base class, if the class has none.
 
     Examples
     --------
@@ -35,58 +35,31 @@ def inherit_docs(cls: Class) -> Class:
     ...
     ...     def __init__(self, *, tol=1e-3):
     ...         self.tol = tol
-    >>> "tol : float, default=0.001" in Method.__doc__
+    >>> "tol : float" in Method.__doc__
     True
     """
-    if cls.__doc__ is None:  # python -OO
-        return cls
     # The docstrings of scikit-learn's own base classes address authors of estimators, not users.
-    ours = [base for base in reversed(cls.__mro__) if not base.__module__.startswith("sklearn.")]
-    lineage = [_sections(base) for base in ours]
-    sections = lineage[-1]
-    signature = inspect.signature(cls).parameters
-    sections["Parameters"] = _parameters(_merged(lineage, "Parameters"), signature)
-    sections["Attributes"] = "".join(_merged(lineage, "Attributes").values())
-    sections["Notes"] = next((base["Notes"] for base in reversed(lineage) if "Notes" in base), "")
-    cls.__doc__ = _written(sections)
+    lineage = [_sections(one) for one in cls.__mro__ if not one.__module__.startswith("sklearn.")]
+    own, taken = lineage[0], set(inspect.signature(cls).parameters)
+    parameters, attributes = (_merged(lineage, heading) for heading in ("Parameters", "Attributes"))
+    own["Parameters"] = "".join(entry for names, entry in parameters.items() if names.split(", ")[0] in taken)
+    own["Attributes"] = "".join(attributes.values())
+    own["Notes"] = next((sections["Notes"] for sections in lineage if "Notes" in sections), "")
+    text = {heading: own[heading] for heading in ORDER if own.get(heading)}
+    cls.__doc__ = "\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in text.items())
     return cls
 
 
 def _sections(cls: type) -> dict[str, str]:
-    """Return the parts of the docstring written in a class by heading; "" is the text before the first one."""
+    """Return the text of a class's own docstring by heading, with "" for the text before the first one."""
     parts = HEADING.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
     return {name: text.strip("\n") + "\n" for name, text in zip(["", *parts[1::2]], parts[0::2], strict=True)}
 
 
 def _merged(lineage: list[dict[str, str]], heading: str) -> dict[str, str]:
-    """Return the entries below a heading by name; a derived class replaces those of its bases, in place."""
-    return {
-        entry.partition(" : ")[0]: entry for sections in lineage for entry in ENTRY.findall(sections.get(heading, ""))
-    }
-
-
-def _parameters(entries: dict[str, str], signature: Any) -> str:
-    order = {name: place for place, name in enumerate(signature)}
-    first = {names: names.split(", ")[0] for names in entries}
-    taken = sorted((names for names in entries if first[names] in order), key=lambda names: order[first[names]])
-    return "".join(_with_default(entries[names], signature[first[names]].default) for names in taken)
-
-
-def _with_default(entry: str, default: Any) -> str:
-    head, rest = entry.split("\n", 1)
-    if default is None or "default=" in head or "optional" in head:
-        return entry
-    value = f'"{default}"' if isinstance(default, str) else repr(default)
-    return f"{head}, default={value}\n{rest}"
-
-
-ORDER = ("", "Parameters", "Attributes", "Raises", "Warns", "Notes", "References", "Examples")
-
-
-def _written(sections: dict[str, str]) -> str:
-    text = [
-        f"{heading}\n{'-' * len(heading)}\n{sections[heading]}" if heading else sections[""]
-        for heading in ORDER
-        if sections.get(heading)
-    ]
-    return "\n".join(text).rstrip()
+    """Return the entries below a heading by name, those of the most derived class first."""
+    entries: dict[str, str] = {}
+    for sections in lineage:
+        for found in ENTRY.finditer(sections.get(heading, "")):
+            entries.setdefault(found[1], found[0])
+    return entries

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
@@ -20,10 +21,9 @@ MEGABYTE = 1 << 20
 KernelName = Literal["rbf", "linear", "poly", "precomputed"] | Callable[[Any, Any], np.ndarray]
 
 
+@keyword_parameters
 class KernelClassifier(BinaryClassifier):
     """A binary classifier with ``f(x) = sum_i dual_coef_i k(x_i, x) + intercept_``.
-
-    A subclass takes the parameters below in its ``__init__``.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class KernelClassifier(BinaryClassifier):
         Number of support vectors per class.
     """
 
-    kernel: KernelName
-    gamma: Literal["scale", "auto"] | float
-    degree: float
-    coef0: float
-    cache_size: float
+    kernel: KernelName = "rbf"
+    gamma: Literal["scale", "auto"] | float = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    cache_size: float = 1000
 
     _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [StrOptions({"rbf", "linear", "poly", "precomputed"}), callable],

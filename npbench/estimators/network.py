@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags, check_random_state
 
-from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints, StrOptions
+from npbench.estimators.constraints import ZERO_OR_MORE, Constraints, StrOptions
+from npbench.estimators.descent import Costs, DescentClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import network as nn
-from npbench.numerics.losses import LOSSES
 from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, width
-
-REACHED = ("converged", "inactive")
 
 FIRST_SCORE_CHANGE = 1.0 / 16.0  # by the first step if f is linear, in widths of the loss
 
@@ -31,28 +29,15 @@ TOO_LARGE = "Scores overflow for features this large: scale the features to unit
 
 
 class Constraint(NamedTuple):
-    """Parts of the descent rule that depend on the bound and the classes.
-
-    Parameters
-    ----------
-    bound : float
-        Bound rho or q.
-    nu : float
-        Gain of the multiplier.
-    cost_pos, cost_neg : float
-        Coefficients a_i of the losses of positives and negatives.
-    most : float
-        Largest multiplier.
-    """
+    """Parts of the descent rule that depend on the bound (rho or q) and the classes; ``most`` limits the multiplier."""
 
     bound: float
-    nu: float
-    cost_pos: float
-    cost_neg: float
+    costs: Costs
     most: float
 
 
-class NetworkClassifier(BinaryClassifier):
+@keyword_parameters
+class NetworkClassifier(DescentClassifier):
     """A binary classifier with ``f(x) = v'tanh(W x + c) + b``, or ``w'x + b`` if ``hidden`` is 0.
 
     A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, ``_limit`` is the
@@ -66,23 +51,17 @@ class NetworkClassifier(BinaryClassifier):
         Weight of the penalty ``1/2 (||W||^2 + ||v||^2)``, the paper's 1 / C; positive. Intercepts are not penalised.
     loss : {"sigmoid", "ramp"}
         Loss of the margin z: ``1 / (1 + exp(eta z))``, or the line from 1 at z = -eta to 0 at z = eta.
-    eta : float
-        Slope of the sigmoid, half-width of the ramp; positive.
     gamma_0 : float, optional
         First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
         score of an average sample by 1/16 of the width of the loss if f is linear: 1 / (1 + mean ||x||^2) for the
         sigmoid with eta = 1.
-    max_iter : int
-        Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     warm_up : int
         Number of initial epochs with the logistic loss and lambda = 1. This loss pulls at samples far on the wrong
         side, where the other losses are flat; without it a group of positives missed at first stays missed.
     average : bool
         Whether the classifier is the average of the networks at the ends of epochs e = 1, 2, ..., weighted by
         ``e^3``, instead of the last network.
-    tol : float
-        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seed of the first weights and of the order of the samples.
 
     Attributes
@@ -91,24 +70,11 @@ class NetworkClassifier(BinaryClassifier):
         Weights W' and v, of shapes (n_features, hidden) and (hidden, 1); w, of shape (n_features, 1), if hidden is 0.
     intercepts_ : list of array
         Intercepts c and b; b if hidden is 0.
-    n_iter_ : int
-        Number of epochs.
-    multiplier_ : float
-        Multiplier lambda, averaged as the weights are.
-    surrogate_rates_ : (float, float)
-        (P_nd, P_fa) of the loss on the training sample.
     objective_ : float
         ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
-    imbalance_ : float
-        Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
-        point, and at most 1. The parts are those of the penalty, the positives and the negatives.
-    converged_ : bool
-        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     status_ : {"converged", "inactive", "empty", "capped", "max_iter"}
         How the fit ended. "inactive": converged, and the constraint does not bind. "empty": no training sample is
         accepted. "capped": P_fa is too high even at the largest multiplier.
-    trace_ : list of Trace
-        Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
 
     Notes
     -----
@@ -118,32 +84,12 @@ class NetworkClassifier(BinaryClassifier):
     The constraint binds the *surrogate* rates on the *training* sample.
     """
 
-    hidden: int
-    lambda_c: float
-    loss: Literal["sigmoid", "ramp"]
-    eta: float
-    gamma_0: float | None
-    tau: float | None
-    max_iter: int
-    warm_up: int
-    average: bool
-    epsilon: float | None
-    tol: float
-    random_state: int | np.random.RandomState | None
+    hidden: int = 5
 
     _parameter_constraints: ClassVar[Constraints] = {
+        **DescentClassifier._parameter_constraints,
         "hidden": [ZERO_OR_MORE],
-        "lambda_c": [POSITIVE],
         "loss": [StrOptions({"sigmoid", "ramp"})],
-        "eta": [POSITIVE],
-        "gamma_0": [None, POSITIVE],
-        "tau": [None, POSITIVE],
-        "max_iter": [COUNT],
-        "warm_up": [ZERO_OR_MORE],
-        "average": ["boolean"],
-        "epsilon": [None, POSITIVE],
-        "tol": [SHARE],
-        "random_state": ["random_state"],
     }
 
     @abstractmethod
@@ -198,14 +144,7 @@ class NetworkClassifier(BinaryClassifier):
 
     def _rule(self, is_positive: np.ndarray, squared_norm: float) -> Rule:
         reach = width(self.loss, self.eta)
-        gamma_0 = self.gamma_0
-        if gamma_0 is None:
-            gamma_0 = min(FIRST_SCORE_CHANGE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
-        elif gamma_0 * self.lambda_c >= 1:
-            raise ValueError(
-                f"gamma_0={gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
-                "the weights: choose gamma_0 below 1 / lambda_c, or None."
-            )
+        default = min(FIRST_SCORE_CHANGE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
         constraint = self._constraint(is_positive)
         return Rule(
             loss=RAMP if self.loss == "ramp" else SIGMOID,
@@ -213,10 +152,10 @@ class NetworkClassifier(BinaryClassifier):
             width=reach,
             bound=constraint.bound,
             lambda_c=self.lambda_c,
-            gamma_0=gamma_0,
-            nu=min(constraint.nu, MOST_NU),
-            cost_pos=constraint.cost_pos,
-            cost_neg=constraint.cost_neg,
+            gamma_0=self._first_step_size(default),
+            nu=min(constraint.costs.nu, MOST_NU),
+            cost_pos=constraint.costs.cost_pos,
+            cost_neg=constraint.costs.cost_neg,
             least=LEAST_MULTIPLIER,
             most=constraint.most,
         )
@@ -228,26 +167,13 @@ class NetworkClassifier(BinaryClassifier):
 
     def _assess(self, network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule) -> None:
         fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
-        self.objective_, self.imbalance_ = fit.objective, fit.imbalance
-        self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         limit = self._limit(fit.p_nd)
-        epsilon = self._epsilon(limit)
-        slack = fit.p_fa <= limit and self.multiplier_ <= 2 * rule.least
+        self._set_quality(fit, limit, self._epsilon(limit), rule.most)
         if not fit.any_accepted:
-            self.status_ = "empty"
-        elif fit.p_fa > limit + epsilon and self.multiplier_ >= 0.5 * rule.most:
-            self.status_ = "capped"
-        elif fit.imbalance > self.tol or (abs(fit.p_fa - limit) > epsilon and not slack):
-            self.status_ = "max_iter"
-        else:
-            self.status_ = "inactive" if slack else "converged"
-        self.converged_ = self.status_ in REACHED
+            self.status_, self.converged_ = "empty", False
 
-    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        loss = LOSSES[self.loss](signs * scores, self.eta)
-        p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
-        penalty = 0.5 * self.lambda_c * sum(float(np.sum(weights**2)) for weights in self.coefs_)
-        return {"surrogate_rates_": (p_nd, p_fa), "objective_": penalty + p_nd}
+    def _squared_weights(self) -> float:
+        return sum(float(np.sum(weights**2)) for weights in self.coefs_)
 
     def _epsilon(self, limit: float) -> float:
         return 0.1 * limit if self.epsilon is None else self.epsilon

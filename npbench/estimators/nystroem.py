@@ -9,10 +9,12 @@ from sklearn.utils import check_random_state
 
 from npbench.estimators.constraints import COUNT, Constraints
 from npbench.estimators.kernel import KernelClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.gram import Kernel
 from npbench.numerics.nystroem import Landmarks
 
 
+@keyword_parameters
 class NystroemClassifier(KernelClassifier):
     """A kernel classifier that may approximate the kernel by features; a subclass fits the linear kernel to them.
 
@@ -33,8 +35,8 @@ class NystroemClassifier(KernelClassifier):
         ``support_vectors_`` and ``coef_`` are then in the space of Phi.
     """
 
-    n_components: int | None
-    random_state: int | np.random.RandomState | None
+    n_components: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,

@@ -12,14 +12,17 @@ from sklearn.kernel_approximation import Nystroem
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
 from npbench.estimators.fpr_range import check_fpr_range
-from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within, threshold_within
 
-SAMPLING_STEP = 10  # of the samples from whose optimum a search starts
-LEAST_SAMPLE, LEAST_RANKED = 2000, 100  # of these samples; of their positives, and of their negatives in the range
-SAMPLE_TOL = 3e-3  # their optimum differs by more from that for all
+# A search starts from the optimum for every tenth sample, if that subsample is large enough.
+SAMPLING_STEP = 10
+MIN_SUBSAMPLE = 2000
+MIN_RANKED = 100  # positives, and negatives in the range
+SUBSAMPLE_TOL = 3e-3  # no tighter: the optimum for all samples differs by more
 
 
 class Trained(NamedTuple):
@@ -33,23 +36,18 @@ class Trained(NamedTuple):
     convex: Solution
 
 
-class PartialAUCClassifier(LinearClassifier):
+@keyword_parameters
+class RankingClassifier(PlanesClassifier):
     """A classifier whose scores are linear, in the features or after a kernel map, trained for their ranking.
 
     Parameters
     ----------
-    fpr_range : (float, float)
-        Range of false-positive rates, ``0 <= lo < hi <= 1``; at least one training negative must be ranked in it.
     C : float
         Weight of the risk, a mean over pairs; positive.
     n_components : int, optional
         Number of samples in the Nystroem approximation of an RBF kernel; None for scores linear in the features.
     gamma : float, optional
         Bandwidth of ``exp(-gamma ||x - x'||^2)`` with ``n_components``; None for ``1 / n_features``.
-    tol : float
-        Duality gap at which the fit stops, relative to the objective; positive.
-    max_iter : int
-        Largest number of iterations, each of which adds a plane.
     random_state : int, RandomState or None, default=None
         Seed of the samples drawn for the kernel map.
 
@@ -61,59 +59,27 @@ class PartialAUCClassifier(LinearClassifier):
         Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     feature_map_ : sklearn.kernel_approximation.Nystroem or None
         The kernel map.
-    n_iter_ : int
-        Number of iterations.
     converged_ : bool
         Whether the gap met ``tol`` with weights better than w = 0.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
         How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
-    objective_ : float
-        Objective at w.
-    duality_gap_ : float
-        Upper bound on objective_ minus the optimum, proved by a dual solution.
-    trace_ : list of Trace
-        Seconds, objective and bound of each iteration.
     """
 
-    fpr_range: tuple[float, float]
-    C: float
-    n_components: int | None
-    gamma: float | None
-    tol: float
-    max_iter: int
-    random_state: Any
+    n_components: int | None = None
+    gamma: float | None = None
+    random_state: Any = None
 
+    fpr_range = (0.0, 1.0)  # without annotation: not a parameter here
     _parameter_constraints: ClassVar[Constraints] = {
-        "C": [POSITIVE],
+        **PlanesClassifier._parameter_constraints,
         "n_components": [None, COUNT],
         "gamma": [None, POSITIVE],
-        "tol": [POSITIVE],
-        "max_iter": [COUNT],
         "random_state": ["random_state"],
     }
 
     @abstractmethod
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
-        """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is as in :meth:`fit_from`."""
-
-    def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
-        """Fit the classifier, starting from the solution for another C.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-        start : Solution, optional
-            Result of a fit to the same samples with the same parameters except C. Its planes are reused, unless
-            ``random_state`` makes each fit draw another kernel map.
-
-        Returns
-        -------
-        Solution
-            Solution of the convex problem, to start the next fit from.
-        """
-        solution: Solution = self._run_fit(X, y, start=start)
-        return solution
+        """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         features = self._fit_map(X)
@@ -125,10 +91,6 @@ class PartialAUCClassifier(LinearClassifier):
     def _scores(self, X: Any) -> np.ndarray:
         features = X if self.feature_map_ is None else self.feature_map_.transform(X)
         return super()._scores(features)
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_fpr_range(self.fpr_range)
 
     def _fit_map(self, X: Any) -> Any:
         self.feature_map_ = None
@@ -153,6 +115,28 @@ class PartialAUCClassifier(LinearClassifier):
     def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
         """Return the surrogate of 1 - partial AUC that the method minimises."""
         return StructuralRisk(signs, first, last)(scores)[0]
+
+
+@keyword_parameters
+class PartialAUCClassifier(RankingClassifier):
+    """A classifier trained for the ranking of positives above negatives in a range of false-positive rates.
+
+    Parameters
+    ----------
+    fpr_range : (float, float)
+        Range of false-positive rates, ``0 <= lo < hi <= 1``; at least one training negative must be ranked in it.
+    """
+
+    fpr_range: tuple[float, float] = (0.0, 0.2)
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **RankingClassifier._parameter_constraints,
+        "fpr_range": [tuple, list],
+    }
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_fpr_range(self.fpr_range)
 
 
 def structural_svm(
@@ -222,10 +206,10 @@ def _weights_of_sample(
     positive, negative = np.flatnonzero(signs > 0)[::SAMPLING_STEP], np.flatnonzero(signs < 0)[::SAMPLING_STEP]
     share = len(negative) / np.sum(signs < 0)
     first, last = round(ranks[0] * share), round(ranks[1] * share)
-    if min(len(positive), last - first) < LEAST_RANKED or len(positive) + len(negative) < LEAST_SAMPLE:
+    if min(len(positive), last - first) < MIN_RANKED or len(positive) + len(negative) < MIN_SUBSAMPLE:
         return None
     some = np.sort(np.concatenate([positive, negative]))
-    Z, signs, tol = Z[some], signs[some], max(tol, SAMPLE_TOL)
+    Z, signs, tol = Z[some], signs[some], max(tol, SUBSAMPLE_TOL)
     start = _weights_of_sample(Z, signs, (first, last), C, tol, surrogate)
     w = minimise(Z, StructuralRisk(signs, first, last, surrogate), C, tol=tol, start=start).w
     return w if w.any() else None

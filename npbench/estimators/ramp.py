@@ -10,11 +10,13 @@ import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import losses, ramp_path
 from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
+@keyword_parameters
 class RampClassifier(NystroemClassifier):
     """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches the multiplier.
 
@@ -73,13 +75,13 @@ class RampClassifier(NystroemClassifier):
     take some five passes over X (:mod:`npbench.numerics.linear_svm`).
     """
 
-    C: float
-    eta: float
-    nu: float | None
-    epsilon: float | None
-    tol: float
-    max_iter: int
-    update: Update
+    C: float = 1.0
+    eta: float = 1.0
+    nu: float | None = None
+    epsilon: float | None = None
+    tol: float = 1e-3
+    max_iter: int = 200
+    update: Update = "secant"
 
     _parameter_constraints: ClassVar[Constraints] = {
         **NystroemClassifier._parameter_constraints,
@@ -102,8 +104,8 @@ class RampClassifier(NystroemClassifier):
 
     @property
     def has_path(self) -> bool:
-        """Whether :meth:`path` may stand for searches one by one: false unless the search is the default one."""
-        return False
+        """Whether :meth:`path` may stand for searches one by one: the search is the default one, and not too exact."""
+        return self.update == "secant" and self.tol >= ramp_path.LEAST_TOLERANCE * self.eta
 
     def path(self, K: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> ramp_path.Path:
         """Search multipliers for ascending C on a Gram matrix in single precision, approximately."""

@@ -19,38 +19,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from npbench.numerics import losses
 from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, Rule, np_pass, q_pass
-from npbench.numerics.sgd import Draws, Trace
+from npbench.numerics.sgd import Draws, Fit, Trace
 
 Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
-
-
-class Fit(NamedTuple):
-    """Quality of a network on a sample.
-
-    Parameters
-    ----------
-    objective : float
-        ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
-    p_nd, p_fa : float
-        Class means of the loss.
-    imbalance : float
-        Size of the gradient relative to its three terms, those of the penalty, the positives and the negatives: the
-        norm of their sum over the sum of their norms.
-    any_accepted : bool
-        Whether a sample has a positive score.
-    """
-
-    objective: float
-    p_nd: float
-    p_fa: float
-    imbalance: float
-    any_accepted: bool
 
 
 def initial(n_features: int, hidden: int, squared_norm: float, random: np.random.Generator) -> Network:

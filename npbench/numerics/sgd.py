@@ -33,6 +33,29 @@ class Trace(NamedTuple):
     multiplier: float
 
 
+class Fit(NamedTuple):
+    """Quality of a classifier on a sample.
+
+    Parameters
+    ----------
+    objective : float
+        Penalty plus P_nd.
+    p_nd, p_fa : float
+        Class means of the loss.
+    imbalance : float
+        Size of the gradient of the Lagrangian relative to its terms, those of the penalty, the positives and the
+        negatives: the norm of their sum over the sum of their norms. In [0, 1]; 1 where all terms are 0.
+    any_accepted : bool
+        Whether a sample has a positive score, where it was checked.
+    """
+
+    objective: float
+    p_nd: float
+    p_fa: float
+    imbalance: float
+    any_accepted: bool = True
+
+
 def width(loss: LossName, eta: float) -> float:
     """Return 1 / max |l'|: the length of the interval on which a loss of constant slope max |l'| falls from 1 to 0."""
     widths: dict[LossName, float] = {

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelName
 from npbench.estimators.nystroem import NystroemClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 
@@ -22,7 +21,7 @@ FINEST = 1e-9  # violation
 MAX_LIBLINEAR_PASSES = 1_000
 
 
-@inherit_docs
+@keyword_parameters
 class ACSVM(NystroemClassifier):
     """Support vector machine with asymmetric costs: the problem of scikit-learn's SVC, or LinearSVC for linear kernels.
 
@@ -35,19 +34,19 @@ class ACSVM(NystroemClassifier):
 
     Parameters
     ----------
-    C_pos, C_neg : float, default=1.0
+    C_pos, C_neg : float
         Cost of each positive and of each negative on the wrong side of its margin; positive.
-    tol : float, default=1e-3
+    tol : float
         Violation of the optimality conditions at which SMO or LIBLINEAR stops; positive. Where the scores
         span less than 1, SMO continues for up to 40 steps per sample towards this share of their range, so that their
         order is as certain.
     max_iter : int, optional
         Largest number of pairs updated by SMO (default 1,000,000), or of passes of LIBLINEAR over the samples
         (default 1,000).
-    cache_size : float, default=1000
+    cache_size : float
         Memory for kernel values, in megabytes; positive. If the Gram matrix does not fit, SMO works on blocks of
         samples, which is slower.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         Seed of the landmarks, and of the random order in which LIBLINEAR passes over the samples.
 
     Attributes
@@ -91,6 +90,11 @@ class ACSVM(NystroemClassifier):
     0
     """
 
+    C_pos: float = 1.0
+    C_neg: float = 1.0
+    tol: float = 1e-3
+    max_iter: int | None = None
+
     _parameter_constraints: ClassVar[Constraints] = {
         "C_pos": [POSITIVE],
         "C_neg": [POSITIVE],
@@ -98,33 +102,6 @@ class ACSVM(NystroemClassifier):
         "tol": [POSITIVE],
         "max_iter": [None, COUNT],
     }
-
-    def __init__(
-        self,
-        *,
-        C_pos: float = 1.0,
-        C_neg: float = 1.0,
-        kernel: KernelName = "rbf",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        cache_size: float = 1000,
-        n_components: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.C_pos = C_pos
-        self.C_neg = C_neg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.n_components = n_components
-        self.random_state = random_state
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         if self.kernel == "linear":

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
+from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.pauc_linear import RankingClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 
 EXPLANATIONS = {
@@ -18,8 +18,8 @@ EXPLANATIONS = {
 }
 
 
-@inherit_docs
-class AUCSVM(PartialAUCClassifier):
+@keyword_parameters
+class AUCSVM(RankingClassifier):
     """SVM for the area under the whole ROC curve: the ranking SVM over pairs of a positive and a negative.
 
     With ``s = Xw``, minimises over w
@@ -58,25 +58,7 @@ class AUCSVM(PartialAUCClassifier):
     ('converged', True)
     """
 
-    fpr_range = (0.0, 1.0)
     _explanations = EXPLANATIONS
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        n_components: int | None = None,
-        gamma: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.n_components = n_components
-        self.gamma = gamma
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Minimise the objective for features ``Z`` and labels in {-1, +1}."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE, Constraints
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelName
+from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import FalseAlarmBound, Found, Update, anneal
-from npbench.numerics.ramp_path import LEAST_TOLERANCE
+from npbench.numerics.annealing import FalseAlarmBound, Found, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
-@inherit_docs
+@keyword_parameters
 class NPSVM(RampClassifier):
     """Support vector machine that minimises misses under a bound on the false-alarm rate.
 
@@ -28,7 +26,7 @@ class NPSVM(RampClassifier):
 
     Parameters
     ----------
-    rho : float, default=0.05
+    rho : float
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
     init_seed : int, optional
         Seed of the paper's random first beta, which makes each sample flat with probability 1/2 in the first step.
@@ -51,48 +49,14 @@ class NPSVM(RampClassifier):
     True
     """
 
+    rho: float = 0.05
+    init_seed: int | None = None
+
     _parameter_constraints: ClassVar[Constraints] = {
         **RampClassifier._parameter_constraints,
         "rho": [FRACTION],
         "init_seed": [None, ZERO_OR_MORE],
     }
-
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        C: float = 1.0,
-        kernel: KernelName = "rbf",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        eta: float = 1.0,
-        nu: float | None = None,
-        epsilon: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 200,
-        update: Update = "secant",
-        cache_size: float = 1000,
-        n_components: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        init_seed: int | None = None,
-    ) -> None:
-        self.rho = rho
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.eta = eta
-        self.nu = nu
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-        self.update = update
-        self.cache_size = cache_size
-        self.n_components = n_components
-        self.random_state = random_state
-        self.init_seed = init_seed
 
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
@@ -101,7 +65,7 @@ class NPSVM(RampClassifier):
     @property
     def has_path(self) -> bool:
         """Whether the search is the default one, to a tolerance that single precision reaches."""
-        return self.init_seed is None and self.update == "secant" and self.tol >= LEAST_TOLERANCE * self.eta
+        return super().has_path and self.init_seed is None
 
     def search(self, svm: RampSVM) -> Found:
         """Alternate one convex step with one update of the multiplier."""

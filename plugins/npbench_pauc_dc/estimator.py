@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from npbench.estimators.constraints import Constraints
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 from npbench.numerics.pauc_surrogates import ranks_within
@@ -22,7 +21,7 @@ EXPLANATIONS = {
 }
 
 
-@inherit_docs
+@keyword_parameters
 class PAUCDC(PartialAUCClassifier):
     """SVM for the area under the ROC curve over a range of false-positive rates, with the hinge loss in the range only.
 
@@ -79,30 +78,9 @@ class PAUCDC(PartialAUCClassifier):
     ('converged', True)
     """
 
-    _explanations = EXPLANATIONS
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PartialAUCClassifier._parameter_constraints,
-        "fpr_range": [tuple, list],
-    }
+    max_iter: int = 100
 
-    def __init__(
-        self,
-        *,
-        fpr_range: tuple[float, float] = (0.0, 0.2),
-        C: float = 1.0,
-        n_components: int | None = None,
-        gamma: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.C = C
-        self.n_components = n_components
-        self.gamma = gamma
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    _explanations = EXPLANATIONS
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbench.estimators.constraints import Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Method, Solution
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within
@@ -21,7 +21,7 @@ EXPLANATIONS = {
 }
 
 
-@inherit_docs
+@keyword_parameters
 class PAUCStruct(PartialAUCClassifier):
     """Structural SVM for the area under the ROC curve over a range of false-positive rates (SVMpAUC).
 
@@ -35,9 +35,9 @@ class PAUCStruct(PartialAUCClassifier):
 
     Parameters
     ----------
-    surrogate : {"tight", "naive"}, default="tight"
+    surrogate : {"tight", "naive"}
         "naive" also counts pairs with negatives ranked below the range (equation 11 of the paper); a baseline.
-    method : {"level", "plain"}, default="level"
+    method : {"level", "plain"}
         Level bundle method, or plain cutting planes as a baseline.
 
     Attributes
@@ -70,36 +70,15 @@ class PAUCStruct(PartialAUCClassifier):
     ('converged', True)
     """
 
+    surrogate: Surrogate = "tight"
+    method: Method = "level"
+
     _explanations = EXPLANATIONS
     _parameter_constraints: ClassVar[Constraints] = {
         **PartialAUCClassifier._parameter_constraints,
-        "fpr_range": [tuple, list],
         "surrogate": [StrOptions({"tight", "naive"})],
         "method": [StrOptions({"level", "plain"})],
     }
-
-    def __init__(
-        self,
-        *,
-        fpr_range: tuple[float, float] = (0.0, 0.2),
-        C: float = 1.0,
-        n_components: int | None = None,
-        gamma: float | None = None,
-        surrogate: Surrogate = "tight",
-        method: Method = "level",
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        random_state: Any = None,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.C = C
-        self.n_components = n_components
-        self.gamma = gamma
-        self.surrogate = surrogate
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Minimise the objective for features ``Z`` and labels in {-1, +1}."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION, Constraints
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.descent import Costs
 from npbench.estimators.network import Constraint, NetworkClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import network as nn
 
 
-@inherit_docs
+@keyword_parameters
 class QValueNetwork(NetworkClassifier):
     """Network with one hidden layer that accepts the most positives at a bounded q-value.
 
@@ -26,7 +27,7 @@ class QValueNetwork(NetworkClassifier):
 
     Parameters
     ----------
-    q : float, default=0.01
+    q : float
         Bound on the q-value, the false-alarm rate over the rate of accepted positives, in ]0, 1[.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1; positive. Default: 0.5 / q per epoch.
@@ -55,41 +56,12 @@ class QValueNetwork(NetworkClassifier):
     True
     """
 
+    q: float = 0.01
+
     _parameter_constraints: ClassVar[Constraints] = {
         "q": [FRACTION],
         **NetworkClassifier._parameter_constraints,
     }
-
-    def __init__(
-        self,
-        *,
-        q: float = 0.01,
-        hidden: int = 5,
-        lambda_c: float = 1e-3,
-        loss: Literal["sigmoid", "ramp"] = "sigmoid",
-        eta: float = 1.0,
-        gamma_0: float | None = None,
-        tau: float | None = None,
-        max_iter: int = 100,
-        warm_up: int = 1,
-        average: bool = True,
-        epsilon: float | None = None,
-        tol: float = 0.2,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.q = q
-        self.hidden = hidden
-        self.lambda_c = lambda_c
-        self.loss = loss
-        self.eta = eta
-        self.gamma_0 = gamma_0
-        self.tau = tau
-        self.max_iter = max_iter
-        self.warm_up = warm_up
-        self.average = average
-        self.epsilon = epsilon
-        self.tol = tol
-        self.random_state = random_state
 
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         pairs = nn.Pairs(is_positive, random)
@@ -100,7 +72,7 @@ class QValueNetwork(NetworkClassifier):
         n_pairs = max(len(is_positive) - n_negative, n_negative)
         nu = 0.5 / (self.q * n_pairs) if self.tau is None else self.tau / n_negative
         # Rejecting everything costs 1 + lambda q, so a minimum has P_fa <= (q + 1 / lambda) (1 - P_nd).
-        return Constraint(self.q, nu, cost_pos=1.0, cost_neg=1.0, most=10.0 / self.q)
+        return Constraint(self.q, Costs(nu, 1.0, 1.0), most=10.0 / self.q)
 
     def _limit(self, p_nd: float) -> float:
         return self.q * (1.0 - p_nd)

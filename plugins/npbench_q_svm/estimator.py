@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar
 
 from npbench.estimators.constraints import FRACTION, Constraints
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelName
+from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, QValueBound, Update, anneal
-from npbench.numerics.ramp_path import LEAST_TOLERANCE
+from npbench.numerics.annealing import Found, QValueBound, anneal
 from npbench.numerics.ramp_svm import RampSVM
 
 
-@inherit_docs
+@keyword_parameters
 class QSVM(RampClassifier):
     """Support vector machine that accepts the most positives at a bounded q-value.
 
@@ -29,7 +25,7 @@ class QSVM(RampClassifier):
 
     Parameters
     ----------
-    q : float, default=0.01
+    q : float
         Bound on the q-value ``P_fa / (1 - P_nd)``, in ]0, 1[.
 
     References
@@ -50,54 +46,16 @@ class QSVM(RampClassifier):
     True
     """
 
+    q: float = 0.01
+
     _parameter_constraints: ClassVar[Constraints] = {
         **RampClassifier._parameter_constraints,
         "q": [FRACTION],
     }
 
-    def __init__(
-        self,
-        *,
-        q: float = 0.01,
-        C: float = 1.0,
-        kernel: KernelName = "rbf",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        eta: float = 1.0,
-        nu: float | None = None,
-        epsilon: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 200,
-        update: Update = "secant",
-        cache_size: float = 1000,
-        n_components: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.q = q
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.eta = eta
-        self.nu = nu
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-        self.update = update
-        self.cache_size = cache_size
-        self.n_components = n_components
-        self.random_state = random_state
-
     def constraint(self) -> QValueBound:
         """Return ``P_fa / (1 - P_nd) <= q``."""
         return QValueBound(self.q)
-
-    @property
-    def has_path(self) -> bool:
-        """Whether the search is the default one, to a tolerance that single precision reaches."""
-        return self.update == "secant" and self.tol >= LEAST_TOLERANCE * self.eta
 
     def search(self, svm: RampSVM) -> Found:
         """Alternate one convex step with one update of the multiplier."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from npbench.numerics.sgd import LossName, width
+from npbench.numerics.sgd import Fit, LossName, width
 from npbench_sgd.kernels import LOSS_NAMES, Rule, State, class_loss, descend
 
 FIRST_MOVE = 0.3  # change of its own score by the first step, in widths of the loss
@@ -38,26 +38,6 @@ class Pass(NamedTuple):
 
     p_nd: float
     p_fa: float
-
-
-class Fit(NamedTuple):
-    """Quality of a classifier on a sample.
-
-    Parameters
-    ----------
-    objective : float
-        ``lambda_c / 2 ||w||^2 + P_nd``.
-    p_nd, p_fa : float
-        Class means of the loss.
-    imbalance : float
-        Size of the gradient of L relative to its terms: ``||lambda_c w + g_nd + lambda g_fa||`` over
-        ``lambda_c ||w|| + ||g_nd|| + lambda ||g_fa||``. In [0, 1]; 1 where all terms are 0.
-    """
-
-    objective: float
-    p_nd: float
-    p_fa: float
-    imbalance: float
 
 
 def rows_of(X: Any) -> Any:

@@ -9,20 +9,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, SHARE, ZERO_OR_MORE, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.constraints import FRACTION, Constraints, StrOptions
+from npbench.estimators.descent import DescentClassifier, neyman_pearson_costs
 from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import sgd
-from npbench.numerics.losses import LOSSES
 from npbench_sgd import descent
 from npbench_sgd.kernels import LOSS_NAMES, Rule
 
-REACHED = ("converged", "inactive")
 TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
 
 
-@inherit_docs
-class StochasticNP(LinearClassifier):
+@keyword_parameters
+class StochasticNP(DescentClassifier, LinearClassifier):
     """Linear classifier that minimises misses under a bound on the false-alarm rate, one sample at a time.
 
     Seeks a saddle point over f(x) = w'x + b and lambda of
@@ -34,37 +33,29 @@ class StochasticNP(LinearClassifier):
 
     Parameters
     ----------
-    rho : float, default=0.05
+    rho : float
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
-    lambda_c : float, default=1e-4
+    lambda_c : float
         Weight of the squared norm against the *mean* loss of the positives; positive. As in the paper, since a stream
         has no number of samples. The cost C per positive sample of the batch NP-SVM is ``lambda_c = 1 / (C n_pos)``.
-    loss : {"sigmoid", "ramp", "atan", "erf"}, default="sigmoid"
+    loss : {"sigmoid", "ramp", "atan", "erf"}
         Loss of the margin z: ``1 / (1 + exp(eta z))``, the line from 1 at z = -eta to 0 at z = eta, ``1/2 - atan(eta z)
         / pi``, or ``(1 - erf(eta z)) / 2``.
-    eta : float, default=1.0
-        Half-width of the ramp, slope of the other losses; positive.
     gamma_0 : float, optional
         First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
         score of an average sample by 0.3 widths of the loss: 4.8 / (1 + mean ||x||^2) for the sigmoid with eta = 1.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 3 / rho per pass.
-    warm_up : int, default=1
+    warm_up : int
         Number of initial epochs of ``fit`` with lambda = 1; the last epoch always updates lambda. If weights learn
         slowly, lambda would otherwise rise until everything is rejected, where the loss is flat.
-    max_iter : int, default=50
-        Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
-    sampling : {"shuffle", "balanced"}, default="shuffle"
+    sampling : {"shuffle", "balanced"}
         Samples of an epoch: each one once, in random order, or as many draws, half of them from each class.
-    average : bool, default=True
+    average : bool
         Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
     epsilon : float, optional
         Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
-    tol : float, default=0.1
-        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
-    random_state : int, RandomState or None, default=None
-        Seed of the order of the samples.
 
     Attributes
     ----------
@@ -74,22 +65,11 @@ class StochasticNP(LinearClassifier):
         Number of epochs, or of calls of ``partial_fit``.
     t_ : int
         Number of steps.
-    multiplier_ : float
-        Multiplier lambda, averaged as the weights are.
-    surrogate_rates_ : (float, float)
-        (P_nd, P_fa) of the loss on the training sample.
     objective_ : float
         ``lambda_c / 2 ||w||^2 + P_nd``.
-    imbalance_ : float
-        Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
-        point, and at most 1. The parts are those of w, the positives and the negatives.
-    converged_ : bool
-        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     status_ : {"converged", "inactive", "capped", "max_iter", "partial"}
         How the fit ended. "inactive": converged, and the constraint does not bind. "capped": P_fa is too high even at
         the largest multiplier, 1 / rho. "partial": after ``partial_fit``.
-    trace_ : list of Trace
-        Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
 
     Notes
     -----
@@ -115,60 +95,26 @@ class StochasticNP(LinearClassifier):
     True
     """
 
+    rho: float = 0.05
+    sampling: Literal["shuffle", "balanced"] = "shuffle"
+    lambda_c: float = 1e-4
+    max_iter: int = 50
+    tol: float = 0.1
+
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
 
     _parameter_constraints: ClassVar[Constraints] = {
+        **DescentClassifier._parameter_constraints,
         "rho": [FRACTION],
-        "lambda_c": [POSITIVE],
         "loss": [StrOptions(set(LOSS_NAMES))],
-        "eta": [POSITIVE],
-        "gamma_0": [None, POSITIVE],
-        "tau": [None, POSITIVE],
-        "warm_up": [ZERO_OR_MORE],
-        "max_iter": [COUNT],
         "sampling": [StrOptions({"shuffle", "balanced"})],
-        "average": ["boolean"],
-        "epsilon": [None, POSITIVE],
-        "tol": [SHARE],
-        "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        lambda_c: float = 1e-4,
-        loss: sgd.LossName = "sigmoid",
-        eta: float = 1.0,
-        gamma_0: float | None = None,
-        tau: float | None = None,
-        warm_up: int = 1,
-        max_iter: int = 50,
-        sampling: Literal["shuffle", "balanced"] = "shuffle",
-        average: bool = True,
-        epsilon: float | None = None,
-        tol: float = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.rho = rho
-        self.lambda_c = lambda_c
-        self.loss = loss
-        self.eta = eta
-        self.gamma_0 = gamma_0
-        self.tau = tau
-        self.warm_up = warm_up
-        self.max_iter = max_iter
-        self.sampling = sampling
-        self.average = average
-        self.epsilon = epsilon
-        self.tol = tol
-        self.random_state = random_state
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         self._begin(X)
         self._count(is_positive)
-        draws, rule = self._draws(is_positive), self._rule(is_positive)
+        draws, rule = self._draws(is_positive), self._rule()
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
@@ -209,7 +155,7 @@ class StochasticNP(LinearClassifier):
         if first:
             self._begin(X)
         self._count(is_positive)
-        self._run(X, is_positive, self._draws(is_positive), self._rule(is_positive))
+        self._run(X, is_positive, self._draws(is_positive), self._rule())
         self._set_weights(getattr(self, "n_iter_", 0) + 1)
         self.converged_, self.status_ = False, "partial"
         return self
@@ -243,14 +189,7 @@ class StochasticNP(LinearClassifier):
         squared_norm = descent.mean_squared_norm(X, self._random)
         if not np.isfinite(squared_norm):
             raise ValueError(TOO_LARGE)
-        if self.gamma_0 is None:
-            return descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c)
-        if self.gamma_0 * self.lambda_c >= 1:
-            raise ValueError(
-                f"gamma_0={self.gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
-                "the weights: choose gamma_0 below 1 / lambda_c, or None."
-            )
-        return self.gamma_0
+        return self._first_step_size(descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c))
 
     def _count(self, is_positive: np.ndarray) -> None:
         n_positive = int(np.count_nonzero(is_positive))
@@ -260,11 +199,11 @@ class StochasticNP(LinearClassifier):
     def _draws(self, is_positive: np.ndarray) -> sgd.Draws:
         return sgd.Draws(is_positive, self.sampling, self._random)
 
-    def _rule(self, is_positive: np.ndarray) -> Rule:
-        n = self._n_positive + self._n_negative
+    def _rule(self) -> Rule:
         balanced = self.sampling == "balanced"
-        negatives = max(n - n // 2 if balanced else self._n_negative, 1)  # in an epoch
-        nu = 3.0 / (self.rho * negatives) if self.tau is None else self.tau / max(self._n_negative, 1)
+        costs = neyman_pearson_costs(
+            self._n_positive, self._n_negative, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0
+        )
         return Rule(
             loss=LOSS_NAMES.index(self.loss),
             eta=self.eta,
@@ -272,10 +211,9 @@ class StochasticNP(LinearClassifier):
             rho=self.rho,
             lambda_c=self.lambda_c,
             gamma_0=self._gamma_0,
-            nu=min(nu, sgd.MOST_NU),
-            # Twice the printed 1 and lambda: halves of the draws stand for whole means.
-            cost_pos=2.0 if balanced else n / max(self._n_positive, 1),
-            cost_neg=2.0 if balanced else n / max(self._n_negative, 1),
+            nu=min(costs.nu, sgd.MOST_NU),
+            cost_pos=costs.cost_pos,
+            cost_neg=costs.cost_neg,
             least=sgd.LEAST_MULTIPLIER,
             most=1.0 / self.rho,
         )
@@ -294,25 +232,11 @@ class StochasticNP(LinearClassifier):
     def _assess(self, X: Any, is_positive: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)
         fit = descent.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
-        self.objective_, self.imbalance_ = fit.objective, fit.imbalance
-        self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon
-        slack = fit.p_fa <= self.rho and self.multiplier_ <= 2 * sgd.LEAST_MULTIPLIER
-        if fit.p_fa > self.rho + epsilon and self.multiplier_ >= 0.5 / self.rho:
-            self.status_ = "capped"
-        elif fit.imbalance > self.tol or (abs(fit.p_fa - self.rho) > epsilon and not slack):
-            self.status_ = "max_iter"
-        else:
-            self.status_ = "inactive" if slack else "converged"
-        self.converged_ = self.status_ in REACHED
+        self._set_quality(fit, self.rho, epsilon, most=1.0 / self.rho)
 
-    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        loss = LOSSES[self.loss](signs * scores, self.eta)
-        p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
-        return {
-            "surrogate_rates_": (p_nd, p_fa),
-            "objective_": 0.5 * self.lambda_c * float(np.sum(self.coef_**2)) + p_nd,
-        }
+    def _squared_weights(self) -> float:
+        return float(np.sum(self.coef_**2))
 
     def _explanation(self) -> str:
         return (

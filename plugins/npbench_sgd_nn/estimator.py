@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.descent import neyman_pearson_costs
 from npbench.estimators.network import Constraint, NetworkClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import network as nn
 from npbench.numerics.sgd import Draws
 
 
-@inherit_docs
+@keyword_parameters
 class StochasticNPNetwork(NetworkClassifier):
     """Network with one hidden layer that minimises misses under a bound on the false-alarm rate, sample by sample.
 
@@ -26,12 +27,12 @@ class StochasticNPNetwork(NetworkClassifier):
 
     Parameters
     ----------
-    rho : float, default=0.05
+    rho : float
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 1 / rho per epoch.
-    sampling : {"shuffle", "balanced"}, default="shuffle"
+    sampling : {"shuffle", "balanced"}
         An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
         which is faster when one class is small.
     epsilon : float, optional
@@ -54,62 +55,26 @@ class StochasticNPNetwork(NetworkClassifier):
     True
     """
 
+    rho: float = 0.05
+    sampling: Literal["shuffle", "balanced"] = "shuffle"
+    warm_up: int = 5
+
     _parameter_constraints: ClassVar[Constraints] = {
         "rho": [FRACTION],
         "sampling": [StrOptions({"shuffle", "balanced"})],
         **NetworkClassifier._parameter_constraints,
     }
 
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        hidden: int = 5,
-        lambda_c: float = 1e-3,
-        loss: Literal["sigmoid", "ramp"] = "sigmoid",
-        eta: float = 1.0,
-        gamma_0: float | None = None,
-        tau: float | None = None,
-        max_iter: int = 100,
-        warm_up: int = 5,
-        sampling: Literal["shuffle", "balanced"] = "shuffle",
-        average: bool = True,
-        epsilon: float | None = None,
-        tol: float = 0.2,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.rho = rho
-        self.hidden = hidden
-        self.lambda_c = lambda_c
-        self.loss = loss
-        self.eta = eta
-        self.gamma_0 = gamma_0
-        self.tau = tau
-        self.max_iter = max_iter
-        self.warm_up = warm_up
-        self.sampling = sampling
-        self.average = average
-        self.epsilon = epsilon
-        self.tol = tol
-        self.random_state = random_state
-
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         draws = Draws(is_positive, self.sampling, random)
         return nn.neyman_pearson_pass(X, is_positive, draws), len(X)
 
     def _constraint(self, is_positive: np.ndarray) -> Constraint:
-        n, n_positive = len(is_positive), int(np.sum(is_positive))
-        balanced = self.sampling == "balanced"
-        drawn = n - n // 2 if balanced else n - n_positive  # negatives in an epoch
-        return Constraint(
-            self.rho,
-            nu=1.0 / (self.rho * drawn) if self.tau is None else self.tau / (n - n_positive),
-            # Twice the printed 1 and lambda: halves of the draws stand for whole means.
-            cost_pos=2.0 if balanced else n / n_positive,
-            cost_neg=2.0 if balanced else n / (n - n_positive),
-            # Constant scores cost at most 1, so a minimum has lambda P_fa <= 1 and meets the bound from here on.
-            most=1.0 / self.rho,
-        )
+        n_pos = int(np.sum(is_positive))
+        n_neg, balanced = len(is_positive) - n_pos, self.sampling == "balanced"
+        costs = neyman_pearson_costs(n_pos, n_neg, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=1.0)
+        # Constant scores cost at most 1, so a minimum has lambda P_fa <= 1 and meets the bound from 1 / rho on.
+        return Constraint(self.rho, costs, most=1.0 / self.rho)
 
     def _limit(self, p_nd: float) -> float:
         return self.rho

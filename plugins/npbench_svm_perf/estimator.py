@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, Constraints
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.constraints import SHARE, Constraints
+from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Solution, minimise
 from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
 
@@ -20,8 +20,8 @@ EXPLANATIONS = {
 }
 
 
-@inherit_docs
-class SVMPerf(LinearClassifier):
+@keyword_parameters
+class SVMPerf(PlanesClassifier):
     """Linear classifier that accepts k samples, trained for the precision among them (SVMperf's Prec@k).
 
     With ``s = Xw``, ``k = k_share n_pos`` (rounded, at least 1) and labels y in {-1, +1}, minimises over w
@@ -33,14 +33,10 @@ class SVMPerf(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float
         Cost of one false alarm among the k samples; positive. It is per sample: see the notes.
-    k_share : float, default=1.0
+    k_share : float
         k as a share of the positives, in ]0, 1].
-    tol : float, default=1e-3
-        Duality gap at which the fit stops, relative to the objective; positive.
-    max_iter : int, default=2000
-        Largest number of iterations, each of which adds a plane.
 
     Attributes
     ----------
@@ -48,19 +44,11 @@ class SVMPerf(LinearClassifier):
         Minus the midpoint of the k-th and the next score. If the k-th score is tied, fewer samples are accepted.
     k_ : int
         Number k.
-    n_iter_ : int
-        Number of iterations.
     converged_ : bool
         Whether the gap met ``tol`` and a training sample is accepted.
     status_ : {"converged", "flat", "stalled", "max_iter"}
         How the fit ended. "flat": the gap met ``tol``, but more than k samples share the best score and none is
         accepted. Either w = 0 is optimal, as for a weak signal, whatever C, or the features take few values.
-    objective_ : float
-        Objective at w.
-    duality_gap_ : float
-        Upper bound on objective_ minus the optimum, proved by a dual solution.
-    trace_ : list of Trace
-        Seconds, objective and bound of each iteration.
 
     Notes
     -----
@@ -86,37 +74,13 @@ class SVMPerf(LinearClassifier):
     ('converged', 321, 321)
     """
 
+    k_share: float = 1.0
+
     _explanations = EXPLANATIONS
     _parameter_constraints: ClassVar[Constraints] = {
-        "C": [POSITIVE],
+        **PlanesClassifier._parameter_constraints,
         "k_share": [SHARE],
-        "tol": [POSITIVE],
-        "max_iter": [COUNT],
     }
-
-    def __init__(self, *, C: float = 1.0, k_share: float = 1.0, tol: float = 1e-3, max_iter: int = 2000) -> None:
-        self.C = C
-        self.k_share = k_share
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
-        """Fit the classifier, starting from the solution for another C.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-        start : Solution, optional
-            Result of a fit to the same samples with the same k and another C.
-
-        Returns
-        -------
-        Solution
-            Weights with their certificate, to start the next fit from.
-        """
-        solution: Solution = self._run_fit(X, y, start=start)
-        return solution
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         self.k_ = max(1, round(self.k_share * int(np.sum(signs > 0))))

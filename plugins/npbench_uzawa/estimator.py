@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar
 
 from npbench.estimators.constraints import FRACTION, Constraints
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelName
+from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import FalseAlarmBound, Found, Update
+from npbench.numerics.annealing import FalseAlarmBound, Found
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_uzawa.uzawa import uzawa
 
 
-@inherit_docs
+@keyword_parameters
 class UzawaSVM(RampClassifier):
     """Nonconvex NP-SVM by Uzawa's algorithm: the problem of each multiplier is solved to the end.
 
@@ -30,7 +27,7 @@ class UzawaSVM(RampClassifier):
 
     Parameters
     ----------
-    rho : float, default=0.05
+    rho : float
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
 
     References
@@ -50,49 +47,22 @@ class UzawaSVM(RampClassifier):
     True
     """
 
+    rho: float = 0.05
+    max_iter: int = 2000
+
     _parameter_constraints: ClassVar[Constraints] = {
         **RampClassifier._parameter_constraints,
         "rho": [FRACTION],
     }
 
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        C: float = 1.0,
-        kernel: KernelName = "rbf",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        eta: float = 1.0,
-        nu: float | None = None,
-        epsilon: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        update: Update = "secant",
-        cache_size: float = 1000,
-        n_components: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.rho = rho
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.eta = eta
-        self.nu = nu
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-        self.update = update
-        self.cache_size = cache_size
-        self.n_components = n_components
-        self.random_state = random_state
-
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
         return FalseAlarmBound(self.rho)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether :meth:`path` may stand for searches: no, since it anneals."""
+        return False
 
     def search(self, svm: RampSVM) -> Found:
         """Minimise the Lagrangian to the end for each update of the multiplier."""

@@ -282,7 +282,7 @@ def test_many_samples_that_collapse_rank_as_if_started_from_zero(monkeypatch):
     weak = rng.normal(size=(n, 4)) + 0.05 * (y > 0)[:, None]
     fits = []
     for least in (2000, n):  # a start from a sample, and none
-        monkeypatch.setattr("npbench.estimators.pauc_linear.LEAST_SAMPLE", least)
+        monkeypatch.setattr("npbench.estimators.pauc_linear.MIN_SUBSAMPLE", least)
         with pytest.warns(ConvergenceWarning, match="w = 0"):
             fits.append(PAUCStruct(fpr_range=(0.0, 0.1), C=10.0).fit(weak, y))
     assert fits[0].status_ == "collapsed"

@@ -1,0 +1,144 @@
+"""Classifiers fitted by stochastic descent with a multiplier for a bound on the false-alarm rate."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints
+from npbench.estimators.parameters import keyword_parameters
+from npbench.numerics.losses import LOSSES
+from npbench.numerics.sgd import LEAST_MULTIPLIER, Fit, LossName
+
+CONVERGED = ("converged", "inactive")
+NEAR_CAP = 0.5  # share of the largest multiplier from which the search counts as capped
+NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
+
+
+class Costs(NamedTuple):
+    """Gain of the multiplier, and coefficients a_i of the losses of positives and negatives."""
+
+    nu: float
+    cost_pos: float
+    cost_neg: float
+
+
+def neyman_pearson_costs(
+    n_pos: int, n_neg: int, *, rho: float, balanced: bool, tau: float | None, default_gain: float
+) -> Costs:
+    """Return the costs of Algorithm 4; without ``tau`` the updates of an epoch gain ``default_gain / rho`` in total."""
+    n = n_pos + n_neg
+    drawn = max(n - n // 2 if balanced else n_neg, 1)  # negatives in an epoch
+    nu = default_gain / (rho * drawn) if tau is None else tau / max(n_neg, 1)
+    # Balanced: twice the printed 1 and lambda, as halves of the draws stand for whole means.
+    return Costs(nu, 2.0 if balanced else n / max(n_pos, 1), 2.0 if balanced else n / max(n_neg, 1))
+
+
+@keyword_parameters
+class DescentClassifier(BinaryClassifier):
+    """A classifier fitted sample by sample under a bound on the surrogate false-alarm rate (Gasso et al. 2011).
+
+    Parameters
+    ----------
+    lambda_c : float
+        Weight of half the squared norm of the weights; positive.
+    loss : str
+        Loss of the margin, which approaches the 0-1 loss.
+    eta : float
+        Half-width of the ramp, slope of the other losses; positive.
+    gamma_0 : float, optional
+        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``.
+    tau : float, optional
+        Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1; positive.
+    warm_up : int
+        Number of initial epochs with lambda = 1.
+    max_iter : int
+        Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
+    average : bool
+        Whether the classifier is an average of the iterates, instead of the last one.
+    epsilon : float, optional
+        Tolerance on the surrogate constraint, for ``converged_``.
+    tol : float
+        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
+    random_state : int, RandomState or None
+        Seed of the order of the samples.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of epochs.
+    multiplier_ : float
+        Multiplier lambda, averaged as the weights are.
+    surrogate_rates_ : (float, float)
+        (P_nd, P_fa) of the loss on the training sample.
+    imbalance_ : float
+        Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
+        point, and at most 1. The parts are those of the penalty, the positives and the negatives.
+    converged_ : bool
+        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
+    trace_ : list of Trace
+        Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
+    """
+
+    lambda_c: float = 1e-3
+    loss: LossName = "sigmoid"
+    eta: float = 1.0
+    gamma_0: float | None = None
+    tau: float | None = None
+    warm_up: int = 1
+    max_iter: int = 100
+    average: bool = True
+    epsilon: float | None = None
+    tol: float = 0.2
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "lambda_c": [POSITIVE],
+        "eta": [POSITIVE],
+        "gamma_0": [None, POSITIVE],
+        "tau": [None, POSITIVE],
+        "warm_up": [ZERO_OR_MORE],
+        "max_iter": [COUNT],
+        "average": ["boolean"],
+        "epsilon": [None, POSITIVE],
+        "tol": [SHARE],
+        "random_state": ["random_state"],
+    }
+
+    def _first_step_size(self, default: float) -> float:
+        """Return ``gamma_0``, or the default; raise a ValueError if it is too large."""
+        if self.gamma_0 is None:
+            return default
+        if self.gamma_0 * self.lambda_c >= 1:
+            raise ValueError(
+                f"gamma_0={self.gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
+                "the weights: choose gamma_0 below 1 / lambda_c, or None."
+            )
+        return self.gamma_0
+
+    def _set_quality(self, fit: Fit, limit: float, epsilon: float, most: float) -> None:
+        """Store the quality of a fit and its status, given the bound on P_fa and the largest multiplier."""
+        self.objective_, self.imbalance_ = fit.objective, fit.imbalance
+        self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
+        slack = fit.p_fa <= limit and self.multiplier_ <= NEAR_FLOOR * LEAST_MULTIPLIER
+        if fit.p_fa > limit + epsilon and self.multiplier_ >= NEAR_CAP * most:
+            self.status_ = "capped"
+        elif fit.imbalance > self.tol or (abs(fit.p_fa - limit) > epsilon and not slack):
+            self.status_ = "max_iter"
+        else:
+            self.status_ = "inactive" if slack else "converged"
+        self.converged_ = self.status_ in CONVERGED
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        loss = LOSSES[self.loss](signs * scores, self.eta)
+        p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
+        return {
+            "surrogate_rates_": (p_nd, p_fa),
+            "objective_": 0.5 * self.lambda_c * self._squared_weights() + p_nd,
+        }
+
+    def _squared_weights(self) -> float:
+        """Return the squared norm of all weights of the fitted classifier."""
+        raise NotImplementedError
