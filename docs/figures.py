@@ -23,7 +23,7 @@ from npbench.report.render import drawing
 from npbench.report.render.palette import BLUE, VERMILION, Palette
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
-from npbench_papers.gasso.speedup import SITUATION
+from npbench_papers.gasso.speedup import GROUP_COLUMNS
 from npbench_papers.guarantee.np_roc_chart import chart
 
 ROOT = Path(__file__).parents[1]
@@ -113,7 +113,7 @@ def of_experiment(name: str) -> pl.DataFrame:
     """Return the published records of an experiment, with the columns that its figure needs."""
     (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
     frame = conformed(pl.read_parquet(path))
-    shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *SITUATION]
+    shown = ["solver", "params", "search", "status", "p_fa", "p_nd", "select_seconds", "fit_seconds", *GROUP_COLUMNS]
     # Figures of a search show its course and its end.
     course = [] if frame["trace"].is_null().all() else ["key", "chosen_params", "trace"]
     areas = AREAS if "pauc" in frame.columns else ()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import docstrings
 import speed
 
 from npbench import contracts, registry
-from npbench.records import schema
+from npbench.records import fields
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -40,36 +39,25 @@ def _size(dataset: contracts.Dataset) -> str:
 
 
 def columns() -> str:
-    """Return the columns of the records, with meanings from the comments in the schema."""
-    return docstrings.table(("column", "type", ""), map(_column, *zip(*commented_columns(), strict=True)))
-
-
-def _column(name: str, meaning: str) -> tuple[str, str, str]:
-    return (f"`{name}`", schema.SCHEMA[name].__name__, meaning) if name else (f"**{meaning}**", "", "")
-
-
-def commented_columns() -> Iterator[tuple[str, str]]:
-    """Yield each column's name and comment; headings have an empty name."""
-    table = inspect.getsource(schema).partition("SCHEMA: dict")[2].partition("\n}")[0]
-    for line in table.splitlines():
-        if "dict.fromkeys(FEATURES" in line:
-            yield from ((name, "[option](features.md) for the features") for name in schema.FEATURES)
-        elif column := re.match(r'    "(\w+)": [\w.]+,(?:  # (.*))?$', line):
-            yield column[1], column[2] or ""
-        elif heading := re.match(r"    # (.*)$", line):
-            yield "", heading[1]
+    """Return the columns of the records, with their meanings."""
+    rows = [
+        row
+        for subject, of_subject in fields.SUBJECTS.items()
+        for row in [
+            *([(f"**{subject}**", "", "")] if subject != "Record" else []),
+            *((f"`{field.name}`", field.dtype.__name__, field.about) for field in of_subject),
+        ]
+    ]
+    return docstrings.table(("column", "type", ""), rows)
 
 
 def columns_in_brief() -> str:
     """Return the names of the columns of the records by subject."""
-    groups: dict[str, list[str]] = {}
-    subject = "Record"
-    for name, meaning in commented_columns():
-        if name:
-            groups.setdefault(subject, []).append(f"`{name}`")
-        else:
-            subject = meaning
-    return docstrings.table(("subject", "columns"), ((subject, ", ".join(names)) for subject, names in groups.items()))
+    listed = (
+        (subject, ", ".join(f"`{field.name}`" for field in of_subject))
+        for subject, of_subject in fields.SUBJECTS.items()
+    )
+    return docstrings.table(("subject", "columns"), listed)
 
 
 TABLES: dict[str, Callable[..., str]] = {

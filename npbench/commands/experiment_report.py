@@ -12,6 +12,7 @@ import polars as pl
 from npbench.commands.experiment import figure, sections
 from npbench.config.command_line import parse, requested
 from npbench.errors import RequestError
+from npbench.records.files import RECORDS
 from npbench.records.reading import latest, parts
 from npbench.report.assemble import lead
 from npbench.report.sections import failures, origins
@@ -42,7 +43,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     asked = requested(options)
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
-    folder, faults = results / "records", list[str]()
+    folder, faults = results / RECORDS, list[str]()
     frame = experiments.of_requests(requests, latest(parts(folder, faults.append)))
     if frame.is_empty():
         raise RequestError(

@@ -17,9 +17,9 @@ import polars as pl
 from npbench.commands.run import print_absent, report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
-from npbench.execution.run import RUNS
 from npbench.progress import TerminalProgress
 from npbench.records import provenance
+from npbench.records.files import RUNS
 from npbench.session import carry_out, describe, planned
 
 if TYPE_CHECKING:

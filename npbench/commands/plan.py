@@ -22,13 +22,14 @@ from npbench.evaluation.job import Job
 from npbench.planning.estimate import CASE, TIMES, Estimates
 from npbench.planning.plan import Plan
 from npbench.planning.reasons import reason_of_change, reason_of_same
+from npbench.records.fields import Role, names
 from npbench.records.provenance import available_cores
 from npbench.report.select.labels import classes
 from npbench.report.select.protocols import protocols
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
-SAME_SETTING = ["data_sha256", "code", "versions", "metrics", "distribution"]
+SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
 
 STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
 
@@ -62,8 +63,8 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
 
 def _protocols(plan: Plan) -> str:
     """Return a sentence about the protocols, and where they come from if they differ."""
-    names = ("dataset", "protocol", "protocol_params")
-    rows = [{name: job.request.columns()[name] for name in names} for job, _ in plan.jobs.parts]
+    about = ("dataset", "protocol", "protocol_params")
+    rows = [{name: job.request.columns()[name] for name in about} for job, _ in plan.jobs.parts]
     text = protocols(pl.DataFrame(rows))
     if " differ" not in text:
         return text
@@ -115,14 +116,13 @@ def _reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, tr
     if others.is_empty():
         return found
     settings = [{name: value for name, value in job.setting.items() if name != "repeat"} for job, _ in parts]
-    names = list(settings[0])
-    asked = pl.DataFrame(settings, {name: frame.schema[name] for name in names}).with_columns(
+    columns = list(settings[0])
+    asked = pl.DataFrame(settings, {name: frame.schema[name] for name in columns}).with_columns(
         part=pl.int_range(pl.len(), dtype=pl.Int64)
     )
-    columns = list(dict.fromkeys([*names, "repeat", *SAME_SETTING]))
     similar = (
-        frame.select(columns)
-        .join(asked, on=names, nulls_equal=True, maintain_order="left")
+        frame.select(list(dict.fromkeys([*columns, "repeat", *SAME_SETTING])))
+        .join(asked, on=columns, nulls_equal=True, maintain_order="left")
         .join(others, on=["part", "repeat"], how="semi", maintain_order="left")
         .unique(["part", "repeat"], keep="last", maintain_order=True)
     )

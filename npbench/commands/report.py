@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from npbench.console import status
 from npbench.errors import Exit, RequestError, unknown_name
+from npbench.records.files import RECORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
 
 FLAGS = ("--experiment", "--against", "--anyway", "--output", "--help")
-RESULTS, RECORDS, REPORT = "results", "records", "report"
+RESULTS, REPORT = "results", "report"
 USAGE = (
     "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--anyway]] [--output FOLDER]\n"
     "       npbench report --experiment NAME ..."

@@ -10,7 +10,8 @@ from typing import Any
 
 from npbench.data import BinaryData
 from npbench.evaluation.request import Request
-from npbench.records.schema import ASKED, Primitive
+from npbench.records.fields import ASKED
+from npbench.records.record import Primitive
 from npbench.values import canonical
 
 

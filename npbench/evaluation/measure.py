@@ -27,7 +27,7 @@ from npbench.evaluation.request import Request
 from npbench.evaluation.selection import validation_loss
 from npbench.evaluation.splits import Fold, Split
 from npbench.numerics.roc_grid import true_positive_rates
-from npbench.records.schema import TEST_SCORES, Record
+from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed
 from npbench.values import canonical
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.evaluation.preprocess import DEFAULTS
 from npbench.problem import Problem
-from npbench.values import canonical
+from npbench.records.fields import FIELDS, Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,25 +58,11 @@ class Request:
 
     def columns(self) -> dict[str, Any]:
         """Return the record's columns that say what was asked."""
-        return {**{name: value(self) for name, value in COLUMNS.items()}, **self.features}
+        return {name: encode(self) for name, encode in ENCODERS.items()}
 
     def identity(self) -> dict[str, Any]:
         """Return the columns that can change the answer: the content of a data set counts, not its name."""
-        return {name: value for name, value in self.columns().items() if name not in DATASET}
+        return {name: value for name, value in self.columns().items() if Role.IDENTITY in FIELDS[name].roles}
 
 
-# The columns of a record that say what was asked; labels, filters and identities of jobs derive from them.
-COLUMNS: dict[str, Callable[[Request], Any]] = {
-    "solver": lambda request: request.solver.name,
-    "params": lambda request: canonical(request.params),
-    "search": lambda request: canonical(request.search),
-    "dataset": lambda request: request.dataset.name,
-    "dataset_params": lambda request: canonical(request.dataset_params),
-    "problem": lambda request: request.problem.name,
-    "problem_params": lambda request: canonical(request.problem.parameters()),
-    "protocol": lambda request: request.protocol.name,
-    "protocol_params": lambda request: canonical({"name": request.protocol.name, **asdict(request.protocol)}),
-    "metrics": lambda request: canonical(sorted(metric.name for metric in request.metrics)),
-    "seed": lambda request: request.seed,
-}
-DATASET = ("dataset", "dataset_params")
+ENCODERS = {field.name: field.encode for field in FIELDS.values() if field.encode}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from npbench.data import BinaryData
 from npbench.records.provenance import available_cores
-from npbench.records.schema import Primitive
+from npbench.records.record import Primitive
 
 
 @dataclass(frozen=True)

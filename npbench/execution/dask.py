@@ -26,7 +26,7 @@ from npbench.execution.pool import Isolated
 from npbench.execution.worker import WORKER, Task, pin_threads, record_of
 from npbench.planning.plan import targets
 from npbench.records import provenance
-from npbench.records.schema import Primitive, Record
+from npbench.records.record import Primitive, Record
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -14,7 +14,7 @@ from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Pool
 from npbench.execution.worker import COMPILER, WORKER, Task, pin_threads, record_of
 from npbench.records.provenance import available_cores
-from npbench.records.schema import Record
+from npbench.records.record import Record
 
 
 def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:

@@ -10,7 +10,7 @@ from typing import overload
 from npbench.evaluation.job import Job
 from npbench.execution.context import Limits, RunContext
 from npbench.execution.run import Executor
-from npbench.records.schema import Record
+from npbench.records.record import Record
 
 NOT_RUN = "not run: another repeat reached the time limit (execution.retry_timeouts=true runs it)"
 

@@ -12,11 +12,9 @@ from typing import Any
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.execution.context import Limits, RunContext
-from npbench.records.schema import Record
+from npbench.records.files import Owner, atomic_write, dead_owners
+from npbench.records.record import Record
 from npbench.records.store import RecordStore
-from npbench.records.writing import Owner, dead_owners, whole
-
-RUNS = "runs"  # folder of a results folder, with the description of each run
 
 Executor = Callable[[Sequence[Job], Limits, RunContext], Iterator[Record]]
 
@@ -62,7 +60,7 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{description['run_id']}.json"
-        with closing(Owner(folder)) as owner, dead_owners(folder), whole(path, owner.name) as stream:
+        with closing(Owner(folder)) as owner, dead_owners(folder), atomic_write(path, owner.name) as stream:
             stream.write(text.encode())
     except OSError as error:
         raise RequestError(

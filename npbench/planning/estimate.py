@@ -15,9 +15,9 @@ import polars as pl
 
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official, Permutations
+from npbench.records.fields import Role, names
 
-# Columns of the records that an estimate depends on.
-CASE = ("solver", "dataset", "n_samples", "search", "protocol", "protocol_params")
+CASE = names(Role.COST)  # columns of the records that an estimate depends on
 TIMES = ("seconds", "select_seconds", "fit_seconds")
 
 # Farthest that an estimate reaches, as a ratio of numbers of rows: beyond a single known size, and beyond several,

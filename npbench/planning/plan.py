@@ -19,12 +19,12 @@ from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.jobs import Jobs
 from npbench.records import provenance
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
+from npbench.records.files import RECORDS
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.signature import imported_names
 
-RECORDS = "records"  # folder of a results folder
 MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different repeats may differ
 
 

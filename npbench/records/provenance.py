@@ -24,7 +24,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from npbench.errors import RequestError
-from npbench.records.schema import Primitive
+from npbench.records.record import Primitive
 from npbench.user_cache import remembered
 
 ROOT = Path(__file__).parents[1]  # of npbench

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 from polars import selectors
 
-from npbench.records.schema import ESSENTIAL, FEATURES, OBJECTS, SCHEMA, SCHEMA_VERSION
-from npbench.records.writing import stamp
+from npbench.records.fields import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Role, names
+from npbench.records.files import stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
@@ -88,7 +88,7 @@ def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) ->
     odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
     if odd:
         on_fault(f"Columns of {path} that hold no numbers are left out: {', '.join(odd)}.")
-    for name in (name for name in OBJECTS if name in frame.columns):
+    for name in (name for name in names(Role.OBJECT) if name in frame.columns):
         texts = frame[name] if len(frame) == 1 else frame[name].unique()
         broken = [text for text in texts if not _is_object(text)]
         if broken:
@@ -127,7 +127,7 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the frame with every column of the schema, in its type and order; refuse frames without records.
 
-    Columns that older records lack get the defaults of :mod:`npbench.records.schema`. With ``columns``, only these are
+    Columns that older records lack get the defaults of :mod:`npbench.records.fields`. With ``columns``, only these are
     added.
     """
     schema = _schema(columns)

@@ -20,9 +20,8 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from npbench.records.writing import LOCK, whole
+from npbench.records.files import LOCK, SCORES, atomic_write
 
-SCORES = "scores"  # folder of a results folder
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
     "key": pl.String,
@@ -87,7 +86,7 @@ class ScoreStore:
         singles = self.folder / stem
         singles.mkdir(parents=True, exist_ok=True)
         self._touched.add(stem)
-        with whole(singles / f"{time.time_ns():020d}-{self._name}.parquet", self._name) as stream:
+        with atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", self._name) as stream:
             stream.write(content)
 
     def keys(self) -> set[str]:
@@ -105,7 +104,7 @@ class ScoreStore:
         merged, singles = self.folder / f"{stem}.parquet", sorted((self.folder / stem).glob("*.parquet"))
         paths = [merged, *singles] if merged.exists() else singles
         frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths])
-        with whole(merged, self._name) as stream:
+        with atomic_write(merged, self._name) as stream:
             stream.write(_content(frame.unique("key", keep="last", maintain_order=True)))
         for path in singles:
             path.unlink()

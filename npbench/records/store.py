@@ -17,10 +17,11 @@ from typing import Any
 
 import polars as pl
 
+from npbench.records.fields import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION
+from npbench.records.files import SCORES, Owner, atomic_write, dead_owners, stamp
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, TEST_SCORES, Record
-from npbench.records.scores import SCORES, ScoreStore
-from npbench.records.writing import Owner, dead_owners, stamp, whole
+from npbench.records.record import TEST_SCORES, Record
+from npbench.records.scores import ScoreStore
 
 SINGLE = "single"  # mark of a file of one record, in its name
 
@@ -142,7 +143,7 @@ def _owner_of(path: Path) -> str:
 def _write(frame: pl.DataFrame, path: Path, owner: str) -> None:
     content = io.BytesIO()  # so that a full disk is an OSError of Python's, and not one of Polars's
     frame.write_parquet(content, statistics=False)  # statistics are a third of a file of one record
-    with whole(path, owner) as stream:
+    with atomic_write(path, owner) as stream:
         stream.write(content.getbuffer())
 
 

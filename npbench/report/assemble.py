@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from npbench.records.writing import stamp
+from npbench.records.files import stamp
 from npbench.report.section import Section
 from npbench.report.sections import brief, comparison, failures, figures, origins, overview
 from npbench.report.select.collect import Collection

@@ -15,12 +15,13 @@ from npbench.evaluation.request import Request
 from npbench.execution import local, processes, repeats
 from npbench.execution.context import Limits, RunContext
 from npbench.execution.observers import Observers
-from npbench.execution.run import RUNS, Executor, run_jobs, write_description
+from npbench.execution.run import Executor, run_jobs, write_description
 from npbench.planning.kernel_cache import not_compiled
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import SILENT, Progress
 from npbench.records import provenance
-from npbench.records.schema import Record
+from npbench.records.files import RUNS
+from npbench.records.record import Record
 
 
 def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:

@@ -12,14 +12,12 @@ from npbench.config import search_path
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.contracts import resolve
 from npbench.evaluation.request import Request
+from npbench.records.fields import ASKED, METHOD, TASK
+from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.provenance import ROOT
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ASKED
 
-PUBLISHED, SUBMISSIONS = "published", "submissions"  # folders of a results folder
 PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
-METHOD = ["solver", "params", "search"]
-TASK = [name for name in ASKED if name not in METHOD]
 
 
 def named(words: Sequence[str]) -> Experiment | None:
@@ -58,7 +56,7 @@ def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
 def stored_records(results: Path) -> pl.DataFrame:
     """Return the records in a results folder, and those published below it and with npbench; its own come last."""
     shared = [folder / part for folder in (*PACKAGED, results) for part in (PUBLISHED, SUBMISSIONS)]
-    folders = [*(one for folder in shared for one in sorted(folder.glob("**/records"))), results / "records"]
+    folders = [*(one for folder in shared for one in sorted(folder.glob(f"**/{RECORDS}"))), results / RECORDS]
     return latest(part for folder in folders for part in parts(folder, lambda fault: None) if folder.is_dir())
 
 
@@ -77,6 +75,6 @@ def settings_of_jobs(requests: Sequence[Request]) -> pl.DataFrame:
 
 def folder_with_records(requests: Sequence[Request], results: Path) -> Path | None:
     """Return a results folder below ``results`` with records of ``requests``."""
-    folders = (folder for folder in sorted(results.rglob("records")) if folder != results / "records")
+    folders = (folder for folder in sorted(results.rglob(RECORDS)) if folder != results / RECORDS)
     found = (folder for folder in folders if len(of_requests(requests, latest(parts(folder, lambda fault: None)))))
     return next((folder.parent for folder in found), None)

@@ -12,7 +12,7 @@ import numpy as np
 from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
 from npbench.problem import PROBLEMS
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
 from npbench.testing.check import Check, Skipped, checks, require
 from npbench.testing.importing import require_light
 from npbench.testing.samples import blobs

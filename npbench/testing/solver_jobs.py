@@ -22,7 +22,8 @@ def job(solver: Solver, problem: str) -> None:
     from npbench.evaluation.protocols import CrossValidation
     from npbench.evaluation.request import Request
     from npbench.planning.plan import jobs_of
-    from npbench.records.schema import Record
+    from npbench.records.files import RECORDS
+    from npbench.records.record import Record
     from npbench.records.store import RecordStore
 
     asked = PROBLEMS[problem]()
@@ -47,6 +48,6 @@ def job(solver: Solver, problem: str) -> None:
         f"{record.get('error')}",
     )
     with tempfile.TemporaryDirectory() as folder:
-        store = RecordStore(Path(folder) / "records")
+        store = RecordStore(Path(folder) / RECORDS)
         store.append(record)
         require(len(store.frame()) == 1, "Its record cannot be read: attributes must be numbers or strings.")

@@ -7,11 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.schema import FEATURES
+from npbench.records.fields import FEATURES, METHOD
 from npbench.report.select.labels import class_named, labels
 from npbench.values import canonical
 
-METHOD = ["solver", "params", "search"]
 SCORERS = {
     "HistGradientBoosting": "gradient boosting",
     "LGBM": "LightGBM",

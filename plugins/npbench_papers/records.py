@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from npbench.records.fields import TRAINING_SECONDS
 from npbench.report.select.labels import labels
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, number
@@ -16,8 +17,7 @@ Printed = Sequence[Mapping[str, Any]]
 
 def labelled(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records with ``label`` and ``seconds`` of selection and fit."""
-    seconds = pl.col("select_seconds") + pl.col("fit_seconds")
-    return records.with_columns(seconds=seconds, label=pl.Series(labels(records), dtype=pl.String))
+    return records.with_columns(seconds=TRAINING_SECONDS, label=pl.Series(labels(records), dtype=pl.String))
 
 
 def values(records: pl.DataFrame, name: str) -> list[float]:

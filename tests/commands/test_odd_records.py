@@ -15,8 +15,9 @@ import sample_records
 from npbench import cli
 from npbench.commands.summary import COLUMNS, print_summary
 from npbench.numerics.roc_grid import FPR_GRID
+from npbench.records.fields import SCHEMA_VERSION
 from npbench.records.reading import conformed
-from npbench.records.schema import MAX_TEXT, SCHEMA_VERSION, Record
+from npbench.records.record import MAX_TEXT, Record
 from npbench.records.store import RecordStore
 from npbench.report import files
 from npbench.report.assemble import assemble

@@ -15,8 +15,8 @@ from npbench.evaluation.protocols import Holdout
 from npbench.planning.jobs import Jobs
 from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
+from npbench.records.fields import ESSENTIAL
 from npbench.records.reading import conformed
-from npbench.records.schema import ESSENTIAL
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})

@@ -4,7 +4,7 @@ import pytest
 
 import sample_records
 from npbench.cli import main
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
 from npbench.records.store import RecordStore
 
 

@@ -13,7 +13,7 @@ import yaml
 from npbench import contracts, hookspecs, registry
 from npbench.commands import new as scaffold
 from npbench.problem import PROBLEMS
-from npbench.records import schema
+from npbench.records import fields
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -170,9 +170,9 @@ def test_tutorial_shows_the_files_that_differ_from_a_new_package():
 
 def test_every_column_is_documented(built):
     listed = re.findall(r"^\| `(\w+)` \| \w+ \|", built("records.md"), re.M)
-    assert listed == list(schema.SCHEMA)
+    assert listed == list(fields.SCHEMA)
     stored = read("records.md").partition("| subject | columns |")[2].partition("<!--")[0]
-    assert re.findall(r"`(\w+)`", stored) == list(schema.SCHEMA)
+    assert re.findall(r"`(\w+)`", stored) == list(fields.SCHEMA)
 
 
 def test_built_pages_describe_every_data_set_and_generator(built):

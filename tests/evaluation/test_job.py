@@ -23,7 +23,7 @@ from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permu
 from npbench.evaluation.request import Request
 from npbench.planning.plan import check_split, jobs_of
 from npbench.problem import NeymanPearson, PartialAUC
-from npbench.records.schema import ASKED, SCHEMA
+from npbench.records.fields import ASKED, SCHEMA
 from npbench.values import canonical
 from sample_jobs import changed
 

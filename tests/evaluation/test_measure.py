@@ -25,7 +25,8 @@ from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
-from npbench.records.schema import MAX_TEXT, SCHEMA
+from npbench.records.fields import SCHEMA
+from npbench.records.record import MAX_TEXT
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from sample_jobs import JOB, changed

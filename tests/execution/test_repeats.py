@@ -14,7 +14,7 @@ from npbench.execution import local, repeats
 from npbench.execution.context import Limits, RunContext
 from npbench.execution.run import run_jobs
 from npbench.planning.jobs import Jobs
-from npbench.records.schema import Record
+from npbench.records.record import Record
 from npbench.records.store import RecordStore
 
 QUICK, SLOW = jobs(gaussians(), {"act": ""}, {"act": "hang"})

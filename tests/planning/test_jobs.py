@@ -15,7 +15,7 @@ from npbench.evaluation.job import Job
 from npbench.execution.context import Limits, RunContext
 from npbench.execution.run import run_jobs, write_description
 from npbench.planning.jobs import Jobs
-from npbench.records.schema import Record
+from npbench.records.record import Record
 from npbench.records.store import RecordStore
 from sample_jobs import changed
 

@@ -20,7 +20,7 @@ import sklearn
 import npbench
 from npbench.errors import RequestError
 from npbench.records import provenance
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
 
 
 def forget():

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from npbench import cli
-from npbench.records.schema import TEST_SCORES
+from npbench.records.record import TEST_SCORES
 from npbench.records.scores import SCORES, ScoreStore, packed, read_scores
 from npbench.records.store import RecordStore
 

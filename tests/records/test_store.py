@@ -19,8 +19,9 @@ from npbench.evaluation.protocols import CrossValidation
 from npbench.planning.estimate import Estimates
 from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
+from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.reading import latest
-from npbench.records.schema import FEATURES, MAX_INT, MAX_TEXT, SCHEMA, Record
+from npbench.records.record import MAX_INT, MAX_TEXT, Record
 from npbench.records.store import RecordStore
 from sample_jobs import JOB, changed
 
@@ -158,7 +159,7 @@ def test_a_merge_by_another_run_while_reading_hides_nothing(tmp_path, monkeypatc
 
 def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
     script = (
-        "from npbench.records.schema import Record; from npbench.records.store import RecordStore\n"
+        "from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
         f"store = RecordStore({str(tmp_path)!r}, batch=3)\n"
         "for n in range(10**6):\n"
         "    store.append(Record({'key': str(n), 'status': 'ok'})); print(n, flush=True)\n"
@@ -185,7 +186,7 @@ def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("npbench.records.writing.os.fsync", full)
+    monkeypatch.setattr("npbench.records.files.os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
         store.append(record("a"))
     assert records_in(tmp_path) == []
@@ -195,7 +196,7 @@ def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
 
 def test_records_of_a_dead_command_are_merged_by_the_next(tmp_path):
     script = (
-        "import os; from npbench.records.schema import Record; from npbench.records.store import RecordStore\n"
+        "import os; from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
         f"store = RecordStore({str(tmp_path)!r})\n"
         "for n in range(5):\n"
         "    store.append(Record({'key': str(n), 'status': 'ok'}))\n"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import sample_records
 from npbench.errors import RequestError
+from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.reading import conformed
-from npbench.records.schema import FEATURES, SCHEMA
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sample_records
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
 from npbench.report.sections import comparison as statistics
 from npbench.report.select.pairing import blocks
 from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority

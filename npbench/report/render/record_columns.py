@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.schema import SCHEMA
+from npbench.records.fields import SCHEMA
 from npbench.report.select.labels import PARTS
 
 # Long, only for programs, or shown elsewhere on the page.

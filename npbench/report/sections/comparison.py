@@ -11,11 +11,11 @@ from npbench.problem import PROBLEMS
 from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
 from npbench.report.select.metrics import head
-from npbench.report.select.pairing import SPLIT, setting_cells, setting_columns
+from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench.report.stats.intervals import MIN_VALUES, RESAMPLES, Limits, mean_limits
 
-NEEDED = ["status", "label", "dataset", "data_sha256", "n_samples", "problem_params", *SPLIT[1:], "split_sha256"]
+NEEDED = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
 
 ONE_SETTING = (
     "Nothing to compare: no two settings share two splits. Run several on the same data with the same protocol and "

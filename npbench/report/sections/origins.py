@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from npbench.records.schema import SCHEMA_VERSION
+from npbench.records.fields import SCHEMA_VERSION
 from npbench.report.section import Section
 from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Sheet, number

@@ -14,12 +14,14 @@ import polars as pl
 
 from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
+from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.section import Section
-from npbench.report.select.labels import FEATURES, class_named, flat
+from npbench.report.select.labels import class_named, flat
 from npbench.report.select.metrics import head
 from npbench.report.sheet import MISSING, Cell, Sheet, count, number
 
-SETTING = ["dataset", "dataset_params", "solver", "params", "search", "problem_params", "protocol_params", *FEATURES]
+# Columns that records of one problem share within a row, in the order of sorting.
+SETTING = ["dataset", "dataset_params", *METHOD, "problem_params", "protocol_params", *FEATURES]
 HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
 # Columns of the records that the tables need.
 COLUMNS = [
@@ -96,7 +98,6 @@ def rows(records: pl.DataFrame) -> list[Row]:
     good = pl.col("status") == "ok"
     metrics = [name for name in PROBLEMS[records["problem"][0]].headline if name in records.columns]
     measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
-    seconds = pl.col("select_seconds") + pl.col("fit_seconds")
     # A million records have few distinct texts: grouping by categories saves 0.3 GB.
     categorical = records.with_columns(pl.col(SETTING).cast(pl.Categorical))
     groups = categorical.group_by(SETTING).agg(
@@ -104,7 +105,7 @@ def rows(records: pl.DataFrame) -> list[Row]:
         *(column.std().name.suffix(" std") for column in measures),
         total=pl.len(),
         good=good.sum(),
-        seconds=seconds.filter(good).mean(),
+        seconds=TRAINING_SECONDS.filter(good).mean(),
         chosen=pl.col("chosen_params").filter(good).drop_nulls(),
     )
     texts = groups.with_columns(pl.col(SETTING).cast(pl.String))

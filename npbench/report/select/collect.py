@@ -13,14 +13,11 @@ import polars as pl
 from npbench.errors import RequestError
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
+from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
+from npbench.records.files import PUBLISHED, RECORDS, RUNS
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ASKED, SCHEMA
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels
-
-RECORDS, RUNS = "records", "runs"
-# Folders of this name below a results folder are read only if the user names them.
-PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
@@ -178,7 +175,7 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
         # Labels are recomputed after filtering, as fewer settings have to be distinguished.
         pl.Series("label", labels(records), dtype=pl.String),
         pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),
-        seconds=pl.col("select_seconds") + pl.col("fit_seconds"),
+        seconds=TRAINING_SECONDS,
     )
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from npbench.errors import RequestError
-from npbench.report.select.labels import FEATURES
+from npbench.records.fields import Role, names
 
-SETTING = ["solver", "params", "search", "dataset", "dataset_params", "problem", "problem_params", *FEATURES]
-SPLIT = ["protocol", "protocol_params", "seed", "repeat"]
+SETTING = names(Role.ASKED, without=Role.SPLIT)
+SPLIT = names(Role.SPLIT)
 OTHER = "_other"
 HASHES = {"data_sha256": "data", "split_sha256": "splits"}
 ANYWAY = "--anyway compares them nevertheless"
@@ -87,9 +87,9 @@ def _nothing_in_common(ours: pl.DataFrame, other: pl.DataFrame) -> str:
     for what in ("problem", "dataset", "solver", "problem_params"):
         mine, theirs = (sorted(frame[what].unique()) for frame in (ours, other))
         if not set(mine) & set(theirs):
-            names = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
+            listed = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
             hint = f" {ANYWAY}." if what == "problem_params" else ""
-            return f"The two sets of records have no {what} in common: {names}.{hint}"
+            return f"The two sets of records have no {what} in common: {listed}.{hint}"
     return f"No setting is in both{_nearest(ours, other)}."
 
 
@@ -98,8 +98,10 @@ def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
     mine, theirs = (frame.select(SETTING).unique(maintain_order=True) for frame in (ours, other))
     both = mine.join(theirs, on=["solver", "dataset"], suffix=OTHER, maintain_order="left").rows(named=True)
     apart = [(row, [name for name in SETTING if row[name] != row.get(f"{name}{OTHER}", row[name])]) for row in both]
-    row, names = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
-    return f": {row['solver']} on {row['dataset']}, for example, has another {', '.join(names)} there" if names else ""
+    row, differing = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
+    if not differing:
+        return ""
+    return f": {row['solver']} on {row['dataset']}, for example, has another {', '.join(differing)} there"
 
 
 def _other_problem(setting: Sequence[str]) -> Iterator[str]:

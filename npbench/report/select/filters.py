@@ -11,18 +11,12 @@ from typing import Any
 import polars as pl
 
 from npbench.errors import RequestError, unknown_name
-from npbench.records.schema import ASKED
+from npbench.records.fields import ASKED, PREFIXES
 from npbench.report.select.labels import flat
 from npbench.values import canonical
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
-COLUMNS = {
-    "solver.search.": "search",
-    "solver.": "params",
-    "dataset.": "dataset_params",
-    "problem.": "problem_params",
-    "protocol.": "protocol_params",
-}
+COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
 COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
 MAX_LISTED = 12
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.schema import FEATURES
+from npbench.records.fields import FEATURES, PREFIXES, Role, names
 from npbench.values import canonical
 
 QUOTE = '"'
 IMPORT_PATH = re.compile(r"[a-z_]\w*(\.\w+)*\.[A-Z]\w*")  # of a class
 
 # Columns that distinguish settings of a solver, in order of preference, with their command-line prefixes.
-PARTS = {"params": "", "search": "search.", "dataset_params": "dataset.", "protocol_params": "protocol."}
+PARTS = {name: PREFIXES[name].removeprefix("solver.") for name in names(Role.LABEL) if name in PREFIXES}
 
 
 def labels(records: pl.DataFrame) -> list[str]:
@@ -46,19 +46,19 @@ def labels(records: pl.DataFrame) -> list[str]:
 
 
 def _labels(records: pl.DataFrame) -> list[str]:
-    names = [" ".join([solver, *classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
+    found = [" ".join([solver, *classes(params)]) for solver, params in records.select("solver", "params").iter_rows()]
     for part in (*PARTS, *FEATURES):
         settings = [_settings(part, text) for text in records[part]]
-        places = list(zip(names, records["dataset"], strict=True))
+        places = list(zip(found, records["dataset"], strict=True))
         alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
         for place, row in zip(places, settings, strict=True):
             alike[place].append(row)
         differing = {place: list(_differing(rows)) for place, rows in alike.items()}
-        names = [
+        found = [
             " ".join([place[0], *(f"{name}={row[name].strip(QUOTE)}" for name in differing[place] if name in row)])
             for place, row in zip(places, settings, strict=True)
         ]
-    return names
+    return found
 
 
 def class_named(value: Any) -> str:

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
+from npbench.records.fields import Role, names
 from npbench.report.sheet import Cell, number
 
-BLOCK = ["dataset", "problem_params", "protocol_params", "data_sha256"]
-SPLIT = ["data_sha256", "protocol_params", "seed", "repeat"]
+BLOCK = names(Role.BLOCK)
+SAME_ROWS = ["data_sha256", *names(Role.SPLIT)]  # columns that records on the same rows share
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def blocks(records: pl.DataFrame, metric: str) -> Iterator[Block]:
     known = pl.col("split_sha256")
     value = pl.when(pl.col(metric).is_finite()).then(pl.col(metric))
     found = (
-        records.with_columns(split=known.fill_null(known.max().over(SPLIT)), value=value)
+        records.with_columns(split=known.fill_null(known.max().over(SAME_ROWS)), value=value)
         .filter(status="ok")
         .drop_nulls("value")
     )

@@ -21,7 +21,7 @@ from npbench.errors import RequestError, each
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.sources import Sources
-from npbench_benchmark.board.stored_request import TASK
+from npbench.records.fields import TASK, Role, names
 
 SPLITS = "splits.json"
 
@@ -75,7 +75,7 @@ def _asked(request: Request) -> dict[str, Any]:
 
 def _require_one_split(requests: Sequence[Request]) -> None:
     name = requests[0].dataset.name
-    for what in ("dataset_params", "protocol_params", "seed", "missing"):
+    for what in names(Role.ROWS):
         if len({str(request.columns()[what]) for request in requests}) > 1:
             raise RequestError(f"dataset {name!r} has several values of {what}: write each of them to another folder")
     if requests[0].features["missing"] == "drop":

@@ -11,14 +11,12 @@ from npbench.contracts import Solver
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import PROTOCOLS
-from npbench.evaluation.request import COLUMNS, Request
+from npbench.evaluation.request import ENCODERS, Request
 from npbench.planning.plan import jobs_of
 from npbench.planning.sources import Sources
 from npbench.problem import PROBLEMS
-from npbench.records.schema import ASKED, FEATURES
+from npbench.records.fields import FEATURES
 from npbench.registry import installed
-
-TASK = [name for name in ASKED if name not in ("solver", "params", "search", "repeat")]
 
 
 def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Request:
@@ -27,7 +25,7 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
     Parameters
     ----------
     record : mapping
-        Columns of the record, as :data:`npbench.records.schema.ASKED` and ``metrics``.
+        Columns of the record, as :data:`npbench.records.fields.ASKED` and ``metrics``.
     solver : Solver, optional
         Solver to use instead of the installed one with the record's name.
 
@@ -50,7 +48,7 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         seed=record["seed"],
         repeats=record["repeat"] + 1,
     )
-    differing = [name for name in (*COLUMNS, *FEATURES) if request.columns()[name] != record[name]]
+    differing = [name for name in ENCODERS if request.columns()[name] != record[name]]
     if differing:
         raise RequestError(
             f"{', '.join(differing)} of a record cannot be rebuilt: it was stored by npbench "

@@ -25,14 +25,16 @@ from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.plan import jobs_of
 from npbench.planning.sources import Sources
-from npbench.records.schema import TEST_SCORES, Record
+from npbench.records.fields import TASK
+from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed
 from npbench_benchmark.board.split_files import SPLITS
-from npbench_benchmark.board.stored_request import TASK, request_of
+from npbench_benchmark.board.stored_request import request_of
 
 SUBMITTED = "submitted scores"  # in place of the distribution that ships the solver
 ROW, SCORE = "row", "score"
-COLUMNS = (*TASK, "metrics", "repeats", "data_sha256", "split_sha256")  # of a task in SPLITS
+# Of a task in SPLITS, for all its repeats.
+COLUMNS = [name for name in TASK if name != "repeat"] + ["metrics", "repeats", "data_sha256", "split_sha256"]
 
 
 class Submitted:

@@ -30,9 +30,9 @@ def run(words: Sequence[str]) -> Exit:
     """
     options = _parser().parse_args(list(words) or ["--help"])
     _check_name(options.name)
-    from npbench.execution.run import RUNS, write_description
-    from npbench.planning.plan import RECORDS
+    from npbench.execution.run import write_description
     from npbench.records import provenance
+    from npbench.records.files import RECORDS, RUNS
     from npbench.records.store import RecordStore
     from npbench_benchmark.board import submission
 

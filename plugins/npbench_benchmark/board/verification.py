@@ -16,14 +16,14 @@ from npbench.execution.context import Limits, RunContext
 from npbench.execution.run import Executor
 from npbench.planning.reasons import changes
 from npbench.planning.sources import Sources
+from npbench.records.fields import ASKED, SCHEMA, Role, names
 from npbench.records.reading import LABEL
-from npbench.records.schema import ASKED, SCHEMA
 from npbench_benchmark.board.stored_request import job_of
 from npbench_benchmark.board.submission import SUBMITTED, rescored
 
 # Besides the metrics; what depends on time or memory is not compared.
-ANSWERS = ("status", "split_sha256", "n_test_positive", "n_test_duplicates", "chosen_params", "selection_loss", "roc")
-MACHINE = ("cpu", "os", "python", "blas", "blas_version", "n_threads")
+RESULT_COLUMNS = names(Role.ANSWER)
+MACHINE = names(Role.MACHINE)
 TOLERANCE = 1e-9  # relative; sums in another order differ by less
 
 
@@ -112,10 +112,10 @@ def _ran(
 
 
 def _compare(one: Verified, here: Mapping[str, Any]) -> None:
-    names = [*ANSWERS, *_metrics(one.record)]
-    one.compared = len(names)
+    compared = [*RESULT_COLUMNS, *_metrics(one.record)]
+    one.compared = len(compared)
     one.differing = {
-        name: (one.record[name], here.get(name)) for name in names if not equal(one.record[name], here.get(name))
+        name: (one.record[name], here.get(name)) for name in compared if not equal(one.record[name], here.get(name))
     }
     if here.get("status") != "ok":
         one.fault = f"{here.get('status')} here: {here.get('error')}"

@@ -37,8 +37,9 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(f"--sample is {options.sample}: expected 1 or more")
     from npbench.execution import local
     from npbench.records import provenance
+    from npbench.records.files import RECORDS
     from npbench.records.scores import read_scores
-    from npbench.report.select.collect import RECORDS, collect
+    from npbench.report.select.collect import collect
     from npbench_benchmark.board import verification
 
     with status("Reading records"):

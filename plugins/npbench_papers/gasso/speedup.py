@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.schema import FEATURES
+from npbench.records.fields import TASK
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.inference import wilcoxon
 from npbench.values import canonical
@@ -20,17 +20,7 @@ RATES = ("p_fa", "p_nd")
 SIGNIFICANCE = 1e-3  # the paper's
 
 # Columns that must agree for two solvers to be paired, besides the repeat and the parameters.
-SITUATION = [
-    "dataset",
-    "dataset_params",
-    "problem",
-    "problem_params",
-    "protocol_params",
-    *FEATURES,
-    "search",
-    "seed",
-    "data_sha256",
-]
+GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256"]
 
 
 def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
@@ -82,13 +72,13 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """Return the fits of ``other`` joined with those of ``base`` in the same situation.
 
-    Two successful fits match if they agree in all of ``SITUATION``, the repeat, and every fixed parameter with several
-    values for either solver. Columns of ``base`` have the suffix ``_base``; ``speedup`` is the ratio of their times,
-    ``solving`` that without the seconds of their Gram matrices, null if these were not measured.
+    Two successful fits match if they agree in all of ``GROUP_COLUMNS``, the repeat, and every fixed parameter with
+    several values for either solver. Columns of ``base`` have the suffix ``_base``; ``speedup`` is the ratio of their
+    times, ``solving`` the ratio without the seconds of their Gram matrices, null if these were not measured.
     """
     varied = varying(records).select(pl.all().name.prefix("params."))
     good = pl.concat([records, varied], how="horizontal").filter(status="ok")
-    on = [*SITUATION, "repeat", *varied.columns]
+    on = [*GROUP_COLUMNS, "repeat", *varied.columns]
     both = good.filter(solver=other).join(good.filter(solver=base), on=on, suffix="_base", nulls_equal=True)
     without, without_base = (pl.col(f"fit_seconds{end}") - pl.col(f"gram_seconds{end}") for end in ("", "_base"))
     return both.with_columns(speedup=pl.col("fit_seconds_base") / pl.col("fit_seconds"), solving=without_base / without)

@@ -11,8 +11,8 @@ import pytest
 import npbench_papers
 from npbench.config import search_path
 from npbench.config.command_line import parse, requested
+from npbench.records.fields import ASKED, ESSENTIAL
 from npbench.records.reading import latest, parts
-from npbench.records.schema import ASKED, ESSENTIAL
 from npbench.session.experiments import of_requests, settings_of_jobs
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""Atomic writes, and locks that mark the files of a running command as its own."""
+"""Files of a results folder: their folders, atomic writes, and locks that mark files of a running command."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
+# Folders of a results folder.
+RECORDS, RUNS, SCORES = "records", "runs", "scores"
+PUBLISHED, SUBMISSIONS = "published", "submissions"
+
 UNFINISHED = ".unfinished"
 LOCK = ".lock"
 
@@ -23,7 +27,7 @@ def stamp() -> str:
 
 
 @contextlib.contextmanager
-def whole(path: Path, owner: str) -> Iterator[BinaryIO]:
+def atomic_write(path: Path, owner: str) -> Iterator[BinaryIO]:
     """Open a hidden file that is renamed to ``path`` at the end of the block, and removed if the block fails.
 
     After a power cut the file is there in full or not at all.
@@ -68,10 +72,7 @@ class Owner:
 
 @contextlib.contextmanager
 def dead_owners(folder: Path) -> Iterator[set[str]]:
-    """Yield the names of owners whose process has ended, and remove what they left unfinished.
-
-    Their locks are held during the block, so that nobody else clears up after them.
-    """
+    """Yield owners whose process died, and delete their temporary files; their locks are held during the block."""
     with contextlib.ExitStack() as held:
         dead = set()
         for path in folder.glob(f".*{LOCK}"):
