@@ -14,7 +14,7 @@ from npbench.numerics.binomial_limits import rate_limits
 from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
 from npbench.report.select.metrics import better
-from npbench.report.stats.intervals import Limits
+from npbench.report.stats.paired import Limits
 from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import method_names
 from npbench_benchmark.promises import allowed, promised

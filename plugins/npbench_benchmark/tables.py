@@ -11,8 +11,8 @@ import polars as pl
 
 from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
-from npbench.report.stats.intervals import MIN_VALUES
-from npbench.report.stats.rank_tests import critical_difference
+from npbench.report.stats.paired import MIN_VALUES
+from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.charts import complete, settings
 from npbench_benchmark.standing import Standing, bounded, by_dataset, judge, standings, table

@@ -9,7 +9,7 @@ import sample_records
 from npbench.errors import RequestError
 from npbench.report.sections.against import compare
 from npbench.report.sections.change import SLOWER, TOLERANCE
-from npbench.report.stats.effects import hodges_lehmann, shift_interval
+from npbench.report.stats.paired import hodges_lehmann, shift_interval
 
 N = 10
 

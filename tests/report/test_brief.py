@@ -11,7 +11,7 @@ from npbench.report.section import Section
 from npbench.report.sections import brief
 from npbench.report.select.labels import labels
 from npbench.report.sheet import Sheet
-from npbench.report.stats.effects import shift_interval
+from npbench.report.stats.paired import shift_interval
 from sample_records import cells, frame
 
 

@@ -11,10 +11,16 @@ import sample_records
 from npbench.records.fields import SCHEMA
 from npbench.report.sections import comparison as statistics
 from npbench.report.select.pairing import blocks
-from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
-from npbench.report.stats.inference import corrected_t_rows, holm
-from npbench.report.stats.intervals import mean_limits
-from npbench.report.stats.rank_tests import critical_difference
+from npbench.report.stats.paired import (
+    corrected_t_rows,
+    hodges_lehmann,
+    holm,
+    mean_limits,
+    rank_biserial,
+    shift_interval,
+    superiority,
+)
+from npbench.report.stats.ranks import critical_difference
 from sample_records import cells, frame
 
 TITLE = "p_nd (lower is better): pairs on the same splits"

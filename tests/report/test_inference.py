@@ -9,11 +9,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from npbench.report.stats import intervals
-from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
-from npbench.report.stats.inference import corrected_t_rows, holm, wilcoxon, wilcoxon_rows
-from npbench.report.stats.intervals import mean_limits
-from npbench.report.stats.rank_tests import critical_difference, friedman, groups
+from npbench.report.stats import paired
+from npbench.report.stats.paired import (
+    corrected_t_rows,
+    hodges_lehmann,
+    holm,
+    mean_limits,
+    rank_biserial,
+    shift_interval,
+    superiority,
+    wilcoxon,
+    wilcoxon_rows,
+)
+from npbench.report.stats.ranks import critical_difference, friedman, groups
 
 # Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. Of the last but one, the two figures
 # printed as 0.975 are ranked 2 and 3 there.
@@ -260,7 +268,7 @@ def accelerated(sample, means):
 
 
 def test_bootstrap_matches_all_resamples(monkeypatch):
-    monkeypatch.setattr(intervals, "RESAMPLES", 50_000)
+    monkeypatch.setattr(paired, "RESAMPLES", 50_000)
     sample = np.array([0.1, 0.15, 0.3, 0.32, 0.5, 0.9])
     means = np.array([np.mean(one) for one in itertools.product(sample, repeat=6)])
     assert mean_limits([sample]) == [pytest.approx(accelerated(sample, means), abs=0.01)]
@@ -268,7 +276,7 @@ def test_bootstrap_matches_all_resamples(monkeypatch):
 
 @pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
 def test_bootstrap_agrees_with_efrons_formula(monkeypatch, skew):
-    monkeypatch.setattr(intervals, "RESAMPLES", 100_000)
+    monkeypatch.setattr(paired, "RESAMPLES", 100_000)
     random = np.random.default_rng(1)
     times = random.multinomial(12, np.full(12, 1 / 12), size=100_000)
     for sample in random.random((3, 12)) ** skew:

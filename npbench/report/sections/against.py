@@ -17,7 +17,7 @@ from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, u
 from npbench.report.select.metrics import SECONDS, better
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import Sheet
-from npbench.report.stats.intervals import MIN_VALUES
+from npbench.report.stats.paired import MIN_VALUES
 
 # Columns that seconds depend on besides the solver, and their names in messages.
 MACHINE = {"cpu": "processor", "cores": "number of cores", "n_jobs": "n_jobs", "n_threads": "number of threads"}

@@ -15,7 +15,7 @@ from npbench.report.sections.pairs import compared
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Row, Sheet, interval, number
-from npbench.report.stats.effects import shift_interval
+from npbench.report.stats.paired import shift_interval
 
 COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
 EXPLANATION = (

@@ -11,7 +11,7 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.select.metrics import Direction
 from npbench.report.sheet import MISSING, Cell, Row, interval, number
-from npbench.report.stats.effects import hodges_lehmann, shift_interval
+from npbench.report.stats.paired import hodges_lehmann, shift_interval
 
 TOLERANCE = 0.005  # of a metric
 SLOWER = 1.2  # ratio of seconds

@@ -13,7 +13,7 @@ from npbench.report.sections import excess, pairs, ranking
 from npbench.report.select.metrics import head
 from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
-from npbench.report.stats.intervals import MIN_VALUES, RESAMPLES, Limits, mean_limits
+from npbench.report.stats.paired import MIN_VALUES, RESAMPLES, Limits, mean_limits
 
 NEEDED = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
 

@@ -14,9 +14,17 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
-from npbench.report.stats.effects import hodges_lehmann, rank_biserial, shift_interval, superiority
-from npbench.report.stats.inference import SIGNIFICANCE, corrected_t_rows, holm, wilcoxon_rows
-from npbench.report.stats.intervals import MIN_VALUES
+from npbench.report.stats.paired import (
+    MIN_VALUES,
+    SIGNIFICANCE,
+    corrected_t_rows,
+    hodges_lehmann,
+    holm,
+    rank_biserial,
+    shift_interval,
+    superiority,
+    wilcoxon_rows,
+)
 
 MAX_PAIRS = 10  # of a block; of more, only those with the best setting are shown
 NO_DIFFERENCE = "no significant difference"

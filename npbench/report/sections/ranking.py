@@ -17,8 +17,8 @@ from npbench.report.sections.layout import file_name
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_text
 from npbench.report.sheet import Row, Sheet, number
-from npbench.report.stats.inference import SIGNIFICANCE, wilcoxon
-from npbench.report.stats.rank_tests import Friedman, critical_difference, friedman, groups
+from npbench.report.stats.paired import SIGNIFICANCE, wilcoxon
+from npbench.report.stats.ranks import Friedman, critical_difference, friedman, groups
 
 MIN_DATASETS = 3
 MIN_FOR_DIAGRAM = 6  # with fewer, nearly all settings are in one group

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench.report.stats.inference import median_interval, wilcoxon
+from npbench.report.stats.paired import median_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
 from npbench_papers.records import Printed, beside, timing_notes, values
 from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge

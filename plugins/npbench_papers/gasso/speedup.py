@@ -11,7 +11,7 @@ import polars as pl
 
 from npbench.records.fields import TASK
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
-from npbench.report.stats.inference import wilcoxon
+from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
 from npbench_papers.records import Printed, difference, mean_of, printed_for
 from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge

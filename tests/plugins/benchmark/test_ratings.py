@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
-from npbench.report.stats.rank_tests import critical_difference
+from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings
 
 # Two data sets, three methods: the first wins both, the second ties with the third and then fails.

@@ -13,7 +13,7 @@ import npbench_papers
 import sample_records
 from npbench.config.experiment import check
 from npbench.evaluation.grids import grid_values
-from npbench.report.stats.inference import median_interval
+from npbench.report.stats.paired import median_interval
 from npbench_papers.davenport import medians
 from npbench_papers.davenport.strategies import settings, with_strategy
 from sample_records import cells, frame

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from npbench.numerics.signed_rank import DIGITS
-from npbench.report.stats.inference import SIGNIFICANCE
+from npbench.report.stats.paired import SIGNIFICANCE
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Friedman:
     ranks : array of shape (n_solvers,)
         Average ranks over data sets; 1 is best.
     chi2, f : float
-        Statistics of Friedman, and of Iman and Davenport.
+        Statistics of Friedman, and of Iman and Davenport (1980).
     p : float
         P-value of ``f``.
     """
@@ -35,7 +35,7 @@ class Friedman:
 
 
 def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
-    """Rank the solvers on every data set, and test whether their average ranks R differ.
+    """Rank k solvers on N data sets, 2 or more each, and test whether their average ranks R differ.
 
     ``chi2 = 12 N / (k (k+1)) (sum R^2 - k (k+1)^2 / 4)`` and ``F = (N-1) chi2 / (N (k-1) - chi2)``, which has an F
     distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank. Unlike
@@ -44,15 +44,13 @@ def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
     Parameters
     ----------
     values : array of shape (n_datasets, n_solvers)
-        Values to rank, with N and k at least 2 each.
+        Values to rank.
     lower_is_better : bool
         Direction of the ranking.
 
     References
     ----------
     J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.2.
-    R. L. Iman, J. M. Davenport (1980), Approximations of the critical region of the Friedman statistic, Communications
-    in Statistics 9(6).
 
     Examples
     --------
@@ -73,16 +71,8 @@ def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
 def critical_difference(n_solvers: int, n_datasets: int) -> float:
     """Return Nemenyi's critical difference at 5 %: closer average ranks do not differ significantly.
 
-    ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2.
-
-    References
-    ----------
-    P. B. Nemenyi (1963), Distribution-free multiple comparisons, thesis, Princeton; Demsar (2006), section 3.2.2.
-
-    Examples
-    --------
-    >>> round(critical_difference(4, 14), 2)
-    1.25
+    ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2
+    (Demsar 2006, section 3.2.2).
     """
     q = float(stats.studentized_range.ppf(1 - SIGNIFICANCE, n_solvers, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_solvers * (n_solvers + 1) / (6 * n_datasets))

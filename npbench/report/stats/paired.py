@@ -1,0 +1,243 @@
+"""Tests, effect sizes and limits for values of two settings on the same splits; distribution-free where possible."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from scipy import special, stats
+
+from npbench.numerics.signed_rank import DIGITS, distribution, tails
+
+CONFIDENCE = 0.95
+SIGNIFICANCE = 1 - CONFIDENCE
+MAX_EXACT_TEST = 25  # pairs, with or without ties
+MAX_EXACT_LIMITS = 50  # pairs, as in R's wilcox.test
+RESAMPLES = 2000
+MIN_VALUES = 6  # fewer have too few distinct resamples for limits at 95 %
+MAX_VALUES_DRAWN = 10**7  # in memory at once: 80 MB
+
+Alternative = Literal["two-sided", "greater", "less"]
+Limits = tuple[float, float]
+Values = Sequence[float] | np.ndarray
+
+
+def wilcoxon(differences: Values, alternative: Alternative = "two-sided") -> float | None:
+    """Return the p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
+
+    Zeros are left out, as Wilcoxon (1945) did. Differences that are equal up to rounding are ties. One-sided
+    alternatives are that differences are larger or smaller than 0.
+
+    Examples
+    --------
+    >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.05, 0.0]), wilcoxon([0.0, 0.0])
+    (0.125, None)
+    """
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
+    nonzero = rounded[rounded != 0]
+    return float(wilcoxon_rows(nonzero[None], alternative)[0]) if len(nonzero) else None
+
+
+def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided") -> np.ndarray:
+    """Return :func:`wilcoxon`'s p-value for each row; 1 for a row without a difference. NaN is a missing pair.
+
+    Exact for up to 25 pairs; scipy's exact distribution is wrong with ties. Beyond, scipy's choice: exact for up to 50
+    pairs without ties and zeros, otherwise a normal approximation with a variance corrected for ties.
+    """
+    rounded = np.nan_to_num(np.round(np.asarray(differences, dtype=np.float64), DIGITS))
+    few = np.count_nonzero(rounded, axis=1) <= MAX_EXACT_TEST
+    by_size = np.take_along_axis(rounded, np.argsort(np.abs(rounded), axis=1), axis=1)
+    p = np.empty(len(rounded))
+    p[few] = _exact(by_size[few, -MAX_EXACT_TEST:], alternative)
+    if not few.all():
+        p[~few] = stats.wilcoxon(rounded[~few], axis=1, alternative=alternative).pvalue
+    return p
+
+
+def _exact(differences: np.ndarray, alternative: Alternative) -> np.ndarray:
+    larger, smaller = tails(differences)
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(larger, smaller))
+    return larger if alternative == "greater" else smaller
+
+
+def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
+    """Return for each row the two-sided p-value of the corrected resampled t-test; NaN with fewer than 2 pairs.
+
+    Training parts of random splits share samples, so differences over splits vary less than over fresh data.
+    ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; ``ratio = 0`` gives
+    Student's test. If all differences are 0, the p-value is 1.
+
+    Parameters
+    ----------
+    differences : array of shape (n_rows, n)
+        One for each of n splits, NaN for a missing pair.
+    ratio : float
+        Number of test samples over number of training samples in each split; NaN if unknown, and the result is NaN.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52(3), section 4.2.
+    """
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
+    n = np.sum(np.isfinite(rounded), axis=1)
+    mean = np.nansum(rounded, axis=1) / np.maximum(n, 1)
+    variance = np.nansum((rounded - mean[:, None]) ** 2, axis=1) / np.maximum(n - 1, 1)
+    error = np.sqrt((1 / np.maximum(n, 1) + ratio) * variance)
+    t = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 10**-DIGITS)
+    return np.where((n > 1) & np.isfinite(ratio), 2 * special.stdtr(np.maximum(n - 1, 1), -t), np.nan)
+
+
+def holm(p_values: Values) -> np.ndarray:
+    """Return p-values adjusted for testing all of them, by the step-down method of Holm (1979).
+
+    The i-th smallest of m is multiplied by ``m + 1 - i``, made no smaller than its predecessor, and clipped at 1.
+    Rejecting at 0.05 then makes any error with a probability of at most 5 %, for any dependence among the tests.
+    NaN, for a test that could not be made, stays NaN and does not count.
+    """
+    adjusted = np.array(p_values, dtype=np.float64)
+    (tested,) = np.nonzero(~np.isnan(adjusted))
+    order = tested[np.argsort(adjusted[tested], kind="stable")]
+    steps = adjusted[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
+
+
+def hodges_lehmann(differences: Values) -> float:
+    """Return the shift of Hodges and Lehmann (1963): the median of all means of two differences. O(n^2).
+
+    The mean of a difference with itself counts too.
+
+    Examples
+    --------
+    >>> hodges_lehmann([0.0, 1.0, 5.0])
+    1.75
+    """
+    return float(np.median(_means_of_two(differences)))
+
+
+def shift_interval(differences: Values) -> Limits | None:
+    """Return the limits of the shifts that the signed-rank test does not reject at 5 %; None for fewer than 6 pairs.
+
+    These are the k-th smallest and the k-th largest of all means of two differences. k is the largest number with
+    ``P(W < k) <= 0.025`` for the sum W of positive ranks. They contain the centre of a symmetric distribution with a
+    probability of at least 95 %; above 50 pairs W is approximated as normal. O(n^2 log n).
+
+    References
+    ----------
+    M. Hollander, D. A. Wolfe (1973), Nonparametric Statistical Methods, section 3.3 (after Tukey).
+    """
+    k = _rank_of_limit(len(differences))
+    if k < 1:
+        return None
+    means = np.sort(_means_of_two(differences))
+    return float(means[k - 1]), float(means[-k])
+
+
+def _rank_of_limit(n: int) -> int:
+    if n <= MAX_EXACT_LIMITS:
+        return int(np.searchsorted(np.cumsum(distribution(n)), SIGNIFICANCE / 2, side="right"))
+    deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    return int(np.floor(n * (n + 1) / 4 + special.ndtri(SIGNIFICANCE / 2) * deviation))
+
+
+def _means_of_two(differences: Values) -> np.ndarray:
+    values = np.asarray(differences, dtype=np.float64)
+    first, second = _pairs(len(values))
+    return (values[first] + values[second]) / 2
+
+
+@functools.lru_cache(maxsize=4)
+def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(n)
+
+
+def rank_biserial(differences: Values) -> float | None:
+    """Return the matched-pairs rank-biserial correlation of Kerby (2014), in [-1, 1]; None if all differences are 0.
+
+    The share of the signed-rank test's ranks held by positive differences, minus the share of negative ones.
+    """
+    rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
+    nonzero = rounded[rounded != 0]
+    if not len(nonzero):
+        return None
+    ranks = stats.rankdata(np.abs(nonzero))
+    return float(np.sum(ranks * np.sign(nonzero)) / np.sum(ranks))
+
+
+def superiority(first: Values, second: Values) -> float:
+    """Return Vargha and Delaney's A (2000), ``P(X > Y) + P(X = Y) / 2`` over all pairs, across splits.
+
+    Cliff's delta is ``2 A - 1``. O(n log n).
+
+    Examples
+    --------
+    >>> superiority([3.0, 4.0], [1.0, 3.0])
+    0.875
+    """
+    n, m = len(first), len(second)
+    ranks = stats.rankdata(np.round([*first, *second], DIGITS))
+    return float(np.sum(ranks[:n]) - n * (n + 1) / 2) / (n * m)  # Mann and Whitney's U over its largest value
+
+
+def median_interval(values: Sequence[float]) -> Limits | None:
+    """Return the order statistics that contain the population median with a probability of at least 95 %.
+
+    They hold for any distribution. None for fewer than 6 values.
+
+    Examples
+    --------
+    >>> median_interval([3, 1, 4, 1.5, 9, 2, 6, 5, 3.5, 8])
+    (1.5, 8.0)
+    """
+    if not len(values):
+        return None
+    low, high = stats.quantile_test(values, q=0.0, p=0.5).confidence_interval(CONFIDENCE)
+    return (float(low), float(high)) if np.isfinite(low) and np.isfinite(high) else None
+
+
+def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
+    """Return 95 % limits of the mean of each sample by the bootstrap of Efron (1987): BCa.
+
+    The 2000 resamples have a fixed seed: the same samples have the same limits. A sample with fewer than 6 values has
+    none; equal values are their own limits.
+
+    Examples
+    --------
+    >>> mean_limits([[3.0] * 6, [1.0, 2.0]])
+    [(3.0, 3.0), None]
+    """
+    limits: list[Limits | None] = [None] * len(samples)
+    sizes = np.array([len(sample) for sample in samples], dtype=int)
+    for size in np.unique(sizes[sizes >= MIN_VALUES]):
+        (places,) = np.nonzero(sizes == size)
+        found = _bootstrap(np.array([samples[i] for i in places.tolist()], dtype=float))
+        for place, (low, high) in zip(places, found.tolist(), strict=True):
+            limits[int(place)] = low, high
+    return limits
+
+
+def _bootstrap(values: np.ndarray) -> np.ndarray:
+    """Return the limits of each row, of shape (n_rows, 2)."""
+    mean = np.mean(values, axis=1, keepdims=True)
+    limits = np.repeat(mean, 2, axis=1)
+    # Rows that differ by rounding only have no bootstrap distribution.
+    varies = np.ptp(values, axis=1) > 10.0**-DIGITS * np.max(np.abs(values), axis=1, initial=1.0)
+    rest = values[varies] - mean[varies]
+    if not len(rest):
+        return limits
+    scale = np.max(np.abs(rest), axis=1, keepdims=True)
+    found = stats.bootstrap(
+        (rest / scale,),
+        np.mean,
+        axis=1,
+        n_resamples=RESAMPLES,
+        batch=max(1, MAX_VALUES_DRAWN // rest.size),
+        confidence_level=CONFIDENCE,
+        method="BCa",
+        rng=0,
+    )
+    limits[varies] += scale * np.column_stack(found.confidence_interval)
+    return limits
