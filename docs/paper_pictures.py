@@ -14,13 +14,14 @@ from scipy.special import log_ndtr
 from sklearn.metrics import roc_curve
 
 from npbench.numerics.losses import LOSSES as MARGIN_LOSSES
-from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench.numerics.mixtures import GaussianMixture
 from npbench.numerics.pauc_metrics import pairwise
 from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
 from npbench.report.render.palette import COLOURS, FOREGROUND
 from npbench_papers.axes import panels, tidy
-from npbench_papers.bach.asymmetry import intercept_curves, upper_hull
-from npbench_papers.bach.expected_cost import ERF, HINGE, SQUARE
+from npbench_papers.bach.theory.asymmetry import intercept_curves, upper_hull
+from npbench_papers.bach.theory.expected_cost import ERF, HINGE, SQUARE
+from npbench_papers.bach.theory.populations import Population
 from npbench_splitting.numerics.calibrated import LOSSES as CALIBRATED_LOSSES
 from npbench_splitting.numerics.projection import project
 from npbench_svm_path.numerics.path import CostPath

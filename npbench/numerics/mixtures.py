@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians: moments, projections, tails and samples; and populations of two such classes."""
+"""Mixtures of Gaussians: moments, projections, tails and samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr, logit, logsumexp, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 Array = np.ndarray
 ROUNDING = 1e-9  # accepted difference of the sum of weights from 1, and of a covariance from its transpose
@@ -155,60 +155,6 @@ class GaussianMixture:
                 raise ValueError(
                     f"covariance {number} is {covariance.tolist()}: it must be symmetric and positive definite."
                 )
-
-
-@dataclass(frozen=True, eq=False)
-class Population:
-    """Densities of two classes, and the probability of the positive one.
-
-    Parameters
-    ----------
-    positive, negative : GaussianMixture
-        Densities, of the same dimension.
-    p_positive : float
-        P(y = 1), in ]0, 1[.
-
-    Raises
-    ------
-    ValueError
-        If the dimensions differ or ``p_positive`` is out of range.
-    """
-
-    positive: GaussianMixture
-    negative: GaussianMixture
-    p_positive: float = 0.5
-
-    def __post_init__(self) -> None:
-        d_pos, d_neg = self.positive.n_features, self.negative.n_features
-        if d_pos != d_neg:
-            raise ValueError(f"positives have {d_pos} features but negatives have {d_neg}.")
-        if not 0.0 < self.p_positive < 1.0:
-            raise ValueError(f"p_positive is {self.p_positive}: it must be in ]0, 1[.")
-
-    @property
-    def difference(self) -> Array:
-        """Mean of the positives minus mean of the negatives, of shape (d,)."""
-        return self.positive.mean - self.negative.mean
-
-    def swapped(self) -> Population:
-        """Return the population with exchanged classes: (w, b) trained at gamma here is (-w, -b) at 1 - gamma there."""
-        return Population(self.negative, self.positive, 1.0 - self.p_positive)
-
-    def log_cost_ratio(self, gamma: Array) -> Array:
-        """Return the logarithm of ``gamma p_pos / ((1 - gamma) p_neg)``."""
-        return logit(gamma) + logit(self.p_positive)
-
-    def standardised(self) -> tuple[Population, Array, Array]:
-        """Return the population of ``matrix (x - centre)`` with mean 0 and covariance I, the matrix and the centre."""
-        classes = self.positive, self.negative
-        both = GaussianMixture(
-            np.concatenate([density.weights / 2 for density in classes]),
-            np.concatenate([density.means for density in classes]),
-            np.concatenate([density.covariances for density in classes]),
-        )
-        matrix, centre = np.linalg.inv(np.linalg.cholesky(both.covariance)), both.mean
-        positive, negative = (density.affine(matrix, centre) for density in classes)
-        return Population(positive, negative, self.p_positive), matrix, centre
 
 
 def _cholesky(covariance: Array) -> Array:

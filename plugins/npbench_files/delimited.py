@@ -1,4 +1,4 @@
-"""Text tables such as CSV and TSV."""
+"""Read text tables such as CSV and TSV."""
 
 from __future__ import annotations
 
@@ -15,56 +15,36 @@ from npbench_files.wording import listed
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
-INFERENCE_ROWS = 10_000  # rows that types of columns are first inferred from; all rows take twice the time
-MAX_LINE = 100_000  # bytes of the first and last line that are split, below the field limit of the csv module
+INFERENCE_ROWS = 10_000  # column types are inferred from these; inference from all rows doubles the time
+MAX_LINE_BYTES = 100_000  # part of the first and last line that is split, below the field limit of the csv module
 MAX_COLUMNS = 100_000  # each costs Polars 50 microseconds and 5 kB
-MAX_HEADER = 1000 * MAX_COLUMNS  # bytes of the first line in which columns are counted
-MAX_SHOWN = 60  # characters of a line in an error
-NOT_UTF8 = "it is not UTF-8 text: save it as such; spreadsheets call this CSV UTF-8."
+MAX_HEADER_BYTES = 1000 * MAX_COLUMNS
+MAX_SHOWN_CHARACTERS = 60
+NOT_UTF8 = "it is not UTF-8 text: save it in this encoding, which spreadsheets call CSV UTF-8."
 
 
 def read_delimited(
     stream: IO[bytes], *, delimiter: str | None = None, header: bool | None = None, decimal: str | None = None
 ) -> pl.DataFrame:
-    """Return the table in a text with a separator between columns.
-
-    Parameters
-    ----------
-    stream : binary file
-        UTF-8; may be read twice.
-    delimiter : str, optional
-        "comma", "semicolon", "tab", "bar" or a single character; by default the one of the four that splits the first
-        line into most columns.
-    header : bool, optional
-        Whether the first line holds the names of the columns; by default it does if it has no numbers, and does not if
-        it has only numbers.
-    decimal : {"point", "comma"}, optional
-        Decimal separator of numbers, a point by default.
-
-    Raises
-    ------
-    RequestError
-        If the text is not UTF-8, has only one column or too many, a setting is wrong, the first line mixes words and
-        numbers, the last line is shorter, or numbers have decimal commas that were not set.
-    """
+    """Return the table in a UTF-8 text; settings are those of :func:`npbench_files.file.load_file`."""
     if decimal not in (None, "point", "comma"):
-        raise RequestError(f"dataset.decimal is {decimal!r}: it must be point or comma.")
-    line = stream.readline(MAX_HEADER)
+        raise RequestError(f"dataset.decimal is {decimal!r}: expected point or comma.")
+    line = stream.readline(MAX_HEADER_BYTES)
     stream.seek(0)
-    first = line[:MAX_LINE].decode("utf-8-sig", errors="replace").rstrip("\r\n")
-    if "\ufffd" in first[:-1]:  # the mark of undecodable bytes; the last character may have been cut
+    first = line[:MAX_LINE_BYTES].decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    if "\ufffd" in first[:-1]:  # replaces undecodable bytes; the last character may be cut
         raise RequestError(NOT_UTF8)
     best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
     sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
     if len(sign) != 1:
         raise RequestError(
-            f"dataset.delimiter is {delimiter!r}: it must be {', '.join(DELIMITERS)} or a single character."
+            f"dataset.delimiter is {delimiter!r}: expected {', '.join(DELIMITERS)} or a single character."
         )
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
     if line.count(sign.encode()) >= MAX_COLUMNS:
-        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save a table as wide as this as .npz or SVMLight.")
+        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
     _refuse_cut(stream, sign, len(fields))
     has_header = _is_header(fields) if header is None else header
     frame = _parsed(stream, separator=sign, has_header=has_header)
@@ -93,13 +73,13 @@ def _fields(line: str, sign: str) -> list[str]:
 
 def _refuse_cut(stream: IO[bytes], sign: str, n_fields: int) -> None:
     """Refuse a last line shorter than the first: Polars would fill it with missing values."""
-    stream.seek(max(stream.seek(0, io.SEEK_END) - MAX_LINE, 0))
+    stream.seek(max(stream.seek(0, io.SEEK_END) - MAX_LINE_BYTES, 0))
     _, newline, last = stream.read().rstrip(b"\r\n").rpartition(b"\n")
     stream.seek(0)
     found = last.count(sign.encode()) + 1
     if newline and found < n_fields and b'"' not in last:  # a quoted field may span several lines
         raise RequestError(
-            f"the last line has {found} of {n_fields} columns: the file was cut off. Get it again, or remove that line."
+            f"the last line has {found} of {n_fields} columns: the file was cut off. Get it again, or remove the line."
         )
 
 
@@ -109,8 +89,8 @@ def _is_header(fields: list[str]) -> bool:
     numbers = [field for field in present if _is_number(field)]
     if 0 < len(numbers) < len(present):
         raise RequestError(
-            f"the first line holds words and numbers, {listed(map(repr, fields))}: set dataset.header=true if it names "
-            "the columns, or dataset.header=false."
+            f"the first line has words and numbers, {listed(map(repr, fields))}: set dataset.header=true if it names "
+            "the columns, otherwise dataset.header=false."
         )
     return not numbers
 
@@ -124,22 +104,19 @@ def _is_number(field: str) -> bool:
 
 
 def _one_column(first: str, sign: str, best: str) -> str:
-    shown = first if len(first) <= MAX_SHOWN else f"{first[:MAX_SHOWN]}..."
+    shown = first if len(first) <= MAX_SHOWN_CHARACTERS else f"{first[:MAX_SHOWN_CHARACTERS]}..."
     names = {sign: name for name, sign in DELIMITERS.items()}
     n_fields = len(_fields(first, best))
     if n_fields == 1:
-        return (
-            f"there is only one column, as none of {', '.join(names.values())} is in the first line, {shown!r}: set "
-            "dataset.delimiter to the character between columns."
-        )
-    return (
-        f"there is only one column, as no {names.get(sign, repr(sign))} is in the first line, {shown!r}: "
-        f"dataset.delimiter={names[best]} splits it into {n_fields} columns."
-    )
+        missing, hint = f"none of {', '.join(names.values())}", "set dataset.delimiter to the character between columns"
+    else:
+        missing = f"no {names.get(sign, repr(sign))}"
+        hint = f"dataset.delimiter={names[best]} splits it into {n_fields} columns"
+    return f"there is only one column, because {missing} is in the first line, {shown!r}: {hint}."
 
 
 def _stripped(frame: pl.DataFrame, decimal_comma: bool) -> pl.DataFrame:
-    """Strip spaces around words, and convert columns that spaces, plus signs or commas kept from being numbers."""
+    """Strip spaces around words; convert numbers with spaces, plus signs or decimal commas."""
     bare = cs.string().str.strip_chars()
     frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
     return frame.with_columns(_numbers_or_words(column, decimal_comma) for column in frame.select(cs.string()))
@@ -155,8 +132,8 @@ def _numbers_or_words(words: pl.Series, decimal_comma: bool) -> pl.Series:
     if not decimal_comma:
         example = words.filter(words.str.contains(",", literal=True))[0]
         raise RequestError(
-            f"the column {words.name!r} holds numbers with commas, such as {example!r}: set dataset.decimal=comma if "
-            "these are decimal commas; otherwise remove them."
+            f"the column {words.name!r} holds numbers with commas, such as {example!r}: set dataset.decimal=comma for "
+            "decimal commas, otherwise remove them."
         )
     return with_comma
 
@@ -167,6 +144,6 @@ def _numbers(words: pl.Series) -> pl.Series | None:
 
 
 def _named(names: list[str]) -> list[str]:
-    """Strip spaces around names, and name columns without one by their number, from 0."""
+    """Strip spaces around names; columns without a name are called by their number, from 0."""
     bare = [name.strip() or f"column_{i}" for i, name in enumerate(names)]
     return bare if len(set(bare)) == len(bare) else names

@@ -1,4 +1,4 @@
-"""``dataset=file``: features and labels from a file of the user."""
+"""``dataset=file``: features and labels from a user's file."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def load_file(
     path : str
         The file; a relative path starts in the current folder. Files ending in .gz, .bz2 or .xz are unpacked.
     label : str
-        Column of the labels; for .mat and .npz, the variable that holds them. SVMLight files need none.
+        Column of the labels; for .mat and .npz, their variable. SVMLight files need none.
     positive : value or list of values
         Labels of the rows that are +1. Not needed if labels are 0 and 1, -1 and 1, or false and true: the second is +1.
     negative : value or list of values
         Labels of the rows that are -1; rows of other labels are left out. ``rest`` means all that are not positive.
         Not needed if there are two labels.
     group : str
-        Column of a table with a group for each row; rows of one group, such as one patient, are never divided.
+        Column of a table with a group for each row, such as a patient; rows of one group are never divided.
     columns : list of str
         Names of the features of a table; by default all columns without another role.
     drop : list of str
@@ -63,12 +63,7 @@ def load_file(
     features : str
         Variable of the features in .mat and .npz; by default the only matrix.
     n_features : int
-        Number of features in an SVMLight file; by default the largest that occurs, which must be below a million.
-
-    Raises
-    ------
-    RequestError
-        If the file cannot be found or read, has another format, or lacks what the settings name.
+        Number of features in an SVMLight file; by default the largest index, which must be below a million.
     """
     if path is None:
         raise RequestError("dataset.path has no value: name the file, as in dataset.path=table.csv.")
@@ -100,23 +95,23 @@ def load_file(
 def _check(given: dict[str, Any]) -> None:
     """Refuse settings of a wrong type."""
     names = ("format", "label", "group", "features", "delimiter")
-    single = [name for name in names if isinstance(given.get(name), list)]
-    faults = [f"dataset.{name} is {given[name]!r}: it must be a single name." for name in single]
+    lists = [name for name in names if isinstance(given.get(name), list)]
+    faults = [f"dataset.{name} is {given[name]!r}: expected a single name." for name in lists]
     if not isinstance(given.get("header", True), bool):
-        faults.append(f"dataset.header is {given['header']!r}: it must be true or false.")
+        faults.append(f"dataset.header is {given['header']!r}: expected true or false.")
     if not is_whole(given.get("n_features", 1), at_least=1):
-        faults.append(f"dataset.n_features is {given['n_features']!r}: it must be a whole number, 1 or more.")
+        faults.append(f"dataset.n_features is {given['n_features']!r}: expected an integer of 1 or more.")
     if faults:
         raise RequestError(*faults)
 
 
 def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the features, the raw labels, and other information on the data."""
+    """Return the features, the original labels, and columns, categories and groups of a table."""
     with opened(file) as stream:
         kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
         if unknown := [f"dataset.{name}" for name in given if name not in kind.settings]:
             known = ", ".join(f"dataset.{name}" for name in kind.settings)
-            raise RequestError(f"{kind.title} files accept {known}, but not {', '.join(unknown)}: leave it out.")
+            raise RequestError(f"{kind.title} files accept {known}, but not {', '.join(unknown)}: remove it.")
         content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.reader_settings})
     if not kind.is_table:
         return (*content, {})
@@ -136,6 +131,6 @@ def _parsed(stream: IO[bytes], kind: Format, settings: dict[str, Any]) -> Any:
     except (Exception, pl.exceptions.PanicException) as error:  # each library raises its own
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
         raise RequestError(
-            f"it cannot be read as {kind.title} ({reason}): it is damaged, not complete, or has another format, to be "
-            "named by dataset.format."
+            f"it cannot be read as {kind.title} ({reason}): it is damaged, incomplete or in another format, which "
+            "dataset.format can name."
         ) from error

@@ -1,4 +1,4 @@
-"""Formats of files, their readers and settings."""
+"""Formats of files with their readers and settings."""
 
 from __future__ import annotations
 
@@ -11,38 +11,23 @@ from typing import IO, Any
 import polars as pl
 
 from npbench.errors import RequestError, unknown_name
-from npbench_files.arff import read_arff
 from npbench_files.delimited import read_delimited
 from npbench_files.matrices import read_mat, read_npz, read_svmlight
 
 TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
+ARFF_NUMERIC = ("NUMERIC", "REAL", "INTEGER")
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files.
-
-    Parameters
-    ----------
-    title : str
-        Name in errors.
-    endings : tuple of str
-        Endings of file names.
-    read : callable
-        Reader of a binary file. It returns a DataFrame with the label as one of its columns, or features, dense or CSR,
-        and a Series of labels.
-    reader_settings : tuple of str
-        Settings that ``read`` takes by keyword.
-    is_table : bool
-        Whether ``read`` returns a DataFrame.
-    """
+    """A format of files; ``read`` returns a DataFrame, or features and a Series of labels."""
 
     title: str
-    endings: tuple[str, ...]
+    endings: tuple[str, ...]  # of file names
     read: Callable[..., Any]
-    reader_settings: tuple[str, ...] = ()
-    is_table: bool = True
+    reader_settings: tuple[str, ...] = ()  # keywords of ``read``
+    is_table: bool = True  # whether ``read`` returns a DataFrame
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -54,8 +39,23 @@ def read_arrow(stream: IO[bytes]) -> pl.DataFrame:
     """Return the table in an Arrow file, or in a saved Arrow stream, which lacks the magic word."""
     is_file = stream.read(6) == b"ARROW1"
     stream.seek(0)
-    # Polars would continue at the position of the underlying file, which has been read ahead.
+    # Polars reads from the position of the underlying file, which buffering has moved ahead.
     return pl.read_ipc(stream) if is_file else pl.read_ipc_stream(io.BytesIO(stream.read()))
+
+
+def read_arff(stream: IO[bytes]) -> pl.DataFrame:
+    """Return the table in an ARFF file, with nominal attributes and strings as words."""
+    # fetch_openml's private parser is a maintained copy of liac-arff; SciPy's reads neither strings nor sparse rows.
+    try:
+        from sklearn.externals import _arff
+    except ImportError as error:
+        raise RequestError(
+            "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
+        ) from error
+
+    content = _arff.load(map(bytes.decode, stream), return_type=_arff.DENSE)
+    types = {name: pl.Float64 if kind in ARFF_NUMERIC else pl.String for name, kind in content["attributes"]}
+    return pl.DataFrame(content["data"], schema=types, orient="row")
 
 
 FORMATS = {
@@ -71,12 +71,7 @@ FORMATS = {
 
 
 def format_of(path: Path, name: str | None) -> Format:
-    """Return the format called ``name``, or the one that belongs to the end of the path.
-
-    Raises
-    ------
-    RequestError
-        If no format has that name or ending.
+    """Return the format called ``name``, or that of the path's ending.
 
     Examples
     --------
@@ -91,5 +86,6 @@ def format_of(path: Path, name: str | None) -> Format:
         if path.suffix.lower() in one.endings:
             return one
     raise RequestError(
-        f"its name ends in {path.suffix!r}, which is no known format: choose dataset.format={'|'.join(FORMATS)}."
+        f"its name ends in {path.suffix!r}, which is not a known format: choose dataset.format={'|'.join(FORMATS)}, or "
+        "convert it to CSV or Parquet."
     )

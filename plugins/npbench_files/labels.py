@@ -1,4 +1,4 @@
-"""Positive and negative rows by the values of their labels."""
+"""Code labels as +1 and -1."""
 
 from __future__ import annotations
 
@@ -12,26 +12,13 @@ from npbench.errors import RequestError
 from npbench_files.wording import counted, listed
 
 USUAL_PAIRS = ({"-1", "1"}, {"0", "1"}, {"false", "true"})  # the second is +1 by default
-REST = "rest"
+REST = "rest"  # value of dataset.negative for all labels that are not positive
 
 
 def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.ndarray:
     """Return +1 for each row with a positive label, -1 for a negative one, and 0 for rows to leave out.
 
-    Parameters
-    ----------
-    labels : Series
-        Label of each row: numbers, words or booleans.
-    positive : value or list of values, optional
-        Labels of +1. Not needed if labels are 0 and 1, -1 and 1, or false and true: 1, or true, is +1.
-    negative : value or list of values, optional
-        Labels of -1; ``"rest"`` for all that are not positive. Not needed if there are two labels.
-
-    Raises
-    ------
-    RequestError
-        If there are no rows, a row has no label, a requested label does not occur, or the request does not make two
-        classes.
+    ``positive`` and ``negative`` are values or lists, as in :func:`npbench_files.file.load_file`.
 
     Examples
     --------
@@ -44,9 +31,7 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
         raise RequestError("there are no rows.")
     labels = _without_nan(labels).rename("label")
     if missing := labels.null_count():
-        raise RequestError(
-            f"labels are missing in {counted(missing)} of {len(labels)}: fill them in, or remove the rows."
-        )
+        raise RequestError(f"labels are missing in {counted(missing)} of {len(labels)}: add them, or remove the rows.")
     counts = dict(labels.value_counts(name="count").sort("label").iter_rows())
     if len(counts) == 1:
         raise RequestError(f"every row has the label {_shown(counts)}: expected two classes.")
@@ -56,7 +41,7 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
 
 
 def spelled(value: Any) -> str:
-    """Return a label as users type it: 1.0 is 1, and booleans are in lower case, even if they are words.
+    """Return a label as users type it: 1.0 as 1, and booleans in lower case.
 
     Examples
     --------
@@ -76,7 +61,7 @@ def _without_nan(labels: pl.Series) -> pl.Series:
 
 
 def _default_positive(counts: Mapping[Any, int]) -> str:
-    """Return the label that is +1 if the user named none."""
+    """Return the positive label of a usual pair."""
     if {spelled(value) for value in counts} in USUAL_PAIRS:
         return max(spelled(value) for value in counts)
     raise RequestError(f"dataset.positive has no value: name the label that is +1. There are {_shown(counts)}.")
@@ -88,8 +73,8 @@ def _negative(plus: list[Any], negative: Any, counts: Mapping[Any, int]) -> list
         raise RequestError(f"dataset.positive names every label, {_shown(counts)}: leave one for -1.")
     if negative is None and len(rest) > 1:
         raise RequestError(
-            f"there are {len(counts)} labels, {_shown(counts)}: name the one that is -1 by dataset.negative, which "
-            "leaves out all others; or set dataset.negative=rest for all that are not positive."
+            f"there are {len(counts)} labels, {_shown(counts)}: name those of -1 in dataset.negative, which leaves out "
+            "all others, or set dataset.negative=rest for all that are not positive."
         )
     if negative is None or (negative == REST and REST not in counts):
         return rest
@@ -100,12 +85,12 @@ def _negative(plus: list[Any], negative: Any, counts: Mapping[Any, int]) -> list
 
 
 def _named(setting: str, wanted: Any, counts: Mapping[Any, int]) -> list[Any]:
-    """Return the label values that a setting names, however they are spelled."""
+    """Return the labels named by a setting, in any spelling."""
     values = {spelled(value): value for value in counts}
     names = [spelled(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
     if unknown := [name for name in names if name not in values]:
         raise RequestError(
-            f"dataset.{setting} is {listed(map(repr, unknown))}, a label that no row has. There are {_shown(counts)}."
+            f"dataset.{setting} is {listed(map(repr, unknown))}, which no row has. There are {_shown(counts)}."
         )
     return [values[name] for name in names]
 

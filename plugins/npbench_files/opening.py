@@ -1,4 +1,4 @@
-"""Open files, unpack them, and refuse those that hold no data."""
+"""Open and unpack files; refuse empty files and web pages."""
 
 from __future__ import annotations
 
@@ -18,30 +18,16 @@ from npbench_files.wording import instead_of
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 BOM = b"\xef\xbb\xbf"
-MAX_UNPACKED = 1 << 30  # bytes: a small file can unpack to more than the memory
+MAX_UNPACKED = 1 << 30  # bytes; a small file can unpack to more than the memory
 
 
 def is_packed(file: Path) -> bool:
-    """Return whether a file is compressed, by the end of its name.
-
-    Examples
-    --------
-    >>> is_packed(Path("a.csv.gz")), is_packed(Path("a.csv"))
-    (True, False)
-    """
+    """Return whether a file's name ends in .gz, .bz2 or .xz."""
     return file.suffix.lower() in UNPACK
 
 
 def opened(file: Path) -> IO[bytes]:
-    """Return the content of a file as a seekable binary stream.
-
-    A compressed file is unpacked into memory, since parsers of tables seek.
-
-    Raises
-    ------
-    RequestError
-        If the file cannot be opened or unpacked, is empty, or is a web page.
-    """
+    """Return the content of a file as a seekable stream; a compressed file is unpacked into memory."""
     stream = _opened(file)
     try:
         _refuse_pages(stream)
@@ -62,7 +48,7 @@ def _opened(file: Path) -> IO[bytes]:
         if stat.S_ISDIR(kind):
             raise RequestError("this is a folder: name a file in it.")
         if not stat.S_ISREG(kind):  # opening a pipe waits for a writer, and /dev/zero has no end
-            raise RequestError("this is a pipe or device: save what it gives to a file, and name that.")
+            raise RequestError("this is a pipe or device: save its content to a file.")
         return file.open("rb")
     except FileNotFoundError as error:
         siblings = sorted(path.name for path in file.parent.iterdir()) if file.parent.is_dir() else []
@@ -79,10 +65,10 @@ def _unpacked(stream: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = str(error).rstrip(".")
         raise RequestError(
-            f"it cannot be unpacked ({reason}): it is damaged, not complete, or not packed as its name says."
+            f"it cannot be unpacked ({reason}): it is damaged, incomplete or in another format than its name says."
         ) from error
     if len(content) > MAX_UNPACKED:
-        raise RequestError(f"it unpacks to more than {MAX_UNPACKED} bytes: unpack it on disk, and name that file.")
+        raise RequestError(f"it unpacks to more than {MAX_UNPACKED} bytes: unpack it on disk and name that file.")
     return io.BytesIO(content)
 
 
@@ -93,4 +79,4 @@ def _refuse_pages(stream: IO[bytes]) -> None:
         raise RequestError("the file is empty.")
     if start.lower().startswith(PAGE_STARTS):
         shown = start.splitlines()[0][:40].decode("utf-8", errors="replace")
-        raise RequestError(f"it begins with {shown!r}, as a web page or a server error does: get the file itself.")
+        raise RequestError(f"it begins with {shown!r}, like a web page or a server error: get the file itself.")

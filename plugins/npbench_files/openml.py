@@ -19,9 +19,7 @@ from npbench_files.labels import signs
 def load_openml(
     *, id: int | None = None, label: str | None = None, positive: Any = None, negative: Any = None
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return features, labels, names and categories of a data set of OpenML.
-
-    scikit-learn downloads it once, checks its MD5, and keeps it in its own data folder.
+    """Return features, labels, names and categories of an OpenML data set, which scikit-learn downloads and caches.
 
     Parameters
     ----------
@@ -31,16 +29,10 @@ def load_openml(
         Column of the labels; by default that of OpenML.
     positive, negative : value or list of values, optional
         As in :func:`npbench_files.file.load_file`.
-
-    Raises
-    ------
-    RequestError
-        If the data set cannot be downloaded, or lacks what the settings name.
     """
-    if id is None:
-        raise RequestError("dataset.id has no value: give the number of a data set, as in openml.org/d/37.")
-    if not is_whole(id, at_least=1):
-        raise RequestError(f"dataset.id is {id!r}: it must be the number of a data set, as in openml.org/d/37.")
+    if id is None or not is_whole(id, at_least=1):
+        shown = "has no value" if id is None else f"is {id!r}"
+        raise RequestError(f"dataset.id {shown}: expected the number of a data set, as in openml.org/d/37.")
     try:
         bunch = _fetched(id, "default-target" if label is None else label)
         target = _sparse_target(id, bunch) if sparse.issparse(bunch.data) else bunch.target
@@ -59,7 +51,7 @@ def _fetched(id: int, target: str | None) -> Any:
 
     try:
         with answering_in_time(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about retries; a final failure is reported below
+            warnings.simplefilter("ignore")  # of retries; a final failure is reported below
             return fetch_openml(data_id=id, target_column=target, as_frame=False, parser="liac-arff", n_retries=1)
     except KeyError as error:
         raise RequestError(f"dataset.label is {target!r}, which is not a column.") from error
@@ -70,13 +62,13 @@ def _fetched(id: int, target: str | None) -> Any:
         ) from error
     except Exception as error:  # each parser raises its own
         reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise RequestError(f"what OpenML sent cannot be read ({reason}). {_otherwise(id)}") from error
+        raise RequestError(f"OpenML's answer cannot be read ({reason}). {_otherwise(id)}") from error
 
 
 def _sparse_target(id: int, bunch: Any) -> Any:
-    """Return the labels of sparse rows, which omit labels that are 0 or the first category.
+    """Return the labels of sparse rows, which omit 0 and the first category.
 
-    scikit-learn leaves such labels undefined, unless it reads them as a feature.
+    scikit-learn leaves omitted labels undefined, unless it reads them as a feature.
     """
     if len(bunch.target_names) != 1:
         return bunch.target
@@ -87,15 +79,11 @@ def _sparse_target(id: int, bunch: Any) -> Any:
 
 
 def _otherwise(id: int) -> str:
-    return (
-        f"Get its file from https://www.openml.org/d/{id}, and read it with dataset=file dataset.path=..., which can "
-        "also drop columns."
-    )
+    return f"Get its file from https://www.openml.org/d/{id} and read it with dataset=file dataset.path=..."
 
 
 def _labels(target: Any) -> pl.Series:
-    if target is None:
-        raise RequestError("OpenML has no column of labels for it: name one by dataset.label.")
-    if np.ndim(target) != 1:
-        raise RequestError("OpenML has several columns of labels for it: name one by dataset.label.")
+    if target is None or np.ndim(target) != 1:
+        number = "no column" if target is None else "several columns"
+        raise RequestError(f"OpenML has {number} of labels for it: name one in dataset.label.")
     return pl.Series("label", target.tolist())

@@ -12,33 +12,17 @@ from polars import selectors as cs
 
 from npbench.errors import RequestError
 from npbench_files.labels import spelled
-from npbench_files.wording import SHOWN, absent, listed
+from npbench_files.wording import MAX_LISTED, absent, listed
 
-EXACT = 2**53  # float64 represents all smaller whole numbers
-FEW = 20  # rows or categories, too few to call a column a row number or an identifier
+EXACT_LIMIT = 2**53  # float64 represents all smaller integers
+MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.string() | cs.categorical() | cs.enum()
 
 
 def separate(
     frame: pl.DataFrame, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None
 ) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Return the columns of the features, of the labels and of the groups.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The whole table.
-    label : str
-        Name of the column of the labels.
-    group : str, optional
-        Name of the column of the groups.
-    columns, drop : list of str, optional
-        Names of the features, or of columns that are not features.
-
-    Raises
-    ------
-    RequestError
-        If a column does not exist, no feature is left, or a feature is the row number.
+    """Return the columns of features, labels and groups; ``columns`` and ``drop`` name features to keep or to drop.
 
     Examples
     --------
@@ -61,21 +45,21 @@ def separate(
         raise RequestError(f"no column is left for the features. There are: {listed(frame.columns)}.")
     if columns is None and (counting := _counting(frame.select(features))):
         raise RequestError(
-            f"{_columns(counting)} the numbers of the rows, which are not a feature: {_leave_out(counting)}, or name "
-            "all features by dataset.columns."
+            f"{_columns(counting)} row numbers, which are not features: {_leave_out(counting)}, or name all features "
+            "in dataset.columns."
         )
     return frame.select(features), frame[asked["label"][0]], frame[asked["group"][0]] if group is not None else None
 
 
 def _names(given: Any) -> list[str]:
-    """Return column names as a list of strings: YAML reads some as numbers."""
+    """Return column names as strings: YAML reads some as numbers."""
     several = [] if given is None else given if isinstance(given, list) else [given]
     return [spelled(name) for name in several]
 
 
 def _counting(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that number the rows, unless the table is so short that it may be an accident."""
-    if len(frame) < FEW:
+    """Return the columns that number the rows."""
+    if len(frame) < MIN_IDENTIFIERS:
         return []
     count = pl.int_range(len(frame), eager=True)
     likely = [column for column in frame.select(cs.numeric()) if column[0] in (0, 1) and column[1] == column[0] + 1]
@@ -86,11 +70,6 @@ def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, dict[int, list[str]]]:
     """Return a float64 matrix, NaN for missing values, and the words of each column with category codes.
 
     Words are categories, numbered in alphabetical order, so that every format gives the same codes.
-
-    Raises
-    ------
-    RequestError
-        If a column holds neither numbers nor words, whole numbers beyond float64, or words that hardly repeat.
 
     Examples
     --------
@@ -116,35 +95,35 @@ def _neither(frame: pl.DataFrame) -> list[str]:
 
 
 def _not_exact(frame: pl.DataFrame) -> list[str]:
-    whole = frame.select(cs.integer())
-    inexact = (np.abs(whole.cast(pl.Float64).to_numpy()) >= EXACT).any(axis=0)
-    large = [name for name, beyond in zip(whole.columns, inexact, strict=True) if beyond]
+    integers = frame.select(cs.integer())
+    inexact = (np.abs(integers.cast(pl.Float64).to_numpy()) >= EXACT_LIMIT).any(axis=0)
+    large = [name for name, beyond in zip(integers.columns, inexact, strict=True) if beyond]
     if not large:
         return []
     return [
-        f"{_columns(large)} whole numbers of 2^53 and more, which float64 cannot represent exactly. If they identify "
-        f"rows, {_leave_out(large)}; otherwise make them smaller."
+        f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. If they identify rows, "
+        f"{_leave_out(large)}; otherwise scale them."
     ]
 
 
 def _not_repeating(words: pl.DataFrame) -> list[str]:
-    at_most = max(FEW, len(words) // 2)
+    at_most = max(MIN_IDENTIFIERS, len(words) // 2)
     unique = [column.name for column in words if column.n_unique() > at_most]
     if not unique:
         return []
     example = words[unique[0]].drop_nulls()[0]
     return [
-        f"{_columns(unique)} words that hardly repeat, such as {example!r}, and are not categories: turn them into "
-        f"numbers, or {_leave_out(unique)}."
+        f"{_columns(unique)} words that hardly repeat, such as {example!r}, so they are not categories: turn them "
+        f"into numbers, or {_leave_out(unique)}."
     ]
 
 
 def _leave_out(names: Sequence[str]) -> str:
-    """Return what to type to leave out columns; names with spaces or other special characters are quoted."""
-    more = ",..." if len(names) > SHOWN else ""
-    if all(re.fullmatch(r"[\w.-]+", name) for name in names[:SHOWN]):
-        return f"leave them out by dataset.drop=[{','.join(names[:SHOWN])}{more}]"
-    return f'leave them out by "dataset.drop=[{",".join(map(repr, names[:SHOWN]))}{more}]"'
+    """Return the hint to leave out columns, with names quoted if they have special characters."""
+    shown, more = names[:MAX_LISTED], ",..." if len(names) > MAX_LISTED else ""
+    if all(re.fullmatch(r"[\w.-]+", name) for name in shown):
+        return f"leave them out with dataset.drop=[{','.join(shown)}{more}]"
+    return f'leave them out with "dataset.drop=[{",".join(map(repr, shown))}{more}]"'
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-SHOWN = 10
+MAX_LISTED = 10
 
 
 def listed(items: Iterable[str]) -> str:
-    """Join the first ``items`` by commas, with the number of the others.
+    """Join the first ten items by commas, with the number of the others.
 
     Examples
     --------
@@ -17,36 +17,24 @@ def listed(items: Iterable[str]) -> str:
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
     """
     every = list(items)
-    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
-    return ", ".join(every[:SHOWN]) + more
+    more = f" and {len(every) - MAX_LISTED} more" if len(every) > MAX_LISTED else ""
+    return ", ".join(every[:MAX_LISTED]) + more
 
 
 def counted(n_rows: int) -> str:
-    """Return the number of rows in words.
-
-    Examples
-    --------
-    >>> counted(1), counted(2)
-    ('1 row', '2 rows')
-    """
+    """Return the number of rows in words."""
     return "1 row" if n_rows == 1 else f"{n_rows} rows"
 
 
 def instead_of(name: str, names: Sequence[str]) -> str:
-    """Return a hint for an unknown ``name``: the most similar of the ``names``, and all of them.
-
-    Examples
-    --------
-    >>> instead_of("clas", ["age", "class"])
-    "did you mean 'class'? There are: age, class"
-    """
+    """Return a hint for an unknown ``name``: the most similar of the ``names``, and all of them."""
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
     return f"{hint}: {listed(names) or 'none'}"
 
 
 def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:
-    """Return the error for a ``setting`` with a ``name`` that is not among ``names``.
+    """Return the error for a setting that names something absent.
 
     Examples
     --------

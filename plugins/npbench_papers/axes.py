@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from npbench.report.chart import Chart
 from npbench.report.render.drawing import draw, notice
 from npbench.report.render.palette import Palette
+from npbench_papers.records import with_traces
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALL = 8  # points
+SMALL = 8  # font size
 
 
 def drawn(chart: Chart, otherwise: str) -> Figure:
@@ -30,9 +33,38 @@ def panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: An
     return drawing, drawing.subplots(max(n_rows, 1), max(n_columns, 1), squeeze=False, **options).tolist()
 
 
-def tidy(axes: Axes, grid: Literal["both", "x", "y"] = "both") -> None:
-    """Use small labels and a light grid behind the data, without a frame on the top and right."""
+def traced(
+    records: pl.DataFrame,
+    columns: Sequence[str],
+    fill: Callable[[list[Axes], dict[str, Any], pl.DataFrame], None],
+    row_size: tuple[float, float],
+    n_columns: int = 1,
+) -> Figure:
+    """Let ``fill`` draw into a row of axes for each record whose trace has these columns; a sentence without any."""
+    found = [(record, course) for record, course in with_traces(records, columns) if len(course)]
+    if not found:
+        return notice("No record has such a trace: run with execution.trace=true")
+    width, height = row_size
+    drawing, rows = panels(len(found), n_columns, (width, height * len(found)))
+    for row, (record, course) in zip(rows, found, strict=True):
+        fill(row, record, course)
+    return drawing
+
+
+def tidy(axes: Axes, grid: Literal["both", "x", "y"] = "both", *, x: str = "", y: str = "", log: str = "") -> None:
+    """Use small labels and a light grid behind the data, without a frame on the top and right.
+
+    ``x`` and ``y`` are titles of the axes; ``log`` names the logarithmic ones, as "xy".
+    """
     axes.tick_params(labelsize=SMALL)
     axes.grid(axis=grid, color="0.9")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+    if "x" in log:
+        axes.set_xscale("log")
+    if "y" in log:
+        axes.set_yscale("log")
+    if x:
+        axes.set_xlabel(x, size=SMALL)
+    if y:
+        axes.set_ylabel(y, size=SMALL)

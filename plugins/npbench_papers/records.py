@@ -1,4 +1,4 @@
-"""Records and printed values as the tables of the papers use them."""
+"""Prepare records and printed values for the tables of the papers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from npbench.report.sheet import MISSING, Cell, number
 Printed = Sequence[Mapping[str, Any]]
 
 
-def labelled(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records with ``label`` and ``seconds`` of selection and fit."""
+def with_labels(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records with the columns ``label``, and ``seconds`` of selection and fit."""
     return records.with_columns(seconds=TRAINING_SECONDS, label=pl.Series(labels(records), dtype=pl.String))
 
 
 def values(records: pl.DataFrame, name: str) -> list[float]:
-    """Return the values of a column without nulls; none if there is no such column.
+    """Return the values of a column without nulls; an empty list without the column.
 
     Examples
     --------
@@ -32,8 +32,8 @@ def values(records: pl.DataFrame, name: str) -> list[float]:
     return records[name].drop_nulls().to_list() if name in records.columns else []
 
 
-def courses(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
-    """Return each record of the problem np with the rows of its trace that have these columns, if any."""
+def with_traces(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
+    """Return each record of the problem np with the rows of its trace that have these columns."""
     found = traces(records)
     if not set(columns) <= set(found.columns):
         found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns)
@@ -42,7 +42,7 @@ def courses(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[st
 
 
 def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:
-    """Return the paper's values for ``about``, merged over all rows that agree; a row may omit keys.
+    """Return the paper's values for ``about``, merged over all rows that agree in the keys that they have.
 
     Examples
     --------
@@ -57,13 +57,18 @@ def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:
     return found
 
 
+def is_stand_in(printed: Printed, dataset: Any) -> bool:
+    """Return whether a data set stands in for the paper's."""
+    return bool(printed_for(printed, dataset=dataset).get("stand_in"))
+
+
 def mean_of(value: Any) -> float | None:
     """Return the mean of a printed value, which may be ``[mean, standard deviation]``."""
     return value[0] if isinstance(value, Sequence) else value
 
 
 def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
-    """Return our value minus the paper's, both rounded as they are shown.
+    """Return our value minus the paper's, both rounded as in the table.
 
     Examples
     --------
@@ -76,12 +81,14 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
     return number(here - there, f"+z{form}")
 
 
-def beside(here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]) -> tuple[list[Cell], list[Cell]]:
-    """Return the paper's values by name, in their formats, and how far ours in the same order are from them.
+def compare_cells(
+    here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]
+) -> tuple[list[Cell], list[Cell]]:
+    """Return the paper's values by name, in their formats, and our values minus these.
 
     Examples
     --------
-    >>> theirs, apart = beside([number(0.5), MISSING], {"p_fa": 0.25}, {"p_fa": ".3f", "p_nd": ".2f"})
+    >>> theirs, apart = compare_cells([number(0.5), MISSING], {"p_fa": 0.25}, {"p_fa": ".3f", "p_nd": ".2f"})
     >>> [str(cell) for cell in (*theirs, *apart)]
     ['0.250', '-', '+0.250', '-']
     """
@@ -91,5 +98,5 @@ def beside(here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, s
 
 def timing_notes(records: pl.DataFrame) -> list[str]:
     """Return a sentence for each machine and load under which records were timed."""
-    places = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())
-    return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in places]
+    machines = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())
+    return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines]

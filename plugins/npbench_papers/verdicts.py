@@ -1,4 +1,4 @@
-"""Verdicts on results beside those printed in a paper, in one of six words."""
+"""Verdicts on results compared with those printed in a paper, in one of six words."""
 
 from __future__ import annotations
 
@@ -15,20 +15,13 @@ MEANINGS: dict[Verdict, str] = {
     "stand-in": "other data of the same shape: numbers cannot be compared",
     "fallback": "the method learnt nothing; a fallback was scored",
 }
-CLOSE = 3.0  # tolerances
-RATIO_TOLERANCE = 0.15  # of a printed speed-up
+CLOSE_FACTOR = 3.0
+SPEEDUP_TOLERANCE = 0.15  # relative
 NOT_KNOWN = "-"  # nothing is printed or measured
 
 
 def verdict(gain: float, tolerance: float) -> Verdict:
-    """Return the verdict on a difference from the printed result.
-
-    Parameters
-    ----------
-    gain : float
-        Our result minus the printed one, with the sign for which larger is better.
-    tolerance : float
-        Difference that counts as none, positive, in the same unit.
+    """Return the verdict on our result minus the printed one, where larger is better.
 
     Examples
     --------
@@ -38,7 +31,7 @@ def verdict(gain: float, tolerance: float) -> Verdict:
     relative = round(abs(gain) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
     if relative <= 1:
         return "reproduced"
-    if relative <= CLOSE:
+    if relative <= CLOSE_FACTOR:
         return "close"
     return "better" if gain > 0 else "worse"
 
@@ -54,18 +47,7 @@ def judge(
 ) -> str:
     """Return the verdict on a result, or "-" if it or the printed one is missing.
 
-    Parameters
-    ----------
-    here, printed : float or None
-        Our result and the printed one.
-    tolerance : float
-        Difference that counts as none, positive.
-    lower_is_better : bool
-        Whether smaller results are better.
-    stand_in : bool
-        Whether the data only stand in for the paper's.
-    fallback : bool
-        Whether the result is that of a fallback.
+    ``stand_in`` and ``fallback`` mean that the data only stand in for the paper's, and that a fallback was scored.
 
     Examples
     --------
@@ -83,16 +65,9 @@ def judge(
 
 
 def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:
-    """Return the verdict on a claim without printed numbers, or "-" if nothing is measured.
+    """Return the verdict on a claim without printed numbers, or "-" if nothing is measured (``holds`` is None).
 
-    Parameters
-    ----------
-    holds : bool or None
-        Whether our results agree with the claim; None if there are none.
-    nearly : bool
-        Whether a disagreement is within noise, or holds for the smaller part of the cases.
-    stand_in : bool
-        Whether the data only stand in for the paper's.
+    ``nearly`` means that a disagreement is within noise, or limited to the minority of the cases.
 
     Examples
     --------
@@ -109,19 +84,13 @@ def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -
 
 
 def legend(*used: str) -> str:
-    """Return one sentence that explains the verdicts used, in the order above.
-
-    Examples
-    --------
-    >>> legend("stand-in")
-    'Stand-in: other data of the same shape: numbers cannot be compared.'
-    """
+    """Return one sentence that explains the verdicts used."""
     parts = [f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in used]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if parts else ""
 
 
 def explained(tolerance: str, used: Iterable[object]) -> list[str]:
-    """Return the note of a table about its verdicts: the tolerance in words, and what the words used mean."""
+    """Return a table's note on its verdicts: the tolerance, and the meanings of the words used."""
     text = legend(*(str(word) for word in used))
     return [f"{tolerance} {text}".strip()] if text else []

@@ -1,7 +1,4 @@
-"""Testing against training asymmetry, from densities: Figures 4 to 8 of Bach, Heckerman and Horvitz (2006).
-
-The figures show results of :mod:`npbench_papers.bach.asymmetry` for given populations, and need no records.
-"""
+"""Testing against training asymmetry, from densities: Figures 4 to 8 of Bach, Heckerman and Horvitz (2006)."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench.numerics.mixtures import GaussianMixture
 from npbench.report.render.palette import BLUE, GREEN, VERMILION
 from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.bach.asymmetry import intercept_curves, roc_curve, upper_hull
-from npbench_papers.bach.expansions import regime
-from npbench_papers.bach.population import Loss, minimisers
+from npbench_papers.bach.theory.asymmetry import intercept_curves, roc_curve, upper_hull
+from npbench_papers.bach.theory.expansions import regime
+from npbench_papers.bach.theory.minimisers import Loss, minimisers
+from npbench_papers.bach.theory.populations import Population
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +27,8 @@ CURVES: Mapping[str, dict[str, Any]] = {
     "by asymmetry": {"color": POSITIVE, "linestyle": "-", "linewidth": 1.3},
     "by both": {"color": OTHER, "linestyle": "--", "linewidth": 1.3},
 }
-DEVIATIONS = (1.0, 2.0)  # of the ellipses
-TITLE = 9  # points
+ELLIPSE_SIGMAS = (1.0, 2.0)
+TITLE_SIZE = 9  # points
 
 _STANDARD = GaussianMixture.single([0.0, 0.0], np.eye(2))
 _NARROW = [[0.4, 0.3], [0.3, 1.0]]
@@ -91,7 +89,7 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _densities(left, population)
-        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE)
+        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE_SIZE)
         _asymmetries(right, frame.filter(population=name))
     _legends(rows[0])
     return drawing
@@ -103,7 +101,7 @@ def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"]
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _asymmetries(left, frame.filter(population=name))
-        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE)
+        left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE_SIZE)
         _roc(right, frame.filter(population=name), rate)
     _legends(rows[0])
     return drawing
@@ -130,9 +128,9 @@ def _densities(axes: Axes, population: Population) -> None:
         density = getattr(population, name)
         for number, (mean, covariance) in enumerate(zip(density.means, density.covariances, strict=True)):
             root = np.linalg.cholesky(covariance)
-            for deviations in DEVIATIONS:
+            for deviations in ELLIPSE_SIGMAS:
                 x, y = mean[:, np.newaxis] + deviations * root @ unit
-                labelled = number == 0 and deviations == DEVIATIONS[0]
+                labelled = number == 0 and deviations == ELLIPSE_SIGMAS[0]
                 axes.plot(x, y, color=colour, linestyle=line, linewidth=1.2, label=name if labelled else None)
     axes.set_aspect("equal", adjustable="datalim")
     tidy(axes)

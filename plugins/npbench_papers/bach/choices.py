@@ -17,37 +17,27 @@ import polars as pl
 
 from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench_papers.records import Printed, beside, printed_for
+from npbench_papers.records import Printed, compare_cells, printed_for
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge, legend
 
-KINDS = ("one", "int", "all")
+TRAININGS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
 # Columns of Table 2 with their formats; the paper has no values for the last.
-FORMS = {"asymmetry": ".3f", **dict.fromkeys([*KINDS, "first"], ".2f"), "train_asymmetry": ".3f", "others": ".3f"}
-SIGNIFICANCE = 0.05
-TOLERANCE = 5.0  # per cent of the asymmetries
-NEEDED = ("asymmetry", "kind", "train_asymmetry", "test_p_fa", "test_p_nd")
+FORMS = {"asymmetry": ".3f", **dict.fromkeys([*TRAININGS, "first"], ".2f"), "train_asymmetry": ".3f", "others": ".3f"}
+TEST_LEVEL = 0.05
+SHARE_TOLERANCE = 5.0  # per cent of the asymmetries
+TRACE_COLUMNS = ("asymmetry", "kind", "train_asymmetry", "test_p_fa", "test_p_nd")
 PRINTED_SCALE = 200  # the paper's costs are 2 asymmetry and 2 (1 - asymmetry), in per cent
-GAIN_TOLERANCE = 2.0  # of the costs in Table 2
+GAIN_TOLERANCE = 2.0  # on the paper's scale
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The kinds of one data set on its outer folds.
+    """The three trainings on the outer folds of one data set."""
 
-    Parameters
-    ----------
-    records : DataFrame
-        All records of the data set, with or without a trace.
-    asymmetry : array of shape (n_asymmetries,)
-        Testing asymmetries, ascending.
-    p_fa, p_nd, train_asymmetry : arrays of shape (n_folds, 3, n_asymmetries)
-        Rates on the test parts and training asymmetries, in the order of ``KINDS``.
-    """
-
-    records: pl.DataFrame
-    asymmetry: np.ndarray
-    p_fa: np.ndarray
+    records: pl.DataFrame  # with or without a trace
+    asymmetry: np.ndarray  # testing asymmetries, ascending
+    p_fa: np.ndarray  # on test parts, of shape (n_folds, 3, n_asymmetries)
     p_nd: np.ndarray
     train_asymmetry: np.ndarray
 
@@ -68,7 +58,7 @@ class Compared:
 
     @property
     def setting(self) -> str:
-        """How the total of the costs was set."""
+        """Choice of the total of the costs."""
         params = json.loads(self.about["params"])
         return f"{params['total']:g}" if params["total"] else f"explored, {params['tied_total']} of ties"
 
@@ -86,16 +76,16 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         for one in settings:
             shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
             here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
-            word = judge(shares[0] if shares else None, paper.get(PAIRS[0]), TOLERANCE)
+            word = judge(shares[0] if shares else None, paper.get(PAIRS[0]), SHARE_TOLERANCE)
             known.append(word)
             rows.append([name, one.setting, *here, ahead(shares), count(len(one.cost), len(one.records)), word])
-        theirs, _ = beside([MISSING] * len(PAIRS), paper, dict.fromkeys(PAIRS, ".1f"))
+        theirs, _ = compare_cells([MISSING] * len(PAIRS), paper, dict.fromkeys(PAIRS, ".1f"))
         rows.append(["", "paper", *theirs, ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
     notes = [
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries.",
         "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
-        f"The verdict is on one>all, with a tolerance of {TOLERANCE:g} points. {legend(*known)}",
+        f"The verdict is on one>all, with a tolerance of {SHARE_TOLERANCE:g} points. {legend(*known)}",
     ]
     columns = ["data", "C_pos + C_neg", *PAIRS, "ahead", "folds", "verdict"]
     return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
@@ -109,7 +99,7 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """
     rows: list[Row] = []
     for name, settings in groupby(compared(records), lambda one: one.about["dataset"]):
-        theirs, _ = beside([MISSING] * len(FORMS), printed_for(printed, dataset=name), FORMS)
+        theirs, _ = compare_cells([MISSING] * len(FORMS), printed_for(printed, dataset=name), FORMS)
         for one in settings:
             here = _largest(one) if len(one.p_fa) > 1 else [MISSING] * len(FORMS)
             rows.append([name, one.setting, *here, judge(_gain(here), _gain(theirs), GAIN_TOLERANCE)])
@@ -122,8 +112,8 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         "intercept.",
         *explained(f"The verdict is on the gain, one minus all, to {GAIN_TOLERANCE:g}.", (row[-1] for row in rows)),
     ]
-    columns = ["data", "C_pos + C_neg", "asymmetry", *KINDS, "as trained on fold 1", "trained", "trained on the others"]
-    columns.append("verdict")
+    columns = ["data", "C_pos + C_neg", "asymmetry", *TRAININGS]
+    columns += ["as trained on fold 1", "trained", "trained on the others", "verdict"]
     return [Sheet("Costs where training with another asymmetry gains most", columns, rows, notes)]
 
 
@@ -132,7 +122,7 @@ def compared(records: pl.DataFrame) -> Iterator[Compared]:
     for _, group in records.group_by("dataset", "params", "seed", maintain_order=True):
         ordered = group.sort("repeat")
         folds = [json.loads(trace) for trace in ordered.filter(status="ok")["trace"].drop_nulls()]
-        usable = [_by_kind(fold) for fold in folds if all(fold.get(name) for name in NEEDED)]
+        usable = [_by_kind(fold) for fold in folds if all(fold.get(name) for name in TRACE_COLUMNS)]
         if not usable:
             yield Compared(ordered, np.empty(0), *np.empty((3, 0, 3, 0)))
             continue
@@ -142,9 +132,9 @@ def compared(records: pl.DataFrame) -> Iterator[Compared]:
 
 def acceptance(cost: np.ndarray) -> list[float]:
     """Return the share of asymmetries at which each of ``PAIRS`` is accepted, from costs as in :class:`Compared`."""
-    of = {kind: cost[:, number].T for number, kind in enumerate(KINDS)}
+    of = {kind: cost[:, number].T for number, kind in enumerate(TRAININGS)}
     pairs = (pair.split(">") for pair in PAIRS)
-    return [float(np.mean(signed_rank.greater(of[more] - of[less]) <= SIGNIFICANCE)) for more, less in pairs]
+    return [float(np.mean(signed_rank.greater(of[more] - of[less]) <= TEST_LEVEL)) for more, less in pairs]
 
 
 def ahead(shares: Sequence[float]) -> str:
@@ -157,17 +147,17 @@ def ahead(shares: Sequence[float]) -> str:
     """
     if not shares:
         return NOT_KNOWN
-    all_ahead, one_ahead = (share > 100 * SIGNIFICANCE for share in shares[:2])
+    all_ahead, one_ahead = (share > 100 * TEST_LEVEL for share in shares[:2])
     if all_ahead == one_ahead:
         return "each at some" if all_ahead else "neither"
     return "all" if all_ahead else "one"
 
 
 def _by_kind(fold: Mapping[str, Sequence[float]]) -> np.ndarray:
-    """Return the columns needed of a trace, each by kind and ascending asymmetry."""
-    columns = np.array([fold[name] for name in NEEDED], dtype=float)
+    """Return the columns of a trace, each by training and ascending asymmetry."""
+    columns = np.array([fold[name] for name in TRACE_COLUMNS], dtype=float)
     order = np.lexsort((columns[0], columns[1]))
-    return columns[:, order].reshape(len(NEEDED), len(KINDS), -1)
+    return columns[:, order].reshape(len(TRACE_COLUMNS), len(TRAININGS), -1)
 
 
 def _gain(cells: Sequence[Cell]) -> float | None:
@@ -178,12 +168,12 @@ def _gain(cells: Sequence[Cell]) -> float | None:
 
 
 def _largest(one: Compared) -> list[Cell]:
-    cost, all_kind = one.cost, KINDS.index("all")
-    place = int(np.argmax(cost[0, KINDS.index("one")] - cost[0, all_kind]))
+    cost, all_kind = one.cost, TRAININGS.index("all")
+    place = int(np.argmax(cost[0, TRAININGS.index("one")] - cost[0, all_kind]))
     first, *trained = one.train_asymmetry[:, all_kind, place]
     # "one" is trained with its testing asymmetry, so it is the classifier with any training asymmetry.
     same = int(np.argmin(np.abs(one.asymmetry - first)))
-    p_fa, p_nd = (rate[1:, KINDS.index("one"), same] for rate in (one.p_fa, one.p_nd))
+    p_fa, p_nd = (rate[1:, TRAININGS.index("one"), same] for rate in (one.p_fa, one.p_nd))
     as_first = one.cost_at(one.asymmetry[place], p_fa, p_nd)
     others = PRINTED_SCALE * np.vstack([cost[1:, :, place].T, as_first])
     middle = float(np.median(trained))

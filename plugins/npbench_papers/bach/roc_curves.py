@@ -22,10 +22,10 @@ from npbench_papers.verdicts import NOT_KNOWN, claim
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}  # with the numbers in the traces
-RATES = np.array([0.05, 0.1, 0.2, 0.3, 0.5])  # false-alarm rates of the table
-GRID = np.linspace(0, 1, 201)
-WIDTH = 3.5  # inches, a column of a paper
+TRACE_NUMBERS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}
+TABLE_P_FA = np.array([0.05, 0.1, 0.2, 0.3, 0.5])
+FIGURE_P_FA = np.linspace(0, 1, 201)
+PANEL_WIDTH = 3.5  # inches, a column of a paper
 NOTES = ["The paper: by both is best everywhere. Reproduced: lowest at all rates; close: at more than half of them."]
 
 
@@ -33,7 +33,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits."""
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
-        curves = averaged(group, RATES)
+        curves = averaged(group, TABLE_P_FA)
         means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
         rows: list[Row] = [
             [kind, *(spread(column.tolist()) for column in found.T), *_verdict(kind, means)]
@@ -41,7 +41,9 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         ]
         n_splits = len(curves["by both"])
         title = f"{dataset}: P_nd at the P_fa of the column, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in RATES), "lowest at", "verdict"], rows, NOTES))
+        sheets.append(
+            Sheet(title, ["curve", *(f"{rate:g}" for rate in TABLE_P_FA), "lowest at", "verdict"], rows, NOTES)
+        )
     return sheets
 
 
@@ -57,12 +59,12 @@ def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> tuple[str, str]:
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean curves of each data set, a panel each."""
     groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
-    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
+    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH * max(len(groups), 1), PANEL_WIDTH))
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
-        curves = averaged(group, GRID)
+        curves = averaged(group, FIGURE_P_FA)
         drawn = {kind: 1 - found.mean(axis=0) for kind, found in curves.items() if len(found)}
         for kind, detected in drawn.items():
-            axes.plot(GRID, detected, label=kind, **CURVES[kind])
+            axes.plot(FIGURE_P_FA, detected, label=kind, **CURVES[kind])
         if drawn:
             axes.legend(fontsize=SMALL, loc="lower right")
         axes.set(aspect="equal", xlim=(-0.01, 1), ylim=(0, 1.01), xlabel="$P_{fa}$", ylabel="$1 - P_{nd}$")
@@ -84,7 +86,7 @@ def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
         if trace.get("test_p_fa")
     ]
     found: dict[str, np.ndarray] = {}
-    for kind, number in KINDS.items():
+    for kind, number in TRACE_NUMBERS.items():
         curves = [_interpolated(p_fa[kinds == number], p_nd[kinds == number], at) for kinds, p_fa, p_nd in usable]
         found[kind] = np.array(curves).reshape(len(usable), len(at))
     return found

@@ -7,15 +7,15 @@ constraint.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.report.render.drawing import notice
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.sheet import Cell, Row, Sheet, number
-from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.records import Printed, courses
+from npbench_papers.axes import SMALL, tidy, traced
+from npbench_papers.records import Printed, with_traces
 from npbench_papers.verdicts import claim
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = ("iteration", "inner", "gap")
-FLOOR = 1e-17  # where a gap of 0 or less is drawn
-WIDTH, HEIGHT = 5.0, 3.2  # inches of a panel
-FIRST, OTHERS = VERMILION, BLUE
+SMALLEST_GAP_DRAWN = 1e-17
+PANEL_SIZE = (5.0, 3.2)  # inches
 
 
 def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> list[Sheet]:
@@ -35,21 +34,14 @@ def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) ->
     """
     within = f"within {steps} steps"
     header = ["data", "rho", "projections", within, "steps: median", "most", "first projection", "verdict"]
-    rows = [_row(record, lengths(course, gap), steps) for record, course in courses(records, COLUMNS)]
+    rows = [_row(record, lengths(course, gap), steps) for record, course in with_traces(records, COLUMNS)]
     notes = [f"Reproduced: all projections take at most the paper's {steps} steps; close: more than half of them."]
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows, notes)]
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
     """Draw the gap of every projection after each step, a panel for each record with a trace; the first is thick."""
-    found = [(record, course) for record, course in courses(records, COLUMNS) if len(course)]
-    if not found:
-        return notice("No record has projections: run with execution.trace=true")
-    drawing, rows = panels(len(found), 1, (WIDTH, HEIGHT * len(found)))
-    for (record, course), (axes,) in zip(found, rows, strict=True):
-        _panel(axes, course, gap, steps)
-        axes.set_title(f"{record['dataset']}, rho={record['rho']:g}", size=SMALL)
-    return drawing
+    return traced(records, COLUMNS, partial(_panel, gap=gap, steps=steps), PANEL_SIZE)
 
 
 def lengths(course: pl.DataFrame, gap: float) -> pl.DataFrame:
@@ -83,15 +75,14 @@ def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> Row:
     ]
 
 
-def _panel(axes: Axes, course: pl.DataFrame, gap: float, steps: int) -> None:
-    for place, ((_,), one) in enumerate(course.group_by("iteration", maintain_order=True)):
-        gaps = one["gap"].clip(lower_bound=FLOOR)
-        colour, alpha, label = (FIRST, 1.0, "first projection") if place == 0 else (OTHERS, 0.04, None)
+def _panel(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame, gap: float, steps: int) -> None:
+    (axes,) = row
+    for k, ((_,), one) in enumerate(course.group_by("iteration", maintain_order=True)):
+        gaps = one["gap"].clip(lower_bound=SMALLEST_GAP_DRAWN)
+        colour, alpha, label = (VERMILION, 1.0, "first projection") if k == 0 else (BLUE, 0.04, None)
         axes.plot(one["inner"], gaps, color=colour, alpha=alpha, label=label, linewidth=1.3, zorder=3 if label else 2)
     axes.axhline(gap, color="black", linestyle=":", linewidth=1)
     axes.axvline(steps, color="black", linestyle=":", linewidth=1)
-    tidy(axes)
-    axes.set_yscale("log")
-    axes.set_xlabel("step of the projection", size=SMALL)
-    axes.set_ylabel(r"$\phi_- - \tau$", size=SMALL)
+    tidy(axes, x="step of the projection", y=r"$\phi_- - \tau$", log="y")
+    axes.set_title(f"{record['dataset']}, rho={record['rho']:g}", size=SMALL)
     axes.legend(fontsize=SMALL, frameon=False)

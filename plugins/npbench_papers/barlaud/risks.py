@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.report.render.drawing import notice
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.records import Printed, courses, printed_for
+from npbench_papers.axes import SMALL, tidy, traced
+from npbench_papers.records import Printed, is_stand_in, with_traces
 from npbench_papers.verdicts import claim, explained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PARTS = {"train": "training", "test": "test"}
+DATA_PARTS = {"train": "training", "test": "test"}
 RISKS = {"p_fa": "type I, 0/1", "risk_fa": "type I, surrogate", "p_nd": "type II, 0/1", "risk_nd": "type II, surrogate"}
 ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy"}
 MEASURED = {**RISKS, **ACCURACIES}
-COLUMNS = [f"{part}_{name}" for part in PARTS for name in MEASURED]
-TOLERANCE = 1e-6  # of a surrogate risk above its bound
-NEAR_ZERO = 0.01  # of a type I error; the paper's text says "close to zero"
-ALGORITHMS = {  # by the parameters accelerate and step of the solver splitting
+COLUMNS = [f"{part}_{name}" for part in DATA_PARTS for name in MEASURED]
+BOUND_TOLERANCE = 1e-6
+NEAR_ZERO = 0.01  # largest type I error that counts as "close to zero", the paper's words
+# By the parameters accelerate and step of the solver splitting.
+ALGORITHMS = {
     ("none", "frobenius"): "algorithm (37) as printed",
     ("none", None): "algorithm (37) with longer steps",
     ("nesterov", None): "with momentum",
@@ -45,7 +45,7 @@ LOOKS = {
     "accuracy": ("black", "-"),
     "balanced_accuracy": ("0.5", "-"),
 }
-WIDTH, HEIGHT = 9.0, 3.1  # inches of a row
+ROW_SIZE = (9.0, 3.1)  # inches
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
@@ -53,32 +53,34 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
     Printed, by ``dataset``: ``stand_in``, whether the data are not the paper's.
     """
-    return [_sheet(record, course, printed) for record, course in courses(records, COLUMNS)]
+    return [_sheet(record, course, printed) for record, course in with_traces(records, COLUMNS)]
 
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the risks on the training and on the test part, and both accuracies: a row for each record with a trace."""
-    found = [(record, course) for record, course in courses(records, COLUMNS) if len(course)]
-    if not found:
-        return notice("No record has stages: run with execution.trace=true")
-    drawing, rows = panels(len(found), 3, (WIDTH, HEIGHT * len(found)))
-    for (record, course), row in zip(found, rows, strict=True):
-        for part, axes in zip(PARTS, row, strict=False):
-            _curves(axes, course, [part], RISKS)
-            axes.axhline(record["rho"], color="black", linestyle=":", linewidth=1, label=r"bound $\rho$")
-            axes.set_title(f"{record['dataset']}: risks, {PARTS[part]} part\n{algorithm(record)}", size=SMALL)
-        _curves(row[2], course, list(PARTS), ACCURACIES)
-        row[2].set_title(f"{record['dataset']}: accuracies", size=SMALL)
-        for axes in row[::2]:
-            axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
-    return drawing
+    return traced(records, COLUMNS, _panels, ROW_SIZE, 3)
+
+
+def _panels(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame) -> None:
+    for part, axes in zip(DATA_PARTS, row, strict=False):
+        _curves(axes, course, [part], RISKS)
+        axes.axhline(record["rho"], color="black", linestyle=":", linewidth=1, label=r"bound $\rho$")
+        axes.set_title(f"{record['dataset']}: risks, {DATA_PARTS[part]} part\n{algorithm(record)}", size=SMALL)
+    _curves(row[2], course, list(DATA_PARTS), ACCURACIES)
+    row[2].set_title(f"{record['dataset']}: accuracies", size=SMALL)
+    for axes in row[::2]:
+        axes.legend(fontsize=SMALL - 1, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+
+
+def title(record: Mapping[str, Any]) -> str:
+    """Return the title of a record's table."""
+    return f"{record['dataset']}, rho={record['rho']:g}, repeat {record['repeat']}, {algorithm(record)}"
 
 
 def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) -> Sheet:
-    title = f"{record['dataset']}, rho={record['rho']:g}, repeat {record['repeat']}, {algorithm(record)}"
-    stand_in = bool(printed_for(printed, dataset=record["dataset"]).get("stand_in"))
     if course.is_empty():
-        return Sheet(title, ["part", "measured"], [[name, MISSING] for name in PARTS.values()])
+        return Sheet(title(record), ["part", "measured"], [[name, MISSING] for name in DATA_PARTS.values()])
+    stand_in = is_stand_in(printed, record["dataset"])
     last = course.row(-1, named=True)
     rows: list[Row] = [
         [
@@ -86,7 +88,7 @@ def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) ->
             *(number(last[f"{part}_{one}"], ".4f") for one in MEASURED),
             *_verdict(last, part, record["rho"], stand_in),
         ]
-        for part, name in PARTS.items()
+        for part, name in DATA_PARTS.items()
     ]
     ending = f"after {last['step']} iterations, {record['solver_status']}"
     excess = f"On the training part the surrogate type I risk minus rho is {last['train_risk_fa'] - record['rho']:.1e}."
@@ -96,7 +98,7 @@ def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) ->
         "rho; worse: above it, or every sample rejected."
     )
     return Sheet(
-        f"{title}, {ending}",
+        f"{title(record)}, {ending}",
         ["part", *MEASURED.values(), "type I at most rho", "verdict"],
         rows,
         [excess, *explained(about, (row[-1] for row in rows))],
@@ -104,12 +106,10 @@ def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) ->
 
 
 def algorithm(record: Mapping[str, Any]) -> str:
-    """Return how a fit was made, in words, from the parameters of its record.
+    """Return the algorithm and the scaling of a record in words.
 
     Examples
     --------
-    >>> algorithm({"params": '{"accelerate":"none","step":"frobenius"}', "preprocess": "standardize"})
-    'algorithm (37) as printed, features standardised'
     >>> algorithm({"params": '{"accelerate":"nesterov","step":"spectral"}', "preprocess": "none"})
     'with momentum, features uncentred'
     """
@@ -121,7 +121,7 @@ def algorithm(record: Mapping[str, Any]) -> str:
 
 def _verdict(last: Mapping[str, float], part: str, rho: float, stand_in: bool) -> tuple[str, str]:
     error, risk = last[f"{part}_p_fa"], last[f"{part}_risk_fa"]
-    kept = {"0/1": error <= rho, "surrogate": risk <= rho + TOLERANCE}
+    kept = {"0/1": error <= rho, "surrogate": risk <= rho + BOUND_TOLERANCE}
     names = " and ".join(name for name, holds in kept.items() if holds) or "neither"
     learnt = last[f"{part}_p_nd"] < 1  # rejecting every sample keeps any bound
     near_zero = all(kept.values()) and error <= NEAR_ZERO
@@ -131,14 +131,12 @@ def _verdict(last: Mapping[str, float], part: str, rho: float, stand_in: bool) -
 def _curves(axes: Axes, course: pl.DataFrame, parts: Sequence[str], names: Mapping[str, str]) -> None:
     iterates = course.filter(pl.col("step") > 0)  # without the start
     for part in parts:
-        for name, title in names.items():
+        for name, shown in names.items():
             colour, line = LOOKS[name]
-            label = title
+            label = shown
             if len(parts) > 1:  # the line style then distinguishes the parts
-                label, line = f"{title}, {PARTS[part]}", "-" if part == "test" else ":"
+                label, line = f"{shown}, {DATA_PARTS[part]}", "-" if part == "test" else ":"
             axes.plot(
                 iterates["step"], iterates[f"{part}_{name}"], color=colour, linestyle=line, linewidth=1.3, label=label
             )
-    tidy(axes)
-    axes.set_xscale("log")
-    axes.set_xlabel("iteration", size=SMALL)
+    tidy(axes, x="iteration", log="x")

@@ -13,12 +13,12 @@ import polars as pl
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench.report.stats.paired import median_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
-from npbench_papers.records import Printed, beside, timing_notes, values
-from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
+from npbench_papers.records import Printed, compare_cells, timing_notes, values
+from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
-SIGNIFICANCE = 0.05
-TOLERANCE = 0.05  # of a median np_score
+TEST_LEVEL = 0.05
+SCORE_TOLERANCE = 0.05
 
 
 def table(
@@ -33,22 +33,20 @@ def table(
 ) -> list[Sheet]:
     """Return rates and median scores for each data set, then speed-ups, then whether ``others`` are ahead.
 
+    Records are of the problem np, with the metric ``np_score``. Printed, by ``dataset`` and ``strategy``: any of
+    ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and ``n_candidates``.
+
     Parameters
     ----------
-    records
-        Records of the problem np, with the metric ``np_score``.
-    printed
-        By ``dataset`` and ``strategy``: any of ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and
-        ``n_candidates``.
     baselines, others : sequence of str
         Strategies, in the order of the rows.
     ratios : sequence of (str, str)
         Pairs of strategies, the slow one first.
     line : mapping of one str to int
-        A searched parameter with its number of values in the paper. The saving of a search along lines over the full
-        grid is proportional to that number, so the paper's speed-ups are also shown for the grid searched here.
+        A searched parameter with its number of values in the paper. The speed-up of a search along lines is
+        proportional to it, so the paper's speed-ups are also shown for the grid searched here.
     test_part : mapping of str to mapping of str to str
-        Notes on the data by data set, for each value of the records' column ``test_part`` (drawn, fixed, published).
+        Notes on the data by data set, for each value of the column ``test_part``.
     """
     found = list(settings(records, printed))
     sheets = [_scores(setting, [*baselines, *others], test_part) for setting in found]
@@ -70,7 +68,7 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
         rows,
         [
             *_data_notes(setting, test_part),
-            *explained(f"The verdict is on the median np_score, to {TOLERANCE:g}.", (row[-1] for row in rows)),
+            *explained(f"The verdict is on the median np_score, to {SCORE_TOLERANCE:g}.", (row[-1] for row in rows)),
         ],
     )
 
@@ -87,9 +85,9 @@ def _compared_rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) 
         number(fmean(candidates) if candidates else None, ".0f"),
     ]
     ok = count(len(good), len(same))
-    word = judge(here[2].value, paper.get("np_score"), TOLERANCE, lower_is_better=True)
+    word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, lower_is_better=True)
     yield [strategy, "here", *here, ok, word]
-    theirs, apart = beside(here, paper, FORMS)
+    theirs, apart = compare_cells(here, paper, FORMS)
     yield ["", "paper", *theirs, "", ""]
     if set(apart) != {MISSING}:
         yield ["", "here - paper", *apart, "", ""]
@@ -114,7 +112,7 @@ def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) ->
 def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Mapping[str, int]) -> Sheet:
     notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good))
     rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
-    about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * RATIO_TOLERANCE:g} %."
+    about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
     return Sheet(
         "Seconds of selection and fit, and candidates, as ratios on the same split: median and its 95 % interval",
         ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"],
@@ -138,13 +136,13 @@ def _ratio(setting: Setting, slow: str, fast: str, line: Mapping[str, int]) -> R
         _median(seconds, ".2f"),
         number(paper, ".1f"),
         number(this_grid, ".1f"),
-        judge(median(seconds) / this_grid if seconds and this_grid else None, 1.0, RATIO_TOLERANCE),
+        judge(median(seconds) / this_grid if seconds and this_grid else None, 1.0, SPEEDUP_TOLERANCE),
         number(median(candidates) if candidates else None, ".1f"),
     ]
 
 
 def _scale(setting: Setting, line: Mapping[str, int]) -> float:
-    """Return the number of values of the parameter ``line`` in the search here, over that in the paper."""
+    """Return the ratio of the numbers of values of the parameter ``line``, here to the paper's."""
     search = json.loads(setting.records["search"][0])
     return next((len(search[name]) / n for name, n in line.items() if name in search), 1.0)
 
@@ -185,7 +183,7 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
         Cell(f"{medians[best]:.3f} {present[best]}", float(medians[best])),
         number(p_best and min(1.0, p_best * len(present)), ".2g"),
         *papers,
-        claim(p is not None and p <= SIGNIFICANCE, nearly=median(medians) < median(base)),
+        claim(p is not None and p <= TEST_LEVEL, nearly=median(medians) < median(base)),
     ]
 
 

@@ -11,35 +11,21 @@ import numpy as np
 import polars as pl
 
 from npbench.values import canonical
-from npbench_papers.records import Printed, labelled, printed_for
+from npbench_papers.records import Printed, printed_for, with_labels
 
-NARROW = "_narrow"  # ends the name of a strategy with the other tie rule, which the paper does not state
+NARROW_SUFFIX = "_narrow"  # of strategies with the other tie rule; the paper does not state its rule
 SPLIT = ["data_sha256", "seed", "repeat"]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Strategies on one data set and rho that agree in all other parameters.
+    """Strategies on one data set and rho that agree in all other parameters."""
 
-    Parameters
-    ----------
-    name : str
-        Data set, and the parameters that distinguish settings on the same data.
-    dataset : str
-        Name of the data set.
-    rho : float
-        Bound on the false-alarm rate.
-    records : DataFrame
-        Records with the columns ``strategy`` and ``seconds`` of selection and fit.
-    printed : sequence of mapping
-        The paper's values by ``dataset`` and ``strategy``.
-    """
-
-    name: str
+    name: str  # data set, and the parameters that distinguish settings on it
     dataset: str
     rho: float
-    records: pl.DataFrame
-    printed: Printed
+    records: pl.DataFrame  # with the columns strategy and seconds of selection and fit
+    printed: Printed  # by dataset and strategy
 
     @property
     def good(self) -> pl.DataFrame:
@@ -48,11 +34,11 @@ class Setting:
 
     def paper(self, strategy: str) -> dict[str, Any]:
         """Return the paper's values of a strategy, the same for both tie rules."""
-        of_paper = strategy.removesuffix(NARROW)
-        return printed_for(self.printed, dataset=self.dataset, rho=self.rho, strategy=of_paper)
+        strategy = strategy.removesuffix(NARROW_SUFFIX)
+        return printed_for(self.printed, dataset=self.dataset, rho=self.rho, strategy=strategy)
 
     def by_split(self, name: str, strategies: Sequence[str]) -> list[np.ndarray]:
-        """Return a column of each strategy, one array each, on the splits that all of them share, in one order."""
+        """Return an array of a column for each strategy, on the splits that all of them share."""
         if name not in self.good.columns:
             return [np.empty(0)] * len(strategies)
         wide = self.good.pivot(on="strategy", index=SPLIT, values=name, aggregate_function="last")
@@ -62,16 +48,8 @@ class Setting:
 
 
 def settings(records: pl.DataFrame, printed: Printed) -> Iterator[Setting]:
-    """Yield the settings in which strategies were run.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of the problem np; those of solvers without a parameter ``strategy`` are left out.
-    printed : sequence of mapping
-        The paper's values.
-    """
-    found = labelled(with_strategy(records).drop_nulls("strategy")).sort("dataset", "rho", "label", "repeat")
+    """Yield the settings in which strategies were run, from records of the problem np."""
+    found = with_labels(with_strategy(records).drop_nulls("strategy")).sort("dataset", "rho", "label", "repeat")
     for _, group in found.group_by("dataset", "rho", "label", maintain_order=True):
         first = group.row(0, named=True)
         rest = first["label"].removeprefix(first["solver"])

@@ -23,12 +23,12 @@ from npbench_papers.records import Printed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RATES = {"p_fa": "P_fa", "p_nd": "P_nd"}
+RATE_TITLES = {"p_fa": "P_fa", "p_nd": "P_nd"}
 PLANE = {"nu_pos": "ν₊", "nu_neg": "ν₋"}
 POINT = ("gamma", *PLANE)
 ABOUT = ("dataset", "solver", "strategy", "rho", "seed", "repeat")
-SEARCHES_PER_ROW = 2  # each with a panel for each rate
-EXPLANATION = (
+SEARCHES_PER_ROW = 2  # with two panels each
+CAPTION = (
     "Rates estimated on validation parts by the search of the first repeat, at the gamma that it selected. The mark is "
     "the selected point, the line is where P_fa equals rho. Grey: not visited."
 )
@@ -37,16 +37,14 @@ EXPLANATION = (
 def surfaces(records: pl.DataFrame) -> pl.DataFrame:
     """Return every point that searches visited, in order, with the rates estimated there.
 
-    The columns are the ``key`` of the record, ``ABOUT``, the ``step`` from 0, the point ``gamma``, ``nu_pos``,
-    ``nu_neg``, the counted rates ``p_fa`` and ``p_nd``, the ``seconds``, and the selected point with the prefix
-    ``chosen_``. Records of the problem np without such a trace have no rows.
+    The selected point has the prefix ``chosen_``. Records of the problem np without such a trace have no rows.
     """
     points = traces(records)
-    absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATES, "seconds") if name not in points]
-    visited = points.with_columns(absent).drop_nulls([*POINT, *RATES])
+    absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATE_TITLES, "seconds") if name not in points]
+    visited = points.with_columns(absent).drop_nulls([*POINT, *RATE_TITLES])
     about = with_strategy(records).select("key", *ABOUT, *_chosen(records))
     return visited.join(about, on="key", maintain_order="left").select(
-        "key", *ABOUT, "step", *POINT, *RATES, "seconds", pl.col("^chosen_.*$")
+        "key", *ABOUT, "step", *POINT, *RATE_TITLES, "seconds", pl.col("^chosen_.*$")
     )
 
 
@@ -65,12 +63,12 @@ def charts(records: pl.DataFrame) -> list[Chart]:
         ]
         setting = f"rho={rho:g}"
         name, title = file_name("surfaces", str(dataset), setting), f"Validated rates on {dataset}, {setting}"
-        made += paged(name, title, rows, [EXPLANATION])
+        made += paged(name, title, rows, [CAPTION])
     return made
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the first page of the maps of :func:`charts`, of records of one data set and rho."""
+    """Draw the first page of :func:`charts`."""
     named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
     first = next(iter(charts(named)), Chart("surfaces", "", []))
     return drawn(first, "No record has a trace: run with execution.trace=true")
@@ -101,7 +99,7 @@ def _panels(search: pl.DataFrame) -> Iterator[Panel]:
     alarms = _matrix(search, "p_fa")[2]
     crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # False if a point was not visited, hence NaN
     chosen = (first["chosen_nu_pos"], first["chosen_nu_neg"])
-    for rate, title in RATES.items():
+    for rate, title in RATE_TITLES.items():
         nu_pos, nu_neg, rates = _matrix(search, rate)
         surface = Surface(
             nu_pos.tolist(),
@@ -115,7 +113,7 @@ def _panels(search: pl.DataFrame) -> Iterator[Panel]:
 
 
 def _matrix(search: pl.DataFrame, rate: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values of nu_pos, those of nu_neg, and a rate by nu_neg and nu_pos; NaN for points not visited."""
+    """Return the values of nu_pos and nu_neg, and a rate by nu_neg and nu_pos; NaN for points not visited."""
     nu_pos, column = np.unique(search["nu_pos"], return_inverse=True)
     nu_neg, row = np.unique(search["nu_neg"], return_inverse=True)
     rates = np.full((len(nu_neg), len(nu_pos)), np.nan)

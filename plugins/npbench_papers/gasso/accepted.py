@@ -12,7 +12,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, sprea
 from npbench_papers.records import Printed, difference, mean_of, printed_for
 from npbench_papers.verdicts import explained, judge
 
-TOLERANCE = 2.0  # per cent of the positives that the base accepts
+GAIN_TOLERANCE = 2.0  # per cent of the positives accepted by the base
 
 
 def table(records: pl.DataFrame, printed: Printed, *, base: str) -> list[Sheet]:
@@ -56,14 +56,14 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
                     in_paper,
                     difference(gain, in_paper, ".1f"),
                     count(len(good), len(one)),
-                    judge(gain.value, in_paper.value, TOLERANCE, stand_in=bool(known.get("stand_in"))),
+                    judge(gain.value, in_paper.value, GAIN_TOLERANCE, stand_in=bool(known.get("stand_in"))),
                 ]
             )
     return Sheet(
         f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
         ["q", "solver", "share", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
         rows,
-        explained(f"The verdict is on the gain over {base}, to {TOLERANCE:g} points.", (row[-1] for row in rows)),
+        explained(f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points.", (row[-1] for row in rows)),
     )
 
 

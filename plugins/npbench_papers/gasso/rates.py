@@ -14,30 +14,24 @@ from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import drawn
-from npbench_papers.records import Printed, difference, labelled, printed_for, values
-from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
+from npbench_papers.records import Printed, difference, printed_for, values, with_labels
+from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
-TOLERANCE = 0.05  # of P_nd
+P_ND_TOLERANCE = 0.05
 
 
 def table(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
-    Parameters
-    ----------
-    records
-        Records of the problem np.
-    printed
-        By ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``, ``np_score`` and ``seconds``;
-        ``stand_in: true`` for data that are not the paper's; ``faster``, a speed-up of the first of ``compare``.
-    compare : sequence of two str, optional
-        A solver of the paper and its rival, compared in a further table.
+    Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
+    ``np_score`` and ``seconds``; ``stand_in: true`` for data that are not the paper's; ``faster``, a speed-up of the
+    first of ``compare``, a solver of the paper and its rival, which a further table compares.
     """
-    ordered = labelled(records).sort("dataset", "rho", "label", "repeat")
+    ordered = with_labels(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
     sheets = [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
     return [*sheets, _rivals(ordered, printed, *compare)] if compare else sheets
@@ -48,7 +42,7 @@ def plot(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()
 
     Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
     """
-    good = labelled(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
+    good = with_labels(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
     return drawn(
         Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good)), "No record is ok"
     )
@@ -68,7 +62,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
         "two standard errors",
         ["rho", "solver", *FORMS, "ok", "bound", *compared, *(["verdict"] if words else [])],
         rows if words else [row[:-1] for row in rows],
-        explained(f"The verdict is on P_nd, to {TOLERANCE:g}.", words),
+        explained(f"The verdict is on P_nd, to {P_ND_TOLERANCE:g}.", words),
     )
 
 
@@ -92,32 +86,19 @@ def _rivals(records: pl.DataFrame, printed: Printed, ours: str, rival: str) -> S
                 claim(wins == n if n else None, nearly=2 * wins > n, stand_in=stand_in),
                 *(number(one, ".2f") for one in ratio.values()),
                 number(faster, ".2f"),
-                judge(speed and faster and speed / faster, 1.0, RATIO_TOLERANCE, stand_in=stand_in),
+                judge(speed and faster and speed / faster, 1.0, SPEEDUP_TOLERANCE, stand_in=stand_in),
             ]
         )
+    columns = ["data", "lower P_nd", "lower np_score", f"{ours} keeps rho", f"{rival} does", "verdict"]
+    columns += ["seconds", "seconds to fit", "paper's speed-up", "verdict on it"]
     about = (
         f"Of the bounds rho at which both have results: {ours} has the lower mean P_nd or NP score than {rival}; mean "
         f"P_fa is at most rho. Seconds are those of {rival} over those of {ours}, for selection and fit and for the "
         f"fit. Verdicts: {ours} has the better NP score, at all bounds (reproduced) or at most of them (close); the "
-        f"speed-up is that of the paper, to {100 * RATIO_TOLERANCE:g} %."
+        f"speed-up is that of the paper, to {100 * SPEEDUP_TOLERANCE:g} %."
     )
-    return Sheet(
-        f"{ours} against {rival}",
-        [
-            "data",
-            "lower P_nd",
-            "lower np_score",
-            f"{ours} keeps rho",
-            f"{rival} does",
-            "verdict",
-            "seconds",
-            "seconds to fit",
-            "paper's speed-up",
-            "verdict on it",
-        ],
-        rows,
-        explained(about, (cell for row in rows for cell in (row[5], row[-1]))),
-    )
+    notes = explained(about, (cell for row in rows for cell in (row[5], row[-1])))
+    return Sheet(f"{ours} against {rival}", columns, rows, notes)
 
 
 def _geometric_mean(ratios: pl.Series) -> float | None:
@@ -133,9 +114,8 @@ def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: lis
     for name in shown:
         paper = number(known.get(name), FORMS[name])
         compared += [paper, difference(here[name], paper, FORMS[name])]
-    word = judge(
-        here["p_nd"].value, known.get("p_nd"), TOLERANCE, lower_is_better=True, stand_in=bool(known.get("stand_in"))
-    )
+    stand_in = bool(known.get("stand_in"))
+    word = judge(here["p_nd"].value, known.get("p_nd"), P_ND_TOLERANCE, lower_is_better=True, stand_in=stand_in)
     return [number(rho, "g"), label, *here.values(), _ok(good, same), _bound(good, rho), *compared, word]
 
 

@@ -1,4 +1,4 @@
-"""Results of random starts next to the usual start: Figure 3 of Gasso et al. (2011)."""
+"""Results of random starts compared with the usual start: Figure 3 of Gasso et al. (2011)."""
 
 from __future__ import annotations
 
@@ -17,27 +17,18 @@ from npbench_papers.verdicts import NOT_KNOWN, claim
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORM = ".4g"
-WIDTH = 2.9  # inches of a panel
-SPREAD = 0.05  # of the usual start's value, that counts as close to it
+PANEL_WIDTH = 2.9  # inches
+CLOSE_TO_USUAL = 0.05  # largest relative difference from the usual start's value
 
 
 def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
-    """Return for each data set, problem and split the values of the usual start against those of random starts.
+    """Return for each data set, problem and split the values of the usual start and of random starts.
 
-    Parameters
-    ----------
-    records, printed
-        Records of one solver; nothing printed.
-    start : str
-        Parameter that seeds the start; null for the usual one.
-    by : str
-        Parameter of the rows.
-    values : sequence of str
-        Columns to compare.
+    Records are of one solver. ``start`` is the parameter that seeds the start, null for the usual one; ``by`` is the
+    parameter of the rows.
     """
-    found = started(records, start, by)
-    # Starts are compared on one split only.
+    found = with_starts(records, start, by)
+    # Only starts on the same split are comparable.
     splits = ["seed", "repeat"] if found.select("seed", "repeat").n_unique() > 1 else []
     groups = found.group_by("dataset", "problem_params", *splits, maintain_order=True)
     return [_sheet(key, group, by, name) for key, group in groups for name in values]
@@ -45,23 +36,22 @@ def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, value
 
 def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> Figure:
     """Draw the second of ``values`` against the first, a panel for each value of ``by``; a cross is the usual start."""
-    found = started(records, start, by)
+    found = with_starts(records, start, by)
     groups = found.partition_by("by", maintain_order=True)
-    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), WIDTH))
+    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH * max(len(groups), 1), PANEL_WIDTH))
     for axes, same in zip(row, groups, strict=False):
         for is_usual, marker, label in ((False, "o", "random starts"), (True, "X", "usual start")):
             points = same.filter(pl.col("start").is_null() == is_usual)
             axes.plot(points[values[0]], points[values[1]], marker, label=label, markersize=8 if is_usual else 4)
         axes.set_title(f"{by} = {same['by'][0]:g}", size=SMALL + 1)
-        axes.set_xlabel(values[0], size=SMALL)
         axes.locator_params(nbins=5)
-        tidy(axes)
+        tidy(axes, x=values[0])
     row[0].set_ylabel(values[1], size=SMALL)
     row[0].legend(fontsize=SMALL, frameon=False)
     return drawing
 
 
-def started(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
+def with_starts(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
     """Return the successful records with the columns ``start`` and ``by``, the values of these parameters."""
     good = records.filter(status="ok")
     params = [json.loads(text) for text in good["params"]]
@@ -81,7 +71,7 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     ]
     notes = [
         f"The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
-        f"{100 * SPREAD:g} % of it; close: within {300 * SPREAD:g} %; worse: further."
+        f"{100 * CLOSE_TO_USUAL:g} % of it; close: within {300 * CLOSE_TO_USUAL:g} %; worse: further."
     ]
     return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, notes)
 
@@ -92,10 +82,11 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
     usual = values.filter(same["start"].is_null()).drop_nulls().to_list()
     if not (random and usual):
         return [*[MISSING] * 4, number(len(random), "d"), NOT_KNOWN, NOT_KNOWN]
-    shown = [number(one, FORM) for one in (fmean(usual), min(random), median(random), max(random))]
-    apart = abs(median(random) - fmean(usual))
-    word = claim(apart <= SPREAD * abs(fmean(usual)), nearly=apart <= 3 * SPREAD * abs(fmean(usual)))
-    return [*shown, number(len(random), "d"), _place(fmean(usual), min(random), max(random)), word]
+    mean = fmean(usual)
+    shown = [number(one, ".4g") for one in (mean, min(random), median(random), max(random))]
+    apart, close = abs(median(random) - mean), CLOSE_TO_USUAL * abs(mean)
+    word = claim(apart <= close, nearly=apart <= 3 * close)
+    return [*shown, number(len(random), "d"), _place(mean, min(random), max(random)), word]
 
 
 def _place(usual: float, least: float, most: float) -> str:

@@ -14,12 +14,12 @@ from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
 from npbench_papers.records import Printed, difference, mean_of, printed_for
-from npbench_papers.verdicts import NOT_KNOWN, RATIO_TOLERANCE, claim, explained, judge
+from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
 
-RATES = ("p_fa", "p_nd")
-SIGNIFICANCE = 1e-3  # the paper's
+ERROR_RATES = ("p_fa", "p_nd")
+PAPER_SIGNIFICANCE = 1e-3
 
-# Columns that must agree for two solvers to be paired, besides the repeat and the parameters.
+# Columns in which paired fits agree, besides the repeat and the parameters.
 GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256"]
 
 
@@ -36,33 +36,22 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
             for (value,), same in paired.sort("rho").group_by("rho", maintain_order=True)
         ]
         speed_rows = [_speed(*row) for row in rows]
-        about = f"The verdict is on the mean speed-up, to {100 * RATIO_TOLERANCE:g} % of the paper's."
+        about = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:g} % of the paper's."
+        columns = ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict"]
+        columns += ["where both converged", "solving"]
         speed = Sheet(
             f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation",
-            [
-                "rho",
-                "pairs",
-                "paper",
-                "here",
-                "median",
-                "here/paper",
-                "verdict",
-                "where both converged",
-                "solving",
-            ],
+            columns,
             speed_rows,
-            [
-                *_notes(group, paired, base, other),
-                *explained(about, (row[-3] for row in speed_rows)),
-            ],
+            [*_notes(group, paired, base, other), *explained(about, (row[-3] for row in speed_rows))],
         )
         rates = Sheet(
             f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
             ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"],
-            [_difference(*row, rate) for row in rows for rate in RATES],
+            [_difference(*row, rate) for row in rows for rate in ERROR_RATES],
             [
-                f"The paper finds no significant difference at {SIGNIFICANCE:g}: reproduced if there is none, close if "
-                "there are too few pairs to find one, worse if there is one."
+                f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}: reproduced if there is none, "
+                "close if there are too few pairs to find one, worse if there is one."
             ],
         )
         sheets += [speed, rates]
@@ -70,11 +59,10 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
 
 
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return the fits of ``other`` joined with those of ``base`` in the same situation.
+    """Return the fits of ``other`` joined with the fits of ``base`` that agree in all settings.
 
-    Two successful fits match if they agree in all of ``GROUP_COLUMNS``, the repeat, and every fixed parameter with
-    several values for either solver. Columns of ``base`` have the suffix ``_base``; ``speedup`` is the ratio of their
-    times, ``solving`` the ratio without the seconds of their Gram matrices, null if these were not measured.
+    Successful fits match if they agree in ``GROUP_COLUMNS``, the repeat, and every fixed parameter with several values
+    for either solver. ``speedup`` is the ratio of their times, ``solving`` the ratio without the Gram matrices.
     """
     varied = varying(records).select(pl.all().name.prefix("params."))
     good = pl.concat([records, varied], how="horizontal").filter(status="ok")
@@ -85,9 +73,7 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
 
 
 def parameters(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the fixed parameters of solvers: a row for each record, a column of JSON texts for each parameter.
-
-    Parameters that a solver does not have are null.
+    """Return a column of JSON texts for each fixed parameter, null where a solver does not have it.
 
     Examples
     --------
@@ -125,7 +111,7 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
     speedups = group["speedup"].to_list()
     theirs, mean = mean_of(paper.get("speedup")), fmean(speedups)
     faster = claim(geometric_mean(speedups) > 1)
-    verdict = judge(mean / theirs, 1.0, RATIO_TOLERANCE) if theirs else faster
+    verdict = judge(mean / theirs, 1.0, SPEEDUP_TOLERANCE) if theirs else faster
     # A fit that ends at max_iter takes as long as max_iter allows, whatever its algorithm.
     converged = group.filter(pl.col("converged"), pl.col("converged_base"))["speedup"].to_list()
     where_converged = spread(converged, ".2f")
@@ -149,8 +135,8 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
         verdict = claim(True) if differences else NOT_KNOWN
     else:
         # With few pairs no p-value can be significant.
-        enough = 2.0 ** (1 - len(differences)) < SIGNIFICANCE
-        verdict = claim(enough and p >= SIGNIFICANCE, nearly=not enough)
+        enough = 2.0 ** (1 - len(differences)) < PAPER_SIGNIFICANCE
+        verdict = claim(enough and p >= PAPER_SIGNIFICANCE, nearly=not enough)
     ours, theirs = spread(differences, ".5f"), number(paper.get(rate), ".5f")
     return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), number(p, ".2g"), verdict]
 

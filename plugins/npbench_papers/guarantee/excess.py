@@ -1,4 +1,4 @@
-"""How often thresholds exceed the bound on false alarms, by the number of negatives used to set them.
+"""Share of thresholds that exceed the bound on false alarms, by the number of negatives used to set them.
 
 Records are of the solver ``scorer`` with ``protocol=cv``. Each repeat has its own training part, and a test part so
 large that the rate on it is practically the true rate.
@@ -34,7 +34,7 @@ NOTES = [
     "is at most delta. Verdict: reproduced if the formula's value is within the limits of the share, or, without a "
     "formula, if they include a share of at most delta."
 ]
-SETTING = ["dataset", "rho", "delta", "left_out", "rule"]
+CASE = ["dataset", "rho", "delta", "left_out", "rule"]
 COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]
 
 
@@ -44,7 +44,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     Printed, by ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
-    groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
+    groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
     return [
         Sheet(
             f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}",
@@ -63,15 +63,15 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
 
 def chart(records: pl.DataFrame) -> Chart:
     """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set."""
-    groups = ruled(records).group_by("dataset", "rho", "delta", maintain_order=True)
+    groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
     rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
     return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])
 
 
-def ruled(records: pl.DataFrame) -> pl.DataFrame:
+def with_rules(records: pl.DataFrame) -> pl.DataFrame:
     """Return the successful records in order, with the columns ``delta``, ``left_out``, ``splits`` and ``rule``.
 
-    ``left_out`` is the number of negatives left out of each fit, computed from ``protocol.test_size``.
+    ``left_out`` is the number of negatives left out of each fit.
     """
     good = records.filter(status="ok")
     params, shares = (list(map(json.loads, good[name])) for name in ("params", "protocol_params"))
@@ -86,7 +86,7 @@ def ruled(records: pl.DataFrame) -> pl.DataFrame:
         for one, share, n_neg in zip(params, shares, negatives, strict=True)
     ]
     columns = {"delta": pl.Float64, "left_out": pl.Int64, "splits": pl.Int64, "rule": pl.String}
-    return good.hstack(pl.DataFrame(settings, columns)).sort(*SETTING, "repeat")
+    return good.hstack(pl.DataFrame(settings, columns)).sort(*CASE, "repeat")
 
 
 def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:

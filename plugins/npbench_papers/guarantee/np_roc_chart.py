@@ -1,4 +1,4 @@
-"""NP-ROC bands as a chart."""
+"""Chart of NP-ROC bands."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from npbench.report.chart import Chart, Panel, Series
 def chart(curves: Mapping[str, NPROC], *, most: float = 1.0) -> Chart:
     """Return the share of positives accepted by the umbrella's threshold against the bound on false alarms.
 
-    A curve begins at the smallest bound for which it has enough negatives.
-
-    Parameters
-    ----------
-    curves : mapping of str to NPROC
-        Curves of :func:`npbench.numerics.np_roc.np_roc`, by label.
-    most : float
-        Largest bound shown, in ]0, 1].
+    A curve begins at the smallest bound for which it has enough negatives; ``most`` is the largest bound shown.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from npbench_papers.verdicts import claim
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMNS = 2  # panels side by side
+PANELS_PER_ROW = 2
 
 Means = Mapping[tuple[float, float], float | None]  # by length of the range, and C or beginning
 
@@ -39,7 +39,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
     panels = [_panel(group, line) for group, line in _groups(records)]
-    rows = [panels[start : start + COLUMNS] for start in range(0, len(panels), COLUMNS)]
+    rows = [panels[start : start + PANELS_PER_ROW] for start in range(0, len(panels), PANELS_PER_ROW)]
     return drawn(Chart("iterations", "Iterations of cutting planes", rows), "No record fixes C")
 
 

@@ -17,15 +17,15 @@ from npbench.report.chart import Chart, Panel
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench_papers.axes import drawn
-from npbench_papers.narasimhan.partial_areas import ranged
-from npbench_papers.records import Printed, printed_for, values
+from npbench_papers.narasimhan.partial_areas import with_ranges
+from npbench_papers.records import Printed, is_stand_in, values
 from npbench_papers.verdicts import claim, explained
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of the other over the base
-WHOLE = 2 / 3  # of the data: the training part of the paper
+PAPER_TRAIN_SIZE = 2 / 3
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
@@ -54,16 +54,17 @@ def shares(records: pl.DataFrame) -> list[float]:
     >>> shares(pl.DataFrame({"protocol_params": ['{"test_size":0.3333333333}', '{"test_size":0.9333333333}']}))
     [1.0, 0.1]
     """
-    return [round((1 - json.loads(text)["test_size"]) / WHOLE, 6) for text in records["protocol_params"]]
+    return [round((1 - json.loads(text)["test_size"]) / PAPER_TRAIN_SIZE, 6) for text in records["protocol_params"]]
 
 
 def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
-    named = ranged(records).with_columns(share=pl.Series(shares(ranged(records)), dtype=pl.Float64))
+    named = with_ranges(records)
+    named = named.with_columns(share=pl.Series(shares(named), dtype=pl.Float64))
     return named.sort("share", maintain_order=True).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
 def _sheet(group: pl.DataFrame, printed: Printed) -> Sheet:
-    stand_in = bool(printed_for(printed, dataset=group["dataset"][0]).get("stand_in"))
+    stand_in = is_stand_in(printed, group["dataset"][0])
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
     gains = []

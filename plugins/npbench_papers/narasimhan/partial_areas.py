@@ -1,4 +1,4 @@
-"""Partial AUCs of several methods next to the paper's: Tables 2, 4 and 5 of Narasimhan and Agarwal (2016)."""
+"""Partial AUCs of several methods: Tables 2, 4 and 5 of Narasimhan and Agarwal (2016)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from npbench.report.render.palette import Palette
 from npbench.report.select.labels import labels
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.records import Printed, difference, printed_for, values
+from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values
 from npbench_papers.verdicts import explained, judge
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
-NEAR = 0.03  # largest difference from the paper's value that counts as reproduced
+AREA_TOLERANCE = 0.03
 COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
-WIDTH, LINE = 3.4, 0.3  # inches of a panel, and of a method in it
+PANEL_WIDTH, LINE_HEIGHT = 3.4, 0.3  # inches
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
 
@@ -34,7 +34,7 @@ def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> l
     Larger is better. Printed, by ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric;
     by ``dataset``: ``stand_in``, if the data are not the paper's.
     """
-    named = ranged(records)
+    named = with_ranges(records)
     sheets = [
         _sheet(str(dataset), group, printed, metric)
         for (dataset,), group in named.group_by("dataset", maintain_order=True)
@@ -47,10 +47,10 @@ def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> 
     """Draw the metric on each data set, a panel each: a dot and one standard deviation, a diamond for the paper's."""
     from matplotlib.lines import Line2D
 
-    named = ranged(records).filter(status="ok")
+    named = with_ranges(records).filter(status="ok")
     groups = named.partition_by("dataset", maintain_order=True, as_dict=True)
     methods = named["method"].unique().sort(descending=True).to_list()
-    size = (WIDTH * max(len(groups), 1), 1 + LINE * len(methods))
+    size = (PANEL_WIDTH * max(len(groups), 1), 1 + LINE_HEIGHT * len(methods))
     drawing, (row,) = panels(1, len(groups), size, sharey=True)
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         _dots(axes, group, methods, printed, metric)
@@ -61,7 +61,7 @@ def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> 
     return drawing
 
 
-def ranged(records: pl.DataFrame) -> pl.DataFrame:
+def with_ranges(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records in the order of tables, with the columns ``fpr_range``, a text, and ``method``.
 
     A method is a solver's label, with its range if a data set has records for several.
@@ -71,7 +71,7 @@ def ranged(records: pl.DataFrame) -> pl.DataFrame:
     >>> record = {"solver": "asvm", "dataset": "pima", "problem_params": '{"fpr_range":[0.0,0.1]}', "repeat": 0}
     >>> record |= dict.fromkeys(["params", "search", "dataset_params", "protocol_params"], "{}")
     >>> record |= dict.fromkeys(["preprocess", "missing", "categories"], "none")
-    >>> ranged(pl.DataFrame([record])).select("method", "fpr_range").rows()
+    >>> with_ranges(pl.DataFrame([record])).select("method", "fpr_range").rows()
     [('asvm', '[0, 0.1]')]
     """
     ranges = ["[" + ", ".join(f"{end:g}" for end in fpr_range(text)) + "]" for text in records["problem_params"]]
@@ -98,7 +98,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     papers = {same["method"][0]: _paper(same, printed, metric) for same in methods}
     best_first = sorted(methods, key=lambda same: -(means[same["method"][0]] or 0.0))
     ranges = ", ".join(group["fpr_range"].unique(maintain_order=True))
-    stand_in = _stand_in(printed, dataset)
+    stand_in = is_stand_in(printed, dataset)
     rows = [_row(same, papers[same["method"][0]], metric, stand_in) for same in best_first]
     return Sheet(
         f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
@@ -106,7 +106,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
         rows,
         [
             *_notes(means, papers),
-            *explained(f"The verdict is on the mean, to {NEAR:g}.", (row[4] for row in rows)),
+            *explained(f"The verdict is on the mean, to {AREA_TOLERANCE:g}.", (row[4] for row in rows)),
             *_fallback_note(group),
         ],
     )
@@ -121,16 +121,12 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -
         here,
         printed,
         difference(here, printed),
-        judge(here.value, paper, NEAR, stand_in=stand_in, fallback=_is_fallback(good)),
+        judge(here.value, paper, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         count(len(good), len(same)),
         number(len(good) - len(learnt), "d"),
         spread(values(learnt, metric)),
     ]
-
-
-def _stand_in(printed: Printed, dataset: str) -> bool:
-    return bool(printed_for(printed, dataset=dataset).get("stand_in"))
 
 
 def _is_fallback(good: pl.DataFrame) -> bool:
@@ -173,8 +169,8 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         known = difference(paper, base_paper)
         ahead = Cell(f"{sum(gain > 0 for gain in gains)} of {len(gains)}") if gains else MISSING
         mean = fmean(gains) if gains else None
-        stand_in = _stand_in(printed, str(dataset))
-        word = judge(mean, known.value, NEAR, stand_in=stand_in, fallback=_is_fallback(same))
+        stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
+        word = judge(mean, known.value, AREA_TOLERANCE, stand_in=stand_in, fallback=fallback)
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))
         others = (learnt[metric] - learnt["base"]).drop_nulls().to_list()
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])
@@ -182,7 +178,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         f"{metric} minus that of {BASE} on the same split",
         ["data", "method", "here", "paper", "splits ahead", "verdict", "without w = 0"],
         rows,
-        explained(f"The verdict is on the mean, to {NEAR:g}.", (row[5] for row in rows)),
+        explained(f"The verdict is on the mean, to {AREA_TOLERANCE:g}.", (row[5] for row in rows)),
     )
 
 

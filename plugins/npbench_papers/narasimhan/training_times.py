@@ -14,7 +14,7 @@ import polars as pl
 from npbench.report.render.palette import BLUE, COLOURS
 from npbench.report.sheet import Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.narasimhan.partial_areas import ranged
+from npbench_papers.narasimhan.partial_areas import with_ranges
 from npbench_papers.records import Printed, timing_notes, values
 from npbench_papers.verdicts import claim, explained
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASE, FASTER = "pauc_struct", ("auc_svm",)  # the paper found all other solvers as slow or slower
-PARTS = {"select_cpu_seconds": ("selection", COLOURS[-1]), "fit_cpu_seconds": ("fit", BLUE)}
-WIDTH, LINE = 2.9, 0.22  # inches of a panel, and of a method in it
-SHORTEST_BAR = 1e-3  # seconds: skipping the selection takes microseconds
+STAGES = {"select_cpu_seconds": ("selection", COLOURS[-1]), "fit_cpu_seconds": ("fit", BLUE)}
+PANEL_WIDTH, BAR_HEIGHT = 2.9, 0.22  # inches
+SHORTEST_BAR = 1e-3  # seconds; skipping the selection takes microseconds
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
@@ -37,7 +37,9 @@ def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw mean seconds of selection and of the fit as bars, a panel for each data set and range."""
     groups = _groups(records.filter(status="ok"))
     n_methods = max((group["solver"].n_unique() for group in groups), default=1)
-    drawing, (row,) = panels(1, len(groups), (WIDTH * max(len(groups), 1), 1.2 + 2 * LINE * n_methods), sharex=True)
+    drawing, (row,) = panels(
+        1, len(groups), (PANEL_WIDTH * max(len(groups), 1), 1.2 + 2 * BAR_HEIGHT * n_methods), sharex=True
+    )
     for axes, group in zip(row, groups, strict=False):
         _bars(axes, group)
     drawing.legend(*row[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=SMALL)
@@ -45,19 +47,17 @@ def figure(records: pl.DataFrame, printed: Printed) -> Figure:
 
 
 def _bars(axes: Axes, group: pl.DataFrame) -> None:
-    means = group.group_by("solver").agg(pl.col(name).mean() for name in PARTS).sort("solver", descending=True)
-    for offset, (name, (label, colour)) in zip((0.2, -0.2), PARTS.items(), strict=True):
+    means = group.group_by("solver").agg(pl.col(name).mean() for name in STAGES).sort("solver", descending=True)
+    for offset, (name, (label, colour)) in zip((0.2, -0.2), STAGES.items(), strict=True):
         places = [place + offset for place in range(len(means))]
         axes.barh(places, means[name].clip(SHORTEST_BAR).to_list(), height=0.38, color=colour, label=label)
-    tidy(axes, "x")
+    tidy(axes, "x", x="processor seconds", log="x")
     axes.set_yticks(range(len(means)), means["solver"].to_list(), fontsize=SMALL)
-    axes.set_xscale("log")
-    axes.set_xlabel("processor seconds", size=SMALL)
     axes.set_title(f"{group['dataset'][0]} {group['fpr_range'][0]}", size=SMALL + 1)
 
 
 def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
-    return ranged(records).partition_by("dataset", "fpr_range", maintain_order=True)
+    return with_ranges(records).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
 def _sheet(group: pl.DataFrame) -> Sheet:
@@ -77,7 +77,7 @@ def _row(solver: str, same: pl.DataFrame, fits: dict[str, float]) -> Row:
     good = same.filter(status="ok")
     return [
         solver,
-        *(spread(values(good, name), ".2f") for name in PARTS),
+        *(spread(values(good, name), ".2f") for name in STAGES),
         number(int(max(values(good, "n_candidates"), default=0)), "d"),
         number(fits[solver] / fits[BASE] if BASE in fits else None, ".2f"),
         count(len(good), len(same)),

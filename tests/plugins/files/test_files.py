@@ -195,7 +195,7 @@ def test_a_first_line_of_numbers_is_not_a_header():
 
 def test_a_first_line_of_words_and_numbers_is_ambiguous():
     text = "39,State-gov,<=50K\n50,Private,>50K\n"
-    assert "words and numbers, '39', 'State-gov', '<=50K': set dataset.header=true" in refused("t.csv", text)
+    assert "'39', 'State-gov', '<=50K': set dataset.header=true" in refused("t.csv", text)
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
 
 
@@ -241,7 +241,7 @@ def test_decimal_commas_need_a_setting():
     )
     X = loaded("t.csv", text, label="y", decimal="comma").X
     assert np.array_equal(X, [[1.5, 2], [-2.25, 3], [np.nan, 4]], equal_nan=True)
-    assert "dataset.decimal is ',': it must be point or comma" in refused("t.csv", text, decimal=",")
+    assert "dataset.decimal is ','" in refused("t.csv", text, decimal=",")
 
 
 def test_long_lines():
@@ -272,7 +272,7 @@ def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
 def test_large_indices_with_n_features():
     text = "1 1:2 1000000:3\n-1 2:1\n"
     fault = refused("t.svm", text)
-    assert "numbered up to 1000000, but only 3 of them occur" in fault
+    assert "largest index is 1000000, but only 3" in fault
     assert "dataset.n_features=1000000" in fault
     data = loaded("t.svm", text, n_features=10**6)
     assert data.X.shape == (2, 10**6)
@@ -289,7 +289,7 @@ def test_a_cut_file_is_an_error(name, share, tmp_path):
     write_all(tmp_path, many, [WORDS[i % 2] for i in range(400)])
     content = (tmp_path / name).read_bytes()
     fault = refused(name, content[: int(share * len(content))], label="class", positive="yes")
-    assert "not complete" in fault
+    assert "incomplete" in fault
 
 
 def test_every_exception_of_a_parser_is_reported(monkeypatch):
@@ -354,8 +354,8 @@ LABEL = {"label": "y"}
 SIGNS_1_3 = "1 1:2 3:1\n-1 1:1\n"
 # What is set for TABLE, and what is wrong with it.
 SETTINGS = [
-    ({"delimiter": "commas"}, "dataset.delimiter is 'commas': it must be comma, semicolon, tab, bar"),
-    ({"header": "no"}, "dataset.header is 'no': it must be true or false"),
+    ({"delimiter": "commas"}, "dataset.delimiter is 'commas'.* comma, semicolon, tab, bar"),
+    ({"header": "no"}, "dataset.header is 'no'"),
     ({"label": ["age", "class"]}, r"dataset.label is \['age', 'class'\]"),
     ({}, "dataset.label has no value: .* There are: age, site, score, class"),
     ({"label": "clas"}, "dataset.label is 'clas', .*: did you mean 'class'?"),
@@ -378,13 +378,14 @@ CONTENTS = [
     ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), LABEL, "not UTF-8 text"),
     ("t.csv", "a,y\n", LABEL, "there are no rows"),
     ("t.svm", "1 1:2\n", LABEL, "SVMLight files accept dataset.n_features, but not dataset.label"),
-    ("t.svm", SIGNS_1_3, {"n_features": 2}, "dataset.n_features is 2, but features are numbered up to 3"),
-    ("t.svm", SIGNS_1_3, {"n_features": "many"}, "dataset.n_features is 'many': it must be a whole"),
+    ("t.svm", SIGNS_1_3, {"n_features": 2}, "dataset.n_features is 2, .* 3"),
+    ("t.svm", SIGNS_1_3, {"n_features": "many"}, "dataset.n_features is 'many'"),
     ("t.svm", "1 1:2 99999999999:3\n-1 2:1\n", {}, "an index of a feature is beyond 2.31"),
     ("t.svm", "1 1:2 3\n-1 2:1\n", {}, "cannot be read as SVMLight"),
     ("t.svm", TABLE, {}, "cannot be read as SVMLight"),
     ("t.arff", TABLE, LABEL, "cannot be read as ARFF .*line 5"),
     ("t.xlsx", b"PK", {}, "'.xlsx', .*dataset.format=csv|tsv"),
+    ("t.h5", b"\x89HDF", {}, "'.h5', .*convert it to CSV or Parquet"),
     *(("t.csv", TABLE, params, words) for params, words in SETTINGS),
 ]
 
@@ -419,11 +420,11 @@ def test_an_unreadable_file_is_an_error(monkeypatch):
 @pytest.mark.parametrize("number", [2**53, -(2**53) - 1, 10**30])
 def test_whole_numbers_beyond_float64_are_refused(number, tmp_path):
     fault = refused("t.csv", f"id number,a,y\n{number},1,0\n1,2,1\n", label="y")
-    assert "the column 'id number' holds whole numbers of 2^53 and more" in fault
+    assert "the column 'id number' holds integers of 2^53" in fault
     assert "\"dataset.drop=['id number']\"" in fault
     if number < 2**63:
         np.savez(tmp_path / "t.npz", X=np.array([[number], [1]]), y=[0, 1])
-        with pytest.raises(RequestError, match=r"X holds whole numbers of 2\^53 and more"):
+        with pytest.raises(RequestError, match=r"X has integers of 2\^53"):
             load_dataset("file", path="t.npz", label="y")
 
 
@@ -439,7 +440,7 @@ def test_words_that_identify_rows_are_refused():
 def test_row_numbers_are_refused_unless_named(first):
     rows = "".join(f"{i + first},{i % 7},{i % 2}\n" for i in range(60))  # as pandas writes a table
     fault = refused("t.csv", f",x,y\n{rows}", label="y")
-    assert "the column 'column_0' holds the numbers of the rows" in fault
+    assert "the column 'column_0' holds row numbers" in fault
     assert loaded("t.csv", f",x,y\n{rows}", label="y", drop=["column_0"]).columns == ("x",)
     assert loaded("t.csv", f",x,y\n{rows}", label="y", columns=["column_0", "x"]).n_features == 2
 
@@ -450,7 +451,7 @@ def test_dates_and_lists_are_refused_by_name(tmp_path):
     with pytest.raises(RequestError) as caught:
         load_dataset("file", path="t.parquet", label="y")
     (fault,) = caught.value.faults
-    assert "the columns 'when', 'many' hold neither numbers nor words, but Date, List(Int64)" in fault
+    assert "'when', 'many' hold neither numbers nor words, but Date, List(Int64)" in fault
     assert load_dataset("file", path="t.parquet", label="y", drop=["when", "many"]).n_features == 1
 
 
@@ -469,7 +470,7 @@ def test_ambiguous_variables_must_be_named(save, tmp_path):
     check("dataset.label is '1'.*there are", label=1)
     assert load_dataset("file", path=path.name, label="y", features="test").X.tolist() == (X + 1).tolist()
     save(path, {"x": X.T, "y": np.array([0, 1, 0, 1])})
-    check("x has 2 rows, and y 4 labels", label="y")
+    check("x has 2 rows, .* 4 labels", label="y")
 
 
 def test_objects_are_never_unpickled(tmp_path):
@@ -478,7 +479,7 @@ def test_objects_are_never_unpickled(tmp_path):
             return open, (str(tmp_path / "sprung"), "w")
 
     np.savez(tmp_path / "t.npz", X=X, y=np.array([Trap()], dtype=object))
-    with pytest.raises(RequestError, match="the array 'y' holds Python objects, which are not read"):
+    with pytest.raises(RequestError, match="'y' holds Python objects"):
         load_dataset("file", path="t.npz", label="y")
     assert not (tmp_path / "sprung").exists()
 
@@ -491,7 +492,7 @@ def test_without_the_arff_parser_of_scikit_learn(monkeypatch):
 
 def test_matlab_files_of_version_7_3_are_refused():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
-    assert "version 7.3: save it again with save(..., '-v7')" in refused("t.mat", header, label="y")
+    assert "version 7.3" in refused("t.mat", header, label="y")
 
 
 def run(path, capfd):

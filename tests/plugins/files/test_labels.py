@@ -79,9 +79,9 @@ def test_labels_are_spelled_as_yaml_reads_them(values, chosen, expected):
 @pytest.mark.parametrize(
     ("values", "asked", "sentence"),
     [
-        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): name the one that is -1"),
-        ([1, 2], (3,), "dataset.positive is '3', a label that no row has. There are '1' (1 row), '2' (1 row)."),
-        ([1, 2], (1, 3), "dataset.negative is '3', a label that no row has."),
+        ([1, 2, 3, 3], (3,), "there are 3 labels, '1' (1 row), '2' (1 row), '3' (2 rows): name those of -1"),
+        ([1, 2], (3,), "dataset.positive is '3', which no row has. There are '1' (1 row), '2' (1 row)."),
+        ([1, 2], (1, 3), "dataset.negative is '3'"),
         ([1, 2], ([1, 2],), "dataset.positive names every label"),
         ([1, 2, 3], (1, [1, 2]), "dataset.positive and dataset.negative both name 1: choose one."),
         ([1, 1], (), "every row has the label '1' (2 rows): expected two classes."),

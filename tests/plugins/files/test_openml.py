@@ -149,7 +149,7 @@ def test_the_label_may_be_another_column(server):
 
 def test_labels_are_chosen_as_for_files(server):
     assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 row), 'no' (2 rows)")
-    assert "dataset.positive is 'oui', a label that no row has" in refused(positive="oui")
+    assert "dataset.positive is 'oui'" in refused(positive="oui")
     assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', which is not a column."
 
 
@@ -177,7 +177,7 @@ def test_without_a_network(error, server, tmp_path):
     fault = refused()
     assert str(error) in fault
     assert str(tmp_path / "scikit_learn_data") in fault
-    assert "Get its file from https://www.openml.org/d/7, and read it with dataset=file" in fault
+    assert "https://www.openml.org/d/7 and read it with dataset=file" in fault
 
 
 @pytest.mark.parametrize("path", ["api/v1/json/data/7", "api/v1/json/data/features/7", "data/v1/download/70/toy.arff"])
@@ -185,7 +185,7 @@ def test_without_a_network(error, server, tmp_path):
 def test_bad_answers_are_errors_and_not_cached(path, sent, server):
     right = server[path]
     server[path] = sent
-    assert "what OpenML sent cannot be read (" in refused(positive="yes", negative="rest")
+    assert "answer cannot be read (" in refused(positive="yes", negative="rest")
     server[path] = right
     assert load_dataset("openml", id=7, positive="yes", negative="rest").n_samples == 4
 
@@ -195,4 +195,4 @@ def test_free_text_is_refused(server):
     server.update(described(features=[*columns, feature(3, "class", "nominal", is_target="true")]))
     fault = refused()
     assert "STRING attributes are not supported" in fault
-    assert "dataset=file dataset.path=..., which can also drop columns" in fault
+    assert "dataset=file dataset.path=..." in fault

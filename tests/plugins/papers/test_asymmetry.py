@@ -9,8 +9,9 @@ from scipy.spatial import ConvexHull
 from scipy.special import expit
 from scipy.stats import norm
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.asymmetry import intercept_curves, on_hull, roc_curve, upper_hull
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.asymmetry import intercept_curves, on_hull, roc_curve, upper_hull
+from npbench_papers.bach.theory.populations import Population
 
 PLANE = Population(
     GaussianMixture([0.5, 0.5], [[-2.0, 3.0], [0.0, -3.0]], [np.eye(2)] * 2),

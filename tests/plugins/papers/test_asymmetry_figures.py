@@ -8,7 +8,7 @@ import pytest
 
 from npbench_datasets.gaussians import GAUSSIANS, MIXTURES
 from npbench_papers.bach import asymmetry_figures as asymmetry
-from npbench_papers.bach.asymmetry import roc_curve
+from npbench_papers.bach.theory.asymmetry import roc_curve
 
 ROOT = Path(__file__).parents[3]
 

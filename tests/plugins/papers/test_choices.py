@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from npbench_papers.bach import roc_curves
-from npbench_papers.bach.choices import KINDS, PAIRS, acceptance, compared, mismatch, table
+from npbench_papers.bach.choices import PAIRS, TRAININGS, acceptance, compared, mismatch, table
 from sample_records import cells
 
 TIES = {"tied_total": "smallest"}
@@ -61,7 +61,7 @@ def test_acceptance_matches_scipy():
     cost = np.random.default_rng(0).normal(size=(10, 3, 60)) + np.array([0.5, 0.0, -0.2])[:, None]
     found = acceptance(cost)
     for pair, share in zip(PAIRS, found, strict=True):
-        more, less = (KINDS.index(kind) for kind in pair.split(">"))
+        more, less = (TRAININGS.index(kind) for kind in pair.split(">"))
         p = [stats.wilcoxon(row, alternative="greater").pvalue for row in (cost[:, more] - cost[:, less]).T]
         assert share == pytest.approx(np.mean(np.array(p) <= 0.05))
     assert found[0] > 0.2 > found[1]

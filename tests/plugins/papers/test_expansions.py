@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach import expansions
-from npbench_papers.bach.asymmetry import roc_curve
+from npbench.numerics.mixtures import GaussianMixture
 from npbench_papers.bach.asymmetry_figures import PAIRS
-from npbench_papers.bach.population import minimisers
+from npbench_papers.bach.theory import expansions
+from npbench_papers.bach.theory.asymmetry import roc_curve
+from npbench_papers.bach.theory.minimisers import minimisers
+from npbench_papers.bach.theory.populations import Population
 
 # Components differ in width, so that max and min differ; means are not 0, so that shifts matter.
 MIXED = Population(

@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.expected_cost import (
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.expected_cost import (
     ERF,
     HINGE,
     SQUARE,
@@ -14,6 +14,7 @@ from npbench_papers.bach.expected_cost import (
     class_derivatives,
     class_value,
 )
+from npbench_papers.bach.theory.populations import Population
 
 # Definitions of section 2.1 of the paper.
 DEFINED = {

@@ -121,7 +121,7 @@ def test_experiment_leaves_out_stated_negatives():
         rule = request.params["threshold"], request.params["n_splits"]
         left_out.add((math.ceil(request.params["calibration_size"] * negatives), *rule))
         (record,) = repeats([0.0], threshold=rule[0], n_splits=rule[1], test_size=request.protocol.test_size)
-        assert guarantee.ruled(pl.DataFrame([record]))["left_out"][0] * 2 == negatives
+        assert guarantee.with_rules(pl.DataFrame([record]))["left_out"][0] * 2 == negatives
     sizes = (59, 100, 200, 500, 1000)
     expected = {(n, rule, 1) for n in sizes for rule in ("umbrella", "empirical")}
     assert left_out == expected | {(n, "umbrella", 11) for n in (59, 200, 1000)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from npbench_papers.bach.newton import minimise
+from npbench_papers.bach.theory.newton import minimise
 
 
 class Sums:

@@ -14,7 +14,7 @@ STAGES = 5
 
 def course(**changes):
     """Return the trace of a fit with stages, as records hold it."""
-    names = [f"{part}_{name}" for part in risks.PARTS for name in risks.MEASURED]
+    names = [f"{part}_{name}" for part in risks.DATA_PARTS for name in risks.MEASURED]
     columns = {name: [0.5 - 0.1 * k + 0.01 * number for k in range(STAGES)] for number, name in enumerate(names)}
     return json.dumps({"iteration": list(range(STAGES)), **columns, **changes})
 
@@ -119,7 +119,7 @@ def test_one_line_per_projection():
     trace = projected([0.5, 0.1, -1e-18], [0.4, 0.2, 0.0, 0.0])
     drawn = projections.plot(frame(record(trace=trace), record("b")), (), gap=1e-12, steps=9)
     (axes,) = drawn.axes
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.5, 0.1, projections.FLOOR])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [0.5, 0.1, projections.SMALLEST_GAP_DRAWN])
     np.testing.assert_allclose(axes.lines[1].get_xdata(), [0, 1, 2, 3])
     assert len(axes.lines) == 4  # and the paper's figures
     drawn.savefig(io.BytesIO(), dpi=50)

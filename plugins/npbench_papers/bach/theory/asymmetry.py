@@ -1,8 +1,8 @@
-"""ROC curves of classifiers trained on densities at all cost asymmetries, and the asymmetries they are optimal for.
+"""ROC curves of classifiers trained on densities at all asymmetries, and the asymmetries they are optimal for.
 
 Bach, Heckerman and Horvitz (2006), sections 2.2 and 4. A classifier is a point (u, v) of the ROC plane, with
-``u = P(f(x) >= 0 | y = -1)``, the false-alarm rate, and ``v = P(f(x) >= 0 | y = 1)``. A classifier trained at the
-asymmetry gamma is optimal for the 0-1 loss at another one, the testing asymmetry, or at none.
+``u = P(f(x) >= 0 | y = -1)`` and ``v = P(f(x) >= 0 | y = 1)``. Trained at the asymmetry gamma, it is optimal for the
+0-1 loss at another one, the testing asymmetry, or at none.
 """
 
 from __future__ import annotations
@@ -13,33 +13,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, logsumexp
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.population import Loss, Minimisers, minimisers
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.minimisers import Loss, Minimisers, minimisers
+from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
 SAME_RATE = 1e-9  # relative difference of rates that are equal up to rounding
-REACH = 8.0  # standard deviations beyond the outermost mean, where an intercept is practically infinite
+MAX_SIGMAS = 8.0  # beyond the outermost mean, where an intercept is practically infinite
 
 
 class RocCurve(NamedTuple):
-    """ROC points of population classifiers trained at n asymmetries; arrays of shape (n,), ``w`` of shape (n, d).
-
-    ``u`` and ``v`` are the coordinates, ``du`` and ``dv`` their derivatives by ``logit(gamma)``. ``log_slope`` is the
-    logarithm of ``dv / du``, accurate even where rates underflow, and ``beta`` is the testing asymmetry; both are NaN
-    where the curve stands still or falls. ``consistent`` marks the points on the upper convex hull of all; elsewhere
-    beta has no meaning.
-    """
+    """ROC points of population classifiers trained at n asymmetries; arrays of shape (n,), ``w`` of shape (n, d)."""
 
     gamma: Array
     w: Array
     b: Array
     u: Array
     v: Array
-    du: Array
+    du: Array  # derivatives by logit(gamma)
     dv: Array
-    log_slope: Array
-    beta: Array
-    consistent: Array
+    log_slope: Array  # log(dv / du), accurate even if rates underflow; NaN where the curve stands still or falls
+    beta: Array  # testing asymmetry, likewise
+    consistent: Array  # whether the point is on the upper convex hull of all; elsewhere beta has no meaning
 
 
 def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
@@ -50,24 +45,6 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
         beta(gamma) = 1 / (1 + p_pos / p_neg  dv / du)
 
     with derivatives by implicit differentiation of the conditions that (w, b) is a minimum.
-
-    Parameters
-    ----------
-    population : Population
-        The classes.
-    gamma : array of shape (n,)
-        Training asymmetries in ]0, 1[.
-    loss : {"square", "erf", "hinge"}
-        Loss of the training.
-
-    Returns
-    -------
-    RocCurve
-
-    Raises
-    ------
-    ValueError
-        As in :func:`npbench_papers.bach.population.minimisers`, which takes most of the time.
 
     Examples
     --------
@@ -98,20 +75,7 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
 
 
 def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
-    """Return the ROC points (u, v) of given weights as the intercept runs from -inf to inf.
-
-    Parameters
-    ----------
-    population : Population
-        The classes.
-    w : array of shape (n, d)
-        Weights.
-    n_intercepts : int
-        Number of intercepts, at least 2.
-
-    Returns
-    -------
-    u, v : arrays of shape (n, n_intercepts)
+    """Return ROC points u and v, of shape (n, n_intercepts), of weights (n, d) as the intercept runs over all reals.
 
     Examples
     --------
@@ -122,7 +86,7 @@ def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) 
     """
     projected = [density.projected(w, np.zeros(len(w))) for density in (population.positive, population.negative)]
     means, variances = (np.hstack(of_both) for of_both in zip(*projected, strict=True))
-    reach = REACH * np.sqrt(variances)
+    reach = MAX_SIGMAS * np.sqrt(variances)
     low, high = (means - reach).min(axis=1), (means + reach).max(axis=1)
     b = np.linspace(-high, -low, n_intercepts, axis=1)
     slopes = np.repeat(w, n_intercepts, axis=0)
@@ -132,16 +96,6 @@ def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) 
 
 def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
     """Return the vertices of the upper convex hull of ROC points and of (0, 0) and (1, 1), from left to right.
-
-    Parameters
-    ----------
-    u, v : arrays of shape (n,)
-        Rates in [0, 1].
-
-    Returns
-    -------
-    u, v : arrays of shape (m,)
-        Vertices; u increases strictly from 0 to 1.
 
     Notes
     -----
@@ -169,11 +123,6 @@ def on_hull(u: Array, v: Array) -> Array:
     """Return which ROC points lie on the upper convex hull of all of them and of (0, 0) and (1, 1), up to rounding.
 
     This includes points on the left edge, u = 0, whose rates underflow.
-
-    Examples
-    --------
-    >>> on_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9])).tolist()
-    [True, False, True]
     """
     return (v >= (1.0 - SAME_RATE) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
 

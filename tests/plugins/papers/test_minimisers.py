@@ -10,9 +10,10 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal, norm
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.expected_cost import ERF, HINGE, AsymmetricCost
-from npbench_papers.bach.population import least_cost_ratio, minimisers
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.expected_cost import ERF, HINGE, AsymmetricCost
+from npbench_papers.bach.theory.minimisers import least_cost_ratio, minimisers
+from npbench_papers.bach.theory.populations import Population
 
 LINE = Population(
     GaussianMixture([0.4, 0.6], [[1.0], [3.0]], [[[1.0]], [[0.25]]]),

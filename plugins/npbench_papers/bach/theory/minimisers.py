@@ -1,4 +1,4 @@
-"""Linear classifiers trained on densities instead of samples, for many cost asymmetries.
+"""Linear classifiers trained on densities instead of samples, at many asymmetries.
 
 Bach, Heckerman and Horvitz (2006), section 4: for two classes that are mixtures of Gaussians, a loss phi and a training
 asymmetry gamma in ]0, 1[, the classifier ``f(x) = w'x + b`` minimises
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.expected_cost import (
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.expected_cost import (
     ERF,
     HINGE,
     SQUARE,
@@ -29,7 +29,8 @@ from npbench_papers.bach.expected_cost import (
     class_derivatives,
     class_value,
 )
-from npbench_papers.bach.newton import Positive, minimise
+from npbench_papers.bach.theory.newton import Positive, minimise
+from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
 Loss = Literal["square", "erf", "hinge"]
@@ -37,63 +38,32 @@ Loss = Literal["square", "erf", "hinge"]
 LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
 LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, products of a weight and a tail overflow or underflow
 SAME_MEAN = 1e-24  # squared distance of equal means of standardised features, up to rounding
-# Widths of the blurred hinges that lead to the sharp one; the second sequence is used if the first fails.
+# Widths of blurred hinges on the way to the sharp one; the second sequence is the fallback.
 HINGE_WIDTHS = ((1.0, 0.25, 0.0625, 0.0156, 0.0), (*0.5 ** np.arange(20.0), 0.0))
-SOLVED = 1e-9  # residual of a solved problem
+MAX_RESIDUAL = 1e-9  # of a solved problem
 
 
 class Minimisers(NamedTuple):
-    """Classifiers that minimise the expected loss at n asymmetries.
+    """Classifiers that minimise the expected loss at n asymmetries."""
 
-    Parameters
-    ----------
-    w, b : arrays of shapes (n, d) and (n,)
-        Weights and intercepts.
-    dw, db : arrays of shapes (n, d) and (n,)
-        Their derivatives by ``logit(gamma)``; derivatives by gamma are ``1 / (gamma (1 - gamma))`` times as large.
-    residual : array of shape (n,)
-        Largest entry of the gradient, for standardised features.
-    """
-
-    w: Array
-    b: Array
-    dw: Array
+    w: Array  # (n, d)
+    b: Array  # (n,)
+    dw: Array  # derivatives by logit(gamma), 1 / (gamma (1 - gamma)) times smaller than those by gamma
     db: Array
-    residual: Array
+    residual: Array  # largest entry of the gradient, for standardised features
 
 
 def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimisers:
-    """Return the linear classifiers of least expected loss at training asymmetries gamma.
+    """Return the linear classifiers of least expected loss at training asymmetries gamma in ]0, 1[, of shape (n,).
 
-    Parameters
-    ----------
-    population : Population
-        The classes.
-    gamma : array of shape (n,)
-        Training asymmetries in ]0, 1[, at which neither class weighs more than 1e290 times the other.
-    loss : {"square", "erf", "hinge"}
-        ``(u - 1)^2 / 2``, ``u Phi(u) - u + Phi'(u)``, ``max(0, 1 - u)``.
-
-    Returns
-    -------
-    Minimisers
-        For the hinge loss, w is 0 and b is -1 or 1 if one class outweighs the other by the bound of
-        :func:`least_cost_ratio`: everything gets the same label.
-
-    Raises
-    ------
-    ValueError
-        If gamma is out of range or the loss is unknown.
+    The losses are square ``(u - 1)^2 / 2``, erf ``u Phi(u) - u + Phi'(u)`` and hinge ``max(0, 1 - u)``. For the hinge
+    loss, w is 0 and b is -1 or 1 if one class outweighs the other by :func:`least_cost_ratio`.
 
     Notes
     -----
-    The square loss leads to a linear system. The others take Newton steps, on all asymmetries together, until no entry
-    of the gradient exceeds 1e-11 of the cost. Both are divided by the smaller class weight, so that extreme asymmetries
-    are as accurate as others. A step is O(n k d^2 + n d^3) for k components.
-
-    References
-    ----------
-    Bach, Heckerman and Horvitz (2006), JMLR 7, section 4 and appendix A.
+    The square loss leads to a linear system. The others take Newton steps on all asymmetries together, with costs
+    divided by the smaller class weight, so that extreme asymmetries are as accurate as others. A step is
+    O(n k d^2 + n d^3) for k components.
 
     Examples
     --------
@@ -127,12 +97,6 @@ def least_cost_ratio(population: Population) -> float:
 
     For one Gaussian of negatives it is the ratio r with ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the
     Mahalanobis distance of the positives' mean. For the other end, use :meth:`Population.swapped`.
-
-    Examples
-    --------
-    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
-    >>> round(least_cost_ratio(Population(one, other)), 4)
-    0.058
     """
     return _least_cost_ratio(population.standardised()[0])
 
@@ -196,7 +160,7 @@ def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Arr
         for width in widths:
             found = minimise(problem(BlurredHinge(HINGE.kink, width)), points)
             points = found.points
-        if found.residual.max(initial=0.0) <= SOLVED:
+        if found.residual.max(initial=0.0) <= MAX_RESIDUAL:
             break
     return points
 

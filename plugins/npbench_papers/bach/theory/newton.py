@@ -9,10 +9,10 @@ import numpy as np
 Array = np.ndarray
 
 ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must achieve
-ROUNDING = 1e-13  # smaller relative decreases are lost in rounding, so that the step is accepted
+ROUNDING_SLACK = 1e-13  # smaller relative decreases are lost in rounding
 MAX_HALVINGS = 60
-ZERO_VALUE = 1e-20  # added to values, so that ratios are defined at 0
-RIDGE = 1e-15  # relative to the trace of the Hessian, which may be singular where the problem is flat
+SMALLEST_VALUE = 1e-20  # added to values, so that ratios are defined at 0
+RIDGE = 1e-15  # relative to the trace of the Hessian, which may be singular in flat regions
 
 
 class Positive(Protocol):
@@ -34,22 +34,7 @@ class Minima(NamedTuple):
 
 
 def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter: int = 200) -> Minima:
-    """Minimise each function by Newton steps, halved until they decrease its value.
-
-    Parameters
-    ----------
-    functions : Positive
-        Functions to minimise.
-    start : array of shape (n, p)
-        Starting points, with finite values.
-    tol : float
-        Largest entry of a gradient, relative to the value, at which its problem is solved.
-    max_iter : int
-        Maximum number of steps; ``residual`` shows whether they sufficed.
-
-    Notes
-    -----
-    Each step is O(n p^3), besides the derivatives. Their number is that of the hardest problem.
+    """Minimise each function by Newton steps, halved until they decrease its value, to a gradient of tol * value.
 
     Examples
     --------
@@ -80,14 +65,14 @@ def newton_step(gradient: Array, hessian: Array) -> Array:
 
 def _relative(gradient: Array, value: Array) -> Array:
     """Return the largest entry of each gradient as a share of the value."""
-    return np.abs(gradient).max(axis=1) / (value + ZERO_VALUE)
+    return np.abs(gradient).max(axis=1) / (value + SMALLEST_VALUE)
 
 
 def _length(functions: Positive, points: Array, step: Array, gradient: Array) -> Array:
     """Return the first of 1, 1/2, 1/4, ... that meets Armijo's condition, for each problem."""
     value, slope, length = functions.value(points), np.sum(gradient * step, axis=1), np.ones(len(points))
     for _ in range(MAX_HALVINGS):
-        wanted = (1.0 + ROUNDING) * value + ARMIJO * length * slope
+        wanted = (1.0 + ROUNDING_SLACK) * value + ARMIJO * length * slope
         short = functions.value(points + length[:, np.newaxis] * step) > wanted
         if not short.any():
             break

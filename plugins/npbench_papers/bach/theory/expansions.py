@@ -1,7 +1,7 @@
 """Limits of trained classifiers as the asymmetry gamma tends to 0, for two mixtures of Gaussians.
 
 Propositions 3 and 4 of Bach, Heckerman and Horvitz (2006), with corrected misprints. For gamma near 1, exchange the
-classes: :meth:`npbench.numerics.mixtures.Population.swapped`.
+classes: :meth:`npbench_papers.bach.theory.populations.Population.swapped`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from npbench.numerics.mixtures import GaussianMixture, Population
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
 
@@ -34,17 +35,6 @@ def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
 
     The paper minimises over xi in the simplex. The dual, solved here, has no constraints: theta minimises
     ``log E exp(-theta'(x - target))``, the cumulant generating function, which is smooth and strictly convex.
-
-    Parameters
-    ----------
-    mixture : GaussianMixture
-        The density p.
-    target : array of shape (d,)
-        Mean after tilting.
-
-    Notes
-    -----
-    A few Newton steps in a trust region, with O(k d^2 + d^3) operations each.
 
     Examples
     --------
@@ -90,13 +80,6 @@ def regime(population: Population, loss: Literal["square", "erf"]) -> float:
     - A < 0: training at gamma near 0 gives classifiers worse than chance; only less extreme gamma are useful.
     - A > 0: the classifiers suit a testing asymmetry far more extreme than gamma.
     - A = 0, as for two Gaussians with the same covariance: both are possible.
-
-    Parameters
-    ----------
-    population : Population
-        The classes.
-    loss : {"square", "erf"}
-        Loss of the training.
 
     Examples
     --------

@@ -14,11 +14,12 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtr
 
-from npbench.numerics.mixtures import GaussianMixture, Population
-from npbench_papers.bach.newton import newton_step
+from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.theory.newton import newton_step
+from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
-LEAST_VARIANCE = 1e-300  # replaces 0: its root is a divisor, and the quotient is squared
+MIN_VARIANCE = 1e-300  # instead of 0: its root is a divisor, and the quotient is squared
 
 
 class ExpectedLoss(Protocol):
@@ -33,13 +34,7 @@ class ExpectedLoss(Protocol):
 
 @dataclass(frozen=True)
 class Square:
-    """``phi(u) = 1/2 (u - 1)^2``.
-
-    Examples
-    --------
-    >>> Square().value(np.array([0.0]), np.array([4.0]))
-    array([2.5])
-    """
+    """``phi(u) = 1/2 (u - 1)^2``."""
 
     def value(self, m: Array, v: Array) -> Array:
         """Return ``((m - 1)^2 + v) / 2``."""
@@ -57,14 +52,6 @@ class BlurredHinge:
     The hinge loss has its kink at 1 and width 0. The erf loss ``u Phi(u) - u + Phi'(u)`` of Bach, Heckerman and Horvitz
     (2006) is the hinge with its kink at 0, blurred by a unit Gaussian. The expectation over another Gaussian only
     increases the width.
-
-    Parameters
-    ----------
-    kink : float
-        Margin of the kink.
-    width : float
-        Standard deviation of the blur, nonnegative. If ``width^2 + v`` is 0, derivatives are those beside the kink, and
-        undefined on it.
 
     Examples
     --------
@@ -87,7 +74,7 @@ class BlurredHinge:
         return -ndtr(t), density / s, t * density / s**2, (t**2 - 1.0) * density / s**3
 
     def _standardised(self, m: Array, v: Array) -> tuple[Array, Array, Array]:
-        s = np.sqrt(np.maximum(self.width**2 + v, LEAST_VARIANCE))
+        s = np.sqrt(np.maximum(self.width**2 + v, MIN_VARIANCE))
         t = (self.kink - m) / s
         return t, s, np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
 
@@ -99,21 +86,11 @@ HINGE = BlurredHinge(kink=1.0, width=0.0)
 
 @dataclass(frozen=True, eq=False)
 class AsymmetricCost:
-    """Expected loss of classifiers (w, b) at n cost ratios, divided by the smaller of the two class weights.
-
-    Parameters
-    ----------
-    population : Population
-        The classes.
-    loss : ExpectedLoss
-        Expectation of the loss.
-    log_ratio : array of shape (n,)
-        Logarithms of the cost ratios ``gamma p_pos / ((1 - gamma) p_neg)``.
-    """
+    """Expected loss of classifiers (w, b) at n cost ratios, divided by the smaller of the two class weights."""
 
     population: Population
     loss: ExpectedLoss
-    log_ratio: Array
+    log_ratio: Array  # logarithms of gamma p_pos / ((1 - gamma) p_neg), of shape (n,)
 
     def value(self, points: Array) -> Array:
         """Return the costs, of shape (n,), of points (w, b), of shape (n, d + 1)."""
@@ -159,10 +136,6 @@ def class_derivatives(mixture: GaussianMixture, label: int, loss: ExpectedLoss, 
 
     With ``z = (x, 1)``, ``u = label f(x)`` and the component's covariance S, Stein's lemma turns ``E[phi'(u) z]`` into
     ``E phi'(u) E z + label E phi''(u) S w``, and ``E[phi''(u) zz']`` likewise.
-
-    Notes
-    -----
-    O(n k d^2) operations.
     """
     m, v = mixture.projected(points[:, :-1], points[:, -1])
     d1, d2, d3, d4 = (mixture.weights * slope for slope in loss.slopes(label * m, v))

@@ -1,0 +1,1 @@
+"""Classifiers trained on densities at any asymmetry of costs, which need no records."""
