@@ -15,7 +15,7 @@ from npbench.errors import RequestError
 from npbench.records.files import RECORDS
 from npbench.records.reading import latest, parts
 from npbench.report.assemble import lead
-from npbench.report.sections import failures, origins
+from npbench.report.sections import environment, failures
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.session import experiments
 
@@ -57,7 +57,12 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
     records = measured(frame)
     collection = Collection(records, faults)
-    made = [*sections(experiment, records), lead(collection), *failures.sections(records), *origins.sections(records)]
+    made = [
+        *sections(experiment, records),
+        lead(collection),
+        *failures.sections(records),
+        *environment.sections(records),
+    ]
     drawings: dict[str, Callable[[], Figure]] = (
         {name: partial(figure, experiment, records)} if experiment.figure and not experiment.charts else {}
     )

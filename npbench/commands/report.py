@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from npbench.report.section import Section
-    from npbench.report.sections.against import Comparison
+    from npbench.report.sections.regression import Comparison
     from npbench.report.select.collect import Collection
 
-FLAGS = ("--experiment", "--against", "--anyway", "--output", "--help")
+FLAGS = ("--experiment", "--against", "--force", "--output", "--help")
 RESULTS, REPORT = "results", "report"
 USAGE = (
-    "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--anyway]] [--output FOLDER]\n"
+    "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--force]] [--output FOLDER]\n"
     "       npbench report --experiment NAME ..."
 )
 DESCRIPTION = """\
@@ -59,8 +59,8 @@ def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
         If an option lacks its value, or two options exclude each other.
     """
     options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
-    if options.experiment is not None and (options.against or options.anyway):
-        raise RequestError("--experiment compares no folders: omit --against and --anyway.")
+    if options.experiment is not None and (options.against or options.force):
+        raise RequestError("--experiment compares no folders: omit --against and --force.")
     return options, others
 
 
@@ -75,7 +75,8 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
-    parser.add_argument("--anyway", action="store_true", help="compare even if data, splits or machines differ")
+    parser.add_argument("--force", action="store_true", help="compare even if data, splits or machines differ")
+    parser.add_argument("--anyway", dest="force", action="store_true", help=SUPPRESS)  # its name in 0.1
     parser.add_argument(
         "--output",
         type=Path,
@@ -101,8 +102,8 @@ def run(words: Sequence[str]) -> Exit:
         _conclude(sections, collection, options.output or output, drawings)
         return Exit.FAILED if collection.faults else Exit.OK
     folders, filters = _folders_and_filters(others)
-    if options.anyway and options.against is None:
-        raise RequestError("--anyway needs records to compare with: --against FOLDER --anyway.")
+    if options.force and options.against is None:
+        raise RequestError("--force needs records to compare with: --against FOLDER --force.")
     with status("Reading records") as shown:
         from npbench.report.assemble import assemble
         from npbench.report.select.collect import collect
@@ -124,10 +125,10 @@ def run(words: Sequence[str]) -> Exit:
 def _compared(collection: Collection, options: Namespace, filters: Mapping[str, str]) -> Comparison | None:
     if options.against is None:
         return None
-    from npbench.report.sections.against import compare
+    from npbench.report.sections.regression import compare
     from npbench.report.select.collect import collect
 
-    return compare(collection.records, collect([options.against], filters).records, anyway=options.anyway)
+    return compare(collection.records, collect([options.against], filters).records, force=options.force)
 
 
 def _conclude(

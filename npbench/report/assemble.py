@@ -6,15 +6,15 @@ import polars as pl
 
 from npbench.records.files import stamp
 from npbench.report.section import Section
-from npbench.report.sections import brief, comparison, failures, figures, origins, overview
+from npbench.report.sections import comparison, environment, failures, figures, overview, summary
 from npbench.report.select.collect import Collection
 
-PARTS = (brief, overview, figures, comparison, failures, origins)
+SECTION_MODULES = (summary, overview, figures, comparison, failures, environment)
 
 
 def assemble(collection: Collection) -> list[Section]:
-    """Return all sections: summary, measurements, figures, statistics, failures and origins."""
-    made = (part.sections(collection.records) for part in PARTS)
+    """Return all sections: summary, measurements, figures, statistics, failures and environment."""
+    made = (part.sections(collection.records) for part in SECTION_MODULES)
     return [lead(collection), *(section for sections in made for section in sections)]
 
 
@@ -27,15 +27,18 @@ def lead(collection: Collection) -> Section:
         f"{jobs}, {len(good)} of them good: {_distinct(records['label'], 'setting')} of "
         f"{_distinct(records['solver'], 'solver')} on {_distinct(records['dataset'], 'data set')}."
     ]
-    notes += filter(None, [origins.makers(records)])
+    notes += filter(None, [environment.makers(records)])
     if len(problems) > 1:
         notes.append(f"Each of the {len(problems)} problems has its own sections: {', '.join(problems)}.")
     if collection.n_older:
         notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
-    if any(origins.mixtures(records)):
-        notes.append(f"Some results were not produced under the same conditions: see the notes in {origins.TITLE!r}.")
+    if any(environment.mixtures(records)):
+        notes.append(
+            f"Some results were not produced under the same conditions: see the notes in {environment.TITLE!r}."
+        )
     if n_ahead := (records["stored_at"] > stamp()).sum():
-        notes.append(f"{n_ahead} records are dated later than now, by a wrong clock: any other record of a job counts.")
+        ahead = "1 record has a timestamp" if n_ahead == 1 else f"{n_ahead} records have a timestamp"
+        notes.append(f"{ahead} in the future; other records of the same job take precedence.")
     return Section("Records", notes=[*notes, *collection.faults])
 
 

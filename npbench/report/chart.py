@@ -38,42 +38,20 @@ class Points(NamedTuple):
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one solver setting, with a line through them.
+    """Points of one solver setting, with a line through them."""
 
-    Parameters
-    ----------
-    label : str
-        From :func:`npbench.report.select.labels.labels`; selects colour, marker and dash.
-    x, y : sequence of float
-        Coordinates.
-    low, high : sequence of float, optional
-        Limits of each y.
-    steps : bool
-        Draw the line as a staircase.
-    joined : bool
-        Draw a line through the points.
-    """
-
-    label: str
+    label: str  # selects colour, marker and dash; see npbench.report.select.labels
     x: Sequence[float]
     y: Sequence[float]
-    low: Sequence[float] | None = None
+    low: Sequence[float] | None = None  # limits of each y
     high: Sequence[float] | None = None
-    steps: bool = False
-    joined: bool = True
+    steps: bool = False  # draw the line as a staircase
+    joined: bool = True  # draw a line through the points
 
 
 @dataclass(frozen=True)
 class Line:
-    """A reference line, such as a bound.
-
-    Parameters
-    ----------
-    label : str
-        Entry of the legend.
-    x, y : sequence of float
-        Coordinates.
-    """
+    """A reference line, such as a bound, with an entry in the legend."""
 
     label: str
     x: Sequence[float]
@@ -82,75 +60,36 @@ class Line:
 
 @dataclass(frozen=True)
 class Surface:
-    """A quantity over two parameters, drawn as a colour map.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-        Values of the parameters.
-    z : sequence of sequence of float or None
-        One row for each y; None where nothing was evaluated.
-    chosen : tuple of float, optional
-        Selected x and y.
-    title : str
-        Title of the colour scale.
-    border : (sequence of sequence of float, float), optional
-        Another quantity over the same points, without gaps, and the value at which a contour line is drawn.
-    """
+    """A quantity over two parameters, drawn as a colour map."""
 
     x: Sequence[float]
     y: Sequence[float]
-    z: Sequence[Sequence[float | None]]
-    chosen: tuple[float, float] | None = None
-    title: str = ""
+    z: Sequence[Sequence[float | None]]  # one row for each y; None where nothing was evaluated
+    chosen: tuple[float, float] | None = None  # selected x and y
+    title: str = ""  # of the colour scale
+    # Another quantity over the same points, without gaps, and the value at which a contour line is drawn.
     border: tuple[Sequence[Sequence[float]], float] | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes.
-
-    Parameters
-    ----------
-    title, x_title, y_title : str
-        Plain text, with Greek letters in Unicode.
-    series : sequence of Series
-        Lines and points.
-    surface : Surface, optional
-        Colour map.
-    x_log, y_log : bool
-        Use a logarithmic axis; points that are not positive are omitted.
-    identity : str, optional
-        Label of the line y = x.
-    window : tuple of float, optional
-        Range of x to shade, such as the false-positive rates of a partial AUC.
-    level : (str, float), optional
-        Label and height of a horizontal line.
-    x_labels, y_labels : sequence of str
-        Names shown at 0, 1, ... in place of numbers.
-    boxes : sequence of tuple of float
-        Areas to shade, as (x0, x1, y0, y1).
-    lines : sequence of Line
-        Further reference lines.
-    dataset : str
-        Name of the data set, for the titles of points; by default ``title``.
-    """
+    """One pair of axes. Titles are plain text, with Greek letters in Unicode."""
 
     title: str
     x_title: str
     y_title: str
     series: Sequence[Series] = ()
     surface: Surface | None = None
-    x_log: bool = False
+    x_log: bool = False  # a logarithmic axis omits points that are not positive
     y_log: bool = False
-    identity: str | None = None
-    window: tuple[float, float] | None = None
-    level: tuple[str, float] | None = None
-    x_labels: Sequence[str] = ()
+    identity: str | None = None  # label of the line y = x
+    window: tuple[float, float] | None = None  # range of x to shade, such as the rates of a partial AUC
+    level: tuple[str, float] | None = None  # label and height of a horizontal line
+    x_labels: Sequence[str] = ()  # names shown at 0, 1, ... in place of numbers
     y_labels: Sequence[str] = ()
-    boxes: Sequence[tuple[float, float, float, float]] = ()
-    lines: Sequence[Line] = ()
-    dataset: str = ""
+    boxes: Sequence[tuple[float, float, float, float]] = ()  # areas to shade, as (x0, x1, y0, y1)
+    lines: Sequence[Line] = ()  # further reference lines
+    dataset: str = ""  # data set in the titles of points; by default the title
 
     def points(self, series: Series) -> Points:
         """Return the points that the axes can show."""
@@ -238,24 +177,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels under one title.
+    """Panels under one title."""
 
-    Parameters
-    ----------
-    name : str
-        File name without its extension.
-    title : str
-        Title of the figure.
-    rows : sequence of sequence of Panel
-        Panels as they are laid out.
-    notes : sequence of str
-        Sentences below the figure.
-    """
-
-    name: str
+    name: str  # file name without its extension
     title: str
-    rows: Sequence[Sequence[Panel]]
-    notes: Sequence[str] = ()
+    rows: Sequence[Sequence[Panel]]  # as they are laid out
+    notes: Sequence[str] = ()  # sentences below the figure
 
     @property
     def panels(self) -> list[Panel]:
@@ -313,8 +240,6 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
 def log_digits(low: float, high: float) -> tuple[int, ...]:
     """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
 
-    Examples
-    --------
     >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(0.13, 4.2), log_digits(12.5, 30)
     ((1,), (1, 2, 5), (1, 2, 5), ())
     """

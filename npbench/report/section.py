@@ -11,21 +11,9 @@ from npbench.report.sheet import Sheet
 
 @dataclass(frozen=True)
 class Section:
-    """Content under one heading, independent of the output format.
-
-    Parameters
-    ----------
-    title : str
-        Heading.
-    sheets : sequence of Sheet
-        Tables.
-    charts : sequence of Chart
-        Charts; the terminal and the table files omit them.
-    notes : sequence of str
-        Sentences at the top.
-    """
+    """Content under one heading, independent of the output format."""
 
     title: str
     sheets: Sequence[Sheet] = ()
-    charts: Sequence[Chart] = ()
-    notes: Sequence[str] = ()
+    charts: Sequence[Chart] = ()  # omitted on the terminal and in the table files
+    notes: Sequence[str] = ()  # sentences at the top

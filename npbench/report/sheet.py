@@ -89,13 +89,6 @@ class Sheet:
 def number(value: Any, form: str = ".3f") -> Cell:
     """Return a number as a cell: alone, or a mean with its standard deviation.
 
-    Parameters
-    ----------
-    value : float, (float, float) or None
-        The number, or ``[mean, standard deviation]``; None if there is none.
-    form : str
-        Format specification.
-
     Examples
     --------
     >>> str(number([6.45, 7.81], ".2f")), str(number(0.5)), str(number(None))

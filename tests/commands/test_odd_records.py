@@ -48,7 +48,7 @@ ODD = {
     "newer schema": ({"schema_version": 99}, str(SCHEMA_VERSION)),
     "unknown status": ({"status": "hibernated"}, "hibernated"),
     "failed without a word": ({"status": "failed", "error": ""}, "failed"),
-    "from the future": ({"stored_at": "9999-01-01T00:00:00Z"}, "later than now"),
+    "from the future": ({"stored_at": "9999-01-01T00:00:00Z"}, "in the future"),
 }
 
 

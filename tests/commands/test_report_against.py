@@ -61,15 +61,15 @@ def test_filter_applies_to_both(capsys):
     assert "No record has solver=ac_svm" in err
 
 
-def test_other_data_need_anyway(capsys):
+def test_other_data_need_force(capsys):
     store("after/records", data_sha256="e", p_nd=0.3)
     code, _, err = report(capsys, "after", "--against", "before")
     assert code == 2
     assert "The data of pima differ" in err
-    assert report(capsys, "after", "--against", "before", "--anyway")[0] == 1
+    assert report(capsys, "after", "--against", "before", "--force")[0] == 1
 
 
-def test_anyway_needs_against(capsys):
-    code, _, err = report(capsys, "before", "--anyway")
+def test_force_needs_against(capsys):
+    code, _, err = report(capsys, "before", "--force")
     assert code == 2
-    assert "--against FOLDER --anyway" in err
+    assert "--against FOLDER --force" in err

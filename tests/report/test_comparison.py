@@ -224,7 +224,7 @@ def test_how_often_the_bound_is_exceeded():
         "95 % limits": f"[{low:.2f}, {high:.2f}]",
         "noise": "0.050",
         "surely above": "1",
-        "verdict": "exceeded beyond noise in 1 of 10",
+        "verdict": "significantly above the bound in 1 of 10",
     }
 
 

@@ -21,7 +21,7 @@ from npbench.report import files
 from npbench.report.assemble import lead
 from npbench.report.render import latex, markdown, terminal
 from npbench.report.section import Section
-from npbench.report.sections import failures, origins, overview
+from npbench.report.sections import environment, failures, overview
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
 from npbench.report.sheet import MISSING, Cell, Sheet
@@ -112,18 +112,18 @@ def test_failures_are_grouped_by_kind():
     assert failures.sections(frame([record()])) == []
 
 
-def origin_notes(*changes):
-    (section,) = origins.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
+def environment_notes(*changes):
+    (section,) = environment.sections(frame([record(repeat=r, **change) for r, change in enumerate(changes)]))
     return " ".join(section.notes)
 
 
-def test_equal_origins_are_counted():
-    same = origin_notes({}, {})
+def test_equal_environments_are_counted():
+    same = environment_notes({}, {})
     for expected in ("2 jobs of 1 run", "2026-01-01 10:20 to 2026-01-02 10:20 UTC", "2 records have a schema older"):
         assert expected in same
     # Another solver or another data set has sources or versions of its own, which is no mixture.
-    other_solver = origin_notes({}, {"code": '{"npbench":"a","gen":"c"}'})
-    other_data = origin_notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
+    other_solver = environment_notes({}, {"code": '{"npbench":"a","gen":"c"}'})
+    other_data = environment_notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
     assert all("differ" not in notes for notes in (same, other_solver, other_data))
 
 
@@ -139,7 +139,7 @@ def test_equal_origins_are_counted():
     ],
 )
 def test_mixtures_are_noted(change, expected):
-    assert expected in origin_notes({}, change)
+    assert expected in environment_notes({}, change)
 
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+=@.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)
@@ -265,4 +265,4 @@ def test_lead_counts_and_lists_faults():
     one = record(git_commit="c" * 40, git_dirty=True, cpu=None)
     jobs, made = lead(Collection(frame([one]))).notes
     assert jobs == "1 job, 1 of them good: 1 setting of 1 solver on 1 data set."
-    assert made == f"Made by commit {'c' * origins.HASH_DIGITS} with uncommitted changes."
+    assert made == f"Made by commit {'c' * environment.HASH_DIGITS} with uncommitted changes."

@@ -64,7 +64,7 @@ def write(
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    text = _template().render(
+    text = template("page.html").render(
         sections=sections,
         pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
         charts=charts,
@@ -111,12 +111,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _template() -> Template:
+def template(name: str) -> Template:
+    """Return a template of this package, which escapes what it shows."""
     environment = Environment(
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def source_of(script: str) -> str:

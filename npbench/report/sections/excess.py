@@ -1,4 +1,4 @@
-"""How often a bound is exceeded on the test part, and how much of that is sampling noise."""
+"""Shares of test parts on which a bound is exceeded, and their sampling noise."""
 
 from __future__ import annotations
 
@@ -29,25 +29,13 @@ COLUMNS = ["solver", "verdict", "repeats", "mean", "above", "share", "95 % limit
 
 
 class Count(NamedTuple):
-    """Test parts of some records of one metric.
-
-    Parameters
-    ----------
-    total, above : int
-        Number of test parts, and of those with a rate above the bound.
-    surely : int or None
-        Number of those with limits wholly above the bound; None if no rate has limits.
-    mean : float
-        Mean rate.
-    width : float or None
-        Mean width of the limits of a rate.
-    """
+    """Test parts of some records of one metric."""
 
     total: int
-    above: int
-    surely: int | None
+    above: int  # test parts with a rate above the bound
+    surely: int | None  # test parts with limits wholly above the bound; None if no rate has limits
     mean: float
-    width: float | None
+    width: float | None  # mean width of the limits of a rate
 
     @property
     def verdict(self) -> str:
@@ -55,7 +43,7 @@ class Count(NamedTuple):
         if not self.above:
             return "kept in every repeat"
         if self.surely:
-            return f"exceeded beyond noise in {self.surely} of {self.total}"
+            return f"significantly above the bound in {self.surely} of {self.total}"
         return "exceeded" if self.surely is None else "exceeded within noise"
 
 
@@ -75,7 +63,7 @@ def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
 
 
 def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
-    """Yield a table like those of :func:`sheets`, with a row for each solver setting over all data and bounds."""
+    """Yield a table for each metric that the problem bounds: a row for each setting, over all data and bounds."""
     for metric, bound in PROBLEMS[problem].bounds.items():
         rows = [[label, *_total_cells(count)] for (label,), count in _counts(records, metric, bound, ["label"])]
         if rows:

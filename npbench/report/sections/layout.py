@@ -20,10 +20,8 @@ def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Yield the records of at most 8 labels at a time, with a note if there are several parts.
 
     Labels are split in order and evenly, so that the settings of a solver stay together. Nothing is yielded for more
-    than 40 labels, which nobody compares by eye.
+    than 40 labels: too many to read.
 
-    Examples
-    --------
     >>> records = pl.DataFrame({"label": [f"np_svm C={C}" for C in range(9)]})
     >>> [(len(part), notes) for part, notes in parts(records)][1]
     (4, ['Part 2 of 2 of 9 settings: np_svm C=5 to np_svm C=8.'])
@@ -51,13 +49,7 @@ def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequenc
 
 
 def numbered(charts: Sequence[Chart]) -> list[Chart]:
-    """Return the charts with unique names, since names are those of files.
-
-    Examples
-    --------
-    >>> [chart.name for chart in numbered([Chart("roc", "", []), Chart("roc", "", []), Chart("dots", "", [])])]
-    ['roc', 'roc_2', 'dots']
-    """
+    """Return the charts with unique names, since charts are files."""
     taken: set[str] = set()
     found = []
     for chart in charts:
@@ -73,8 +65,6 @@ def numbered(charts: Sequence[Chart]) -> list[Chart]:
 def file_name(*words: str) -> str:
     """Return the words as a file name.
 
-    Examples
-    --------
     >>> file_name("roc", "my data", "fpr_range=[0,0.1]")
     'roc_my-data_fpr_range-0-0.1'
     """

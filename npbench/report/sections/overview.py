@@ -29,34 +29,20 @@ COLUMNS = [
     *HEADLINES,
 ]
 CHOSEN = "chosen parameters: median (range), or the most frequent"
-MAX_LISTED = 4  # values of a grid; of more, only the ends are shown
+MAX_GRID_VALUES = 4  # of more, only the ends are shown
 
 
 @dataclass(frozen=True)
 class Row:
-    """One setting with its results over the repeats.
+    """One setting with its results over the repeats."""
 
-    Parameters
-    ----------
-    labels : mapping
-        Names that distinguish it: data, solver, and the parameters of solver, data, problem and protocol; a grid is a
-        list.
-    total, good : int
-        Number of jobs, and of those that did not fail.
-    seconds : float or None
-        Mean seconds of selection and fit.
-    values : mapping of str to (float or None, float or None)
-        Mean and standard deviation of each metric of the problem's headline that was measured.
-    choices : mapping of str to list
-        Values selected in each repeat, by parameter.
-    """
-
+    # Names that distinguish it: data, solver, and parameters of solver, data, problem and protocol; a grid is a list.
     labels: Mapping[str, Any]
-    total: int
-    good: int
-    seconds: float | None
-    values: Mapping[str, tuple[float | None, float | None]]
-    choices: Mapping[str, list[Any]]
+    total: int  # jobs
+    good: int  # jobs that did not fail
+    seconds: float | None  # mean of selection and fit
+    values: Mapping[str, tuple[float | None, float | None]]  # mean and standard deviation of each headline metric
+    choices: Mapping[str, list[Any]]  # values selected in each repeat, by parameter
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
@@ -141,20 +127,9 @@ def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[
 
 
 def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "", most: int | None = None) -> Sheet:
-    """Return the table of metrics, times and counts.
+    """Return the table of metrics, times and counts of one problem.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of one problem.
-    kind : type of Problem
-        The problem.
-    title : str
-        Title of the table.
-    omit : str
-        Label that the title already states.
-    most : int, optional
-        Maximum number of metrics of the problem's headline; all that were measured by default.
+    ``omit`` is a label that the title already states; ``most`` limits the number of metrics of the headline.
     """
     shown = _shown(rows, kind, omit)
     metrics = [name for name in kind.headline if any(_is_measured(row, name) for row in rows)][:most]
@@ -243,7 +218,7 @@ def _label(value: Any) -> Cell:
         return number(value, "g" if isinstance(value, float) else "d")
     if name := class_named(value):
         return Cell(name)
-    if isinstance(value, list) and len(value) > MAX_LISTED:
+    if isinstance(value, list) and len(value) > MAX_GRID_VALUES:
         is_grid = all(isinstance(one, (int, float)) for one in value)
         return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})" if is_grid else str(value))
     return MISSING if value is None else Cell(str(value))

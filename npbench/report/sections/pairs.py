@@ -26,7 +26,7 @@ from npbench.report.stats.paired import (
     wilcoxon_rows,
 )
 
-MAX_PAIRS = 10  # of a block; of more, only those with the best setting are shown
+MAX_PAIRS = 10  # in a block; of more, only pairs with the best setting are shown
 NO_DIFFERENCE = "no significant difference"
 COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A"]
 
@@ -35,20 +35,13 @@ COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits
 class Pair:
     """Two settings on the splits that both have.
 
-    Parameters
-    ----------
-    first, second : str
-        Labels of the settings.
-    values : array of shape (n_pairs, 2)
-        Metric of the first and the second on each split.
-    p, p_corrected : float
-        P-values of the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block; NaN
-        if the test cannot be made.
+    P-values are those of the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block;
+    NaN if the test cannot be made.
     """
 
     first: str
     second: str
-    values: np.ndarray
+    values: np.ndarray  # (n_pairs, 2): metric of the first and the second on each split
     p: float
     p_corrected: float
 
@@ -93,7 +86,7 @@ def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:
 
 
 def compared(block: Block, direction: Direction) -> Iterator[Pair]:
-    """Yield the pairs of a block that share two splits or more: all, or of many those with the best mean.
+    """Yield the pairs of a block that share two splits or more: all, or of many only pairs with the best mean.
 
     P-values are adjusted for all pairs, shown or not.
     """

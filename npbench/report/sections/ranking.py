@@ -29,25 +29,13 @@ ROW_LABEL_WIDTH = 30  # characters
 
 @dataclass(frozen=True)
 class Ranked:
-    """Settings that were measured on the same data sets.
+    """Settings that were measured on the same data sets."""
 
-    Parameters
-    ----------
-    setting : str
-        Parameters of the problem, as in ``rho=0.1``.
-    labels, datasets : tuple of str
-        Columns and rows of ``means``.
-    means : array of shape (n_datasets, n_labels)
-        Means over the splits of a data set that all of these settings share.
-    n_left_out : int
-        Number of settings that miss too many data sets.
-    """
-
-    setting: str
+    setting: str  # parameters of the problem, as in rho=0.1
     labels: tuple[str, ...]
     datasets: tuple[str, ...]
-    means: np.ndarray
-    n_left_out: int
+    means: np.ndarray  # (n_datasets, n_labels), over the splits of a data set that all of these settings share
+    n_omitted: int  # settings that miss too many data sets
 
 
 def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Chart | None]]:
@@ -94,8 +82,8 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
     order = sorted(zip(one.labels, test.ranks.tolist(), strict=True), key=lambda pair: (pair[1], pair[0]))
     title = f"{metric}: average ranks over {n} data sets, {one.setting}"
     notes = [_test_result(one, test), f"Data sets: {', '.join(one.datasets)}."]
-    if one.n_left_out:
-        notes.append(f"Settings missing on some of these: {one.n_left_out}.")
+    if one.n_omitted:
+        notes.append(f"Settings missing on some of these: {one.n_omitted}.")
     name = file_name(f"{problem}-{one.setting}-{metric}-ranks")
     rows: list[Row] = [[label, number(rank, ".2f")] for label, rank in order]
     if k == 2:
@@ -110,16 +98,9 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
 
 
 def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequence[tuple[float, float]]) -> Panel:
-    """Return average ranks with a critical difference (Demsar 2006): a row for each setting, the best on top.
+    """Return average ranks, the best first, with a critical difference (Demsar 2006): a row for each setting.
 
-    Parameters
-    ----------
-    ranks : sequence of (str, float)
-        Labels with their average ranks, the best first.
-    difference : float
-        Critical difference, drawn as a scale.
-    spans : sequence of (float, float)
-        First and last rank of each group without a significant difference, which get a box.
+    ``spans`` are first and last rank of each group without a significant difference, which get a box.
     """
     rows = list(enumerate(reversed(ranks)))
     short = short_names(label for label, _ in ranks)

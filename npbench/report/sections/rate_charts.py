@@ -13,13 +13,13 @@ from npbench.report.select.metrics import SECONDS, axis_title
 from npbench.report.select.pairing import setting_text
 
 SPREAD = "Means over the repeats; bars: one standard deviation, clipped to the smallest and the largest value."
-DODGE = 0.14  # between dots of one data set; data sets are 1 apart
+DOT_OFFSET = 0.14  # between dots of one data set; data sets are 1 apart
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return the charts of one problem: lines for data sets with several values of its number, dots for the others.
+    """Return the charts of one problem from its successful records.
 
-    Records are the problem's successful ones, here and in all functions for charts.
+    Lines show data sets with several values of the problem's number, dots the others.
     """
     several = _several(problem, records)
     return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]
@@ -81,7 +81,7 @@ def bound_level(problem: str, metric: str, records: pl.DataFrame) -> tuple[str, 
 
 
 def _several(problem: str, records: pl.DataFrame) -> pl.Series:
-    """Return which records belong to a data set with several values of the problem's number."""
+    """Return a mask of the records of data sets with several values of the problem's number."""
     number = PROBLEMS[problem].number
     if number is None:
         return pl.Series([False] * len(records), dtype=pl.Boolean)
@@ -109,7 +109,7 @@ def series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
 def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel:
     datasets = records["dataset"].unique().sort().to_list()
     labels = records["label"].unique().sort().to_list()
-    apart = min(DODGE, 0.8 / len(labels))
+    apart = min(DOT_OFFSET, 0.8 / len(labels))
     offsets = {label: apart * (place - (len(labels) - 1) / 2) for place, label in enumerate(labels)}
     drawn = [
         Series(
@@ -128,8 +128,6 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:
     """Return the mean of a column for each label and value of ``by``, with the limits of its bar.
 
-    Examples
-    --------
     >>> records = pl.DataFrame({"label": ["gen"] * 3, "rho": [0.1, 0.1, 0.2], "p_fa": [0.0, 0.5, 0.25]})
     >>> means(records, "p_fa", "rho").select("rho", "mean", "low", "high").rows()
     [(0.1, 0.25, 0.0, 0.5), (0.2, 0.25, 0.25, 0.25)]

@@ -14,7 +14,7 @@ SETTING = names(Role.ASKED, without=Role.SPLIT)
 SPLIT = names(Role.SPLIT)
 OTHER = "_other"
 HASHES = {"data_sha256": "data", "split_sha256": "splits"}
-ANYWAY = "--anyway compares them nevertheless"
+FORCE_HINT = "--force compares them nevertheless"
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,21 @@ class Matched:
     n_other: int
 
 
-def matched(ours: pl.DataFrame, other: pl.DataFrame, *, anyway: bool) -> Matched:
-    """Match two sets of records by setting and split.
+def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
+    """Match the latest records of the jobs of two sets by setting and split, or raise a RequestError.
 
-    Parameters
-    ----------
-    ours, other : DataFrame
-        Latest record of each job.
-    anyway : bool
-        Whether to match what is not comparable as well: different data and splits by the number of the repeat, and
-        different parameters of a problem if no parameters agree.
-
-    Raises
-    ------
-    RequestError
-        If nothing is comparable, or something is not comparable and ``anyway`` is false.
+    ``force`` matches what is not comparable as well: different data and splits by the number of the repeat, and
+    different parameters of a problem if no parameters agree.
     """
-    setting = [name for name in SETTING if name != "problem_params"] if anyway and _disjoint(ours, other) else SETTING
+    setting = [name for name in SETTING if name != "problem_params"] if force and _disjoint(ours, other) else SETTING
     common = ours.select(setting).unique().join(other.select(setting).unique(), on=setting, nulls_equal=True)
     if common.is_empty():
         raise RequestError(_nothing_in_common(ours, other))
     same = _joined(ours, other, [*setting, *SPLIT])
     elsewhere = common.join(same.select(setting).unique(), on=setting, how="anti", nulls_equal=True)
     faults = [*_other_problem(setting), *_other_splits(elsewhere), *_other_data(same)]
-    if faults and not anyway:
-        raise RequestError(*(f"{fault} {ANYWAY}." for fault in faults))
+    if faults and not force:
+        raise RequestError(*(f"{fault} {FORCE_HINT}." for fault in faults))
     mine, theirs = (frame.join(elsewhere, on=setting, how="semi", nulls_equal=True) for frame in (ours, other))
     by_number = _joined(mine, theirs, [*setting, "seed", "repeat"])
     jobs = pl.concat([same, by_number], how="diagonal_relaxed")
@@ -88,13 +78,13 @@ def _nothing_in_common(ours: pl.DataFrame, other: pl.DataFrame) -> str:
         mine, theirs = (sorted(frame[what].unique()) for frame in (ours, other))
         if not set(mine) & set(theirs):
             listed = f"{', '.join(mine[:5])} here, {', '.join(theirs[:5])} there"
-            hint = f" {ANYWAY}." if what == "problem_params" else ""
+            hint = f" {FORCE_HINT}." if what == "problem_params" else ""
             return f"The two sets of records have no {what} in common: {listed}.{hint}"
     return f"No setting is in both{_nearest(ours, other)}."
 
 
 def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
-    """Return in what the two most similar settings of a solver on a data set differ."""
+    """Return the columns in which the two most similar settings of a solver on a data set differ."""
     mine, theirs = (frame.select(SETTING).unique(maintain_order=True) for frame in (ours, other))
     both = mine.join(theirs, on=["solver", "dataset"], suffix=OTHER, maintain_order="left").rows(named=True)
     apart = [(row, [name for name in SETTING if row[name] != row.get(f"{name}{OTHER}", row[name])]) for row in both]
@@ -124,13 +114,7 @@ def _other_data(same: pl.DataFrame) -> Iterator[str]:
 
 
 def unverified(jobs: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for data and for splits, if some jobs lack the hash that proves them equal.
-
-    Parameters
-    ----------
-    jobs : DataFrame
-        Jobs of :class:`Matched`.
-    """
+    """Yield a sentence for data and for splits, if some jobs lack the hash that proves them equal."""
     good = jobs.filter(pl.col("status") == "ok", pl.col(f"status{OTHER}") == "ok")
     for column, what in HASHES.items():
         unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))

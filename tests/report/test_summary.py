@@ -8,7 +8,7 @@ import pytest
 import sample_records
 from npbench.report.render import terminal
 from npbench.report.section import Section
-from npbench.report.sections import brief
+from npbench.report.sections import summary
 from npbench.report.select.labels import labels
 from npbench.report.sheet import Sheet
 from npbench.report.stats.paired import shift_interval
@@ -21,7 +21,7 @@ def record(label="a", repeat=0, **columns):
 
 
 def sheets(records):
-    (section,) = brief.sections(frame(records))
+    (section,) = summary.sections(frame(records))
     return [cells(sheet) for sheet in section.sheets]
 
 
@@ -40,7 +40,11 @@ def test_excess_is_counted_over_all_data():
         ["b", "1", "0", "0"],
         ["c", "1", "1", "-"],
     ]
-    assert [row["verdict"] for row in kept] == ["exceeded beyond noise in 1 of 3", "kept in every repeat", "exceeded"]
+    assert [row["verdict"] for row in kept] == [
+        "significantly above the bound in 1 of 3",
+        "kept in every repeat",
+        "exceeded",
+    ]
 
 
 @pytest.mark.parametrize("best_first", [True, False])
@@ -71,10 +75,10 @@ def test_verdict_keeps_labels_that_contain_its_words():
 
 
 def test_advice_for_few_repeats_or_one_setting():
-    (section,) = brief.sections(frame([record("a"), record("a", 1)]))
+    (section,) = summary.sections(frame([record("a"), record("a", 1)]))
     assert [sheet.name for sheet in section.sheets] == ["np-p_fa-kept"]
     assert "Run several on the same data" in section.notes[0]
-    (section,) = brief.sections(frame([record(label, i) for label in "ab" for i in range(2)]))
+    (section,) = summary.sections(frame([record(label, i) for label in "ab" for i in range(2)]))
     assert "repeats=10" in section.notes[0]
 
 
@@ -88,7 +92,7 @@ def test_larger_area_is_better():
 
 
 def test_summary_is_empty_without_valid_records():
-    assert brief.sections(frame([record(status="failed")])) == []
+    assert summary.sections(frame([record(status="failed")])) == []
 
 
 def test_terminal_omits_details():
@@ -124,7 +128,7 @@ def test_values_by_data_set_mark_the_best():
         for (label, data), both in values.items()
         for k, value in enumerate(both)
     ]
-    (section,) = brief.sections(frame([*records, record("a", dataset="breast", status="failed", np_score=None)]))
+    (section,) = summary.sections(frame([*records, record("a", dataset="breast", status="failed", np_score=None)]))
     table = section.sheets[-1]
     assert (table.name, table.columns) == ("np-rho-0.1-by-data", ["solver", "breast", "pima"])
     assert table.texts == [["a", "-", "0.200±0.141"], ["b", "0.600±0.141", "0.400±0.000"], ["c", "-", "0.200±0.000"]]

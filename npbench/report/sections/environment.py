@@ -1,4 +1,4 @@
-"""Provenance of the records: machines, versions, code and data, and what is mixed among them."""
+"""Environments of the records: machines, versions, code and data, with a warning where they are mixed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npbench.report.section import Section
 from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Sheet, number
 
-PLACE = ["problem", "dataset"]  # jobs that are compared with each other
+PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
 SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
 COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
@@ -23,7 +23,7 @@ MAX_PLACES = 5
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return one section: machines, versions, code and data of the records, with notes on mixtures."""
+    """Return one section: machines, versions, code and data, and warn if records come from different environments."""
     if records.is_empty():
         return []
     sheets = [
@@ -65,7 +65,7 @@ def makers(records: pl.DataFrame) -> str:
 
 
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each thing that differs among jobs that are compared with each other."""
+    """Yield a sentence for each difference among jobs that are compared with each other."""
     for column, what, remedy in (
         ("code", "Source code", "rerun the same commands with the current code"),
         ("versions", "The version", "rerun the same commands with the current libraries"),

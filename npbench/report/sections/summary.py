@@ -17,8 +17,8 @@ from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Row, Sheet, interval, number
 from npbench.report.stats.paired import shift_interval
 
-COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
-EXPLANATION = (
+LEADER_COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
+LEADER_NOTE = (
     "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits. No significant "
     "difference: the signed-rank test, adjusted for all pairs, has p > 5 %. 'On these splits': significant by this "
     "test, but not by the test that allows for overlapping splits."
@@ -26,7 +26,7 @@ EXPLANATION = (
 
 
 def sections(records: pl.DataFrame) -> list[Section]:
-    """Return for each problem how often each setting exceeds the bound, and the best two on each data set."""
+    """Return a section for each problem: the share of exceeded bounds, and the best two settings on each data set."""
     good = records.filter(status="ok")
     return [_section(of_one, problem) for problem in PROBLEMS if len(of_one := good.filter(problem=problem))]
 
@@ -44,7 +44,7 @@ def _leaders(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
     rows = [[*block.about, *cells] for block in blocks(records, metric) if (cells := _best_two(block, direction))]
     if rows:
         title = f"{metric} ({direction} is better): the best and the next on each data set"
-        yield Sheet(title, [*setting_columns(problem), *COLUMNS], rows, [EXPLANATION], name=f"{problem}-ahead")
+        yield Sheet(title, [*setting_columns(problem), *LEADER_COLUMNS], rows, [LEADER_NOTE], name=f"{problem}-ahead")
 
 
 def _best_two(block: Block, direction: Direction) -> Row:

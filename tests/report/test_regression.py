@@ -7,8 +7,7 @@ from scipy import stats
 
 import sample_records
 from npbench.errors import RequestError
-from npbench.report.sections.against import compare
-from npbench.report.sections.change import SLOWER, TOLERANCE
+from npbench.report.sections.regression import METRIC_TOLERANCE, SLOWER, compare
 from npbench.report.stats.paired import hodges_lehmann, shift_interval
 
 N = 10
@@ -66,8 +65,8 @@ def test_the_same_records_are_the_same():
         ("p_nd", -0.02, "better"),
         ("auc", -0.02, "worse"),
         ("auc", 0.02, "better"),
-        ("p_nd", TOLERANCE / 2, "worse, within tolerance"),
-        ("auc", TOLERANCE / 2, "better, within tolerance"),
+        ("p_nd", METRIC_TOLERANCE / 2, "worse, within tolerance"),
+        ("auc", METRIC_TOLERANCE / 2, "better, within tolerance"),
         ("p_nd", 0.0, "the same"),
     ],
 )
@@ -180,10 +179,10 @@ def test_slowdown_must_show_in_limits():
 def test_seconds_of_other_machines(column, value, what):
     ours = run(seconds=lambda seconds: 3 * seconds, **{column: value})
     found, regressed = verdicts(ours, run())
-    assert found["seconds"].startswith("not compared: other")
+    assert found["seconds"].startswith("not compared: different")
     assert found["seconds"].endswith(what)
     assert not regressed
-    assert verdicts(ours, run(), anyway=True)[0]["seconds"] == "slower"
+    assert verdicts(ours, run(), force=True)[0]["seconds"] == "slower"
 
 
 @pytest.mark.parametrize("n", [1, 5])
@@ -229,14 +228,14 @@ def test_incomparable_records_are_refused(columns, sentence):
     ours = run(p_nd=lambda value: value + 0.1, **columns)
     with pytest.raises(RequestError, match=sentence) as refused:
         compare(ours, run())
-    assert all("--anyway" in fault for fault in refused.value.faults)
+    assert all("--force" in fault for fault in refused.value.faults)
     if "seed" in columns:
         with pytest.raises(RequestError, match="No repeat is in both"):
-            compare(ours, run(), anyway=True)
+            compare(ours, run(), force=True)
         return
-    found, regressed = verdicts(ours, run(), anyway=True)
+    found, regressed = verdicts(ours, run(), force=True)
     assert (found["p_nd"], regressed) == ("worse", True)
-    assert any(sentence in note for note in notes(ours, run(), anyway=True))
+    assert any(sentence in note for note in notes(ours, run(), force=True))
 
 
 @pytest.mark.parametrize(("column", "what"), [("split_sha256", "splits"), ("data_sha256", "data")])
@@ -261,26 +260,26 @@ def test_older_record_without_hash_is_noted(column, what):
     ],
 )
 def test_nothing_in_common_is_refused(columns, sentence):
-    for anyway in (False, True):
+    for force in (False, True):
         with pytest.raises(RequestError, match=sentence):
-            compare(run(**columns), run(), anyway=anyway)
+            compare(run(**columns), run(), force=force)
 
 
-def test_other_bound_needs_anyway():
+def test_other_bound_needs_force():
     ours = run(problem_params='{"rho":0.2}', p_nd=0.1)
     with pytest.raises(RequestError, match="no problem_params in common"):
         compare(ours, run())
-    assert verdicts(ours, run(), anyway=True)[0]["p_nd"] == "better"
-    assert "The problem has other parameters there." in notes(ours, run(), anyway=True)
+    assert verdicts(ours, run(), force=True)[0]["p_nd"] == "better"
+    assert any("other parameters" in note for note in notes(ours, run(), force=True))
     both = pl.concat([ours, run()])
-    assert {row[1] for row in compare(both, run(), anyway=True).sections[1].sheets[0].texts} == {"0.1"}
+    assert {row[1] for row in compare(both, run(), force=True).sections[1].sheets[0].texts} == {"0.1"}
 
 
 def test_notes_count_unmatched_settings_and_name_versions():
     ours = [run(git_commit=None), run(solver="a", label="a"), run(solver="b", label="b")]
     ours = pl.concat(ours, how="vertical_relaxed")
     found = "\n".join(notes(ours, pl.concat([run(), run(solver="c", label="c")])))
-    for expected in ("only here: 2", "only there: 1", "0.1.0 at 012345678"):
+    for expected in ("only in these records: 2", "only in the other records: 1", "0.1.0 at 012345678"):
         assert expected in found
 
 

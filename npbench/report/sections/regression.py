@@ -1,0 +1,272 @@
+"""Comparison of two record sets on the same splits: what is better, worse, slower or failing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from npbench.numerics.signed_rank import DIGITS
+from npbench.problem import PROBLEMS
+from npbench.report.section import Section
+from npbench.report.sections.pairs import NO_DIFFERENCE
+from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, unverified
+from npbench.report.select.metrics import SECONDS, Direction, better
+from npbench.report.select.pairing import setting_cells, setting_columns
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
+from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, shift_interval
+
+METRIC_TOLERANCE = 0.005  # smaller shifts are never a regression
+SLOWER = 1.2  # smallest ratio of seconds that is a regression
+MIN_SECONDS = 0.01  # below, a ratio measures the clock and not the solver
+REGRESSIONS = ("worse", "slower", "fails")
+CHANGE_COLUMNS = ["quantity", "pairs", "other", "here", "change", "95 % limits", "verdict"]
+# Columns that seconds depend on besides the solver, and their names in messages.
+MACHINE = {"cpu": "processor", "cores": "number of cores", "n_jobs": "n_jobs", "n_threads": "number of threads"}
+MAX_LISTED = 10  # changes in one sentence
+RULES = (
+    "Worse: the 95 % limits of the paired shift (Hodges and Lehmann) are wholly on the worse side, and the shift is "
+    f"larger than {METRIC_TOLERANCE:g}; of a bounded metric, the excess over the bound is compared. Slower: the limits "
+    f"of the ratio of seconds, selection and fit on the same split, are wholly above {SLOWER:g}, and so are "
+    "those of the processor seconds: other load on the machine shows on the wall clock alone.",
+    "Each row is judged separately: of many rows without a change, one in twenty may have limits that exclude 'no "
+    "change'. The tolerances are there for these.",
+)
+
+Place = tuple[Cell | str, ...]  # data set, parameters of the problem, label of the setting
+
+
+@dataclass(frozen=True)
+class Change:
+    """Change of one quantity of one setting: a row of the comparison."""
+
+    place: Place
+    quantity: str
+    n_pairs: int
+    other: Cell  # mean
+    here: Cell  # mean
+    shift: Cell
+    limits: Cell
+    verdict: str
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the comparison fails because of it."""
+        return self.verdict in REGRESSIONS
+
+    @property
+    def row(self) -> Row:
+        """The cells of its row."""
+        values = (number(self.n_pairs, "d"), self.other, self.here, self.shift, self.limits)
+        return [*self.place, self.quantity, *values, self.verdict]
+
+    @property
+    def summary(self) -> str:
+        """The change on one line."""
+        data, *setting, label = map(str, self.place)
+        change = self.shift.text if self.limits.is_missing else f"{self.shift.text} {self.limits.text}"
+        return f"{self.quantity} of {label} on {data} ({', '.join(setting)}): {change}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Sections with the changes of all shared settings, and whether anything is worse, slower, or newly fails."""
+
+    sections: Sequence[Section]
+    regressed: bool
+
+    @property
+    def outcome(self) -> str:
+        """The first sentence of the summary."""
+        return self.sections[0].notes[0]
+
+
+def compare(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool = False) -> Comparison:
+    """Compare records with those of another run, setting by setting, paired by split.
+
+    Parameters
+    ----------
+    ours, other : DataFrame
+        Records of :func:`npbench.report.select.collect.collect`.
+    force : bool
+        Whether to compare across different data, splits or machines; pairs then share the number of the repeat.
+
+    Raises
+    ------
+    RequestError
+        If they share nothing, or something is not comparable and ``force`` is false.
+    """
+    both = matched(_judged(ours), _judged(other), force=force)
+    changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, force)) for problem in PROBLEMS}
+    every = [one for some in changes.values() for one in some]
+    summary = Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])
+    tables = [
+        Section(f"Against the other records: problem {problem}", [_sheet(problem, some)])
+        for problem, some in changes.items()
+        if some
+    ]
+    return Comparison([summary, *tables], any(one.regressed for one in every))
+
+
+def _judged(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records of known problems, with processor seconds."""
+    cpu_seconds = pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds")
+    return records.filter(pl.col("problem").is_in(list(PROBLEMS))).with_columns(cpu_seconds=cpu_seconds)
+
+
+def _changes(jobs: pl.DataFrame, problem: str, force: bool) -> Iterator[Change]:
+    ordered = jobs.sort("dataset", "problem_params", "label", "params", "search")
+    for _, same in ordered.group_by(SETTING, maintain_order=True):
+        yield from _of_setting(same, problem, force)
+
+
+def _of_setting(same: pl.DataFrame, problem: str, force: bool) -> Iterator[Change]:
+    first = same.row(0, named=True)
+    place = (first["dataset"], *setting_cells(first["problem_params"]), first["label"])
+    before = same.filter(pl.col(f"status{OTHER}") == "ok")
+    both = before.filter(status="ok")
+    if len(both) < len(before):
+        yield _of_failures(place, len(before), len(before) - len(both))
+    for metric in PROBLEMS[problem].headline:
+        bound = PROBLEMS[problem].bounds.get(metric)
+        direction = "lower" if bound else better(problem, metric)
+        pairs = _pairs(both, metric)
+        if len(pairs) and direction != "none":
+            if bound:
+                pairs = np.maximum(pairs - json.loads(first["problem_params"])[bound], 0.0)
+            yield _of_quality(place, f"{metric} above {bound}" if bound else metric, pairs, direction)
+    clock, cpu = (_positive(_pairs(both, seconds)) for seconds in (SECONDS, "cpu_seconds"))
+    if len(clock):
+        yield from _of_speed(place, clock, cpu, () if force else _unequal_machines(both))
+
+
+def _pairs(jobs: pl.DataFrame, name: str) -> np.ndarray:
+    """Return the values of both record sets on the splits that have both, of shape (n_pairs, 2)."""
+    columns = [name, f"{name}{OTHER}"]
+    if not set(columns) <= set(jobs.columns):
+        return np.empty((0, 2))
+    return jobs.select(columns).filter(pl.all_horizontal(pl.all().is_finite())).to_numpy()
+
+
+def _positive(pairs: np.ndarray) -> np.ndarray:
+    return pairs[np.all(pairs > 0, axis=1)]
+
+
+def _unequal_machines(jobs: pl.DataFrame) -> list[str]:
+    return [what for name, what in MACHINE.items() if (jobs[name].ne_missing(jobs[f"{name}{OTHER}"])).any()]
+
+
+def _of_failures(place: Place, n_jobs: int, n_failed: int) -> Change:
+    here, there, lost = number(n_jobs - n_failed, "d"), number(n_jobs, "d"), number(-n_failed, "d")
+    return Change(place, "jobs ok", n_jobs, there, here, lost, MISSING, "fails")
+
+
+def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direction) -> Change:
+    """Return the change of a metric by its paired shift."""
+    differences = np.round(pairs[:, 0] - pairs[:, 1], DIGITS) + 0.0  # no negative zero
+    shift, limits = hodges_lehmann(differences), shift_interval(differences)
+    if not differences.any():
+        verdict = "the same"
+    elif limits is None:
+        verdict = "too few pairs"
+    else:
+        sign = 1 if direction == "lower" else -1
+        low, high = sorted((sign * limits[0], sign * limits[1]))
+        verdict = _verdict(sign * shift, low, high, METRIC_TOLERANCE, ("better", "worse"))
+    return _change(place, quantity, pairs, number(shift, "+.3g"), interval(limits, "+.3g"), verdict)
+
+
+def _of_speed(place: Place, clock: np.ndarray, cpu: np.ndarray, unequal: Sequence[str]) -> list[Change]:
+    """Return the change of wall-clock and processor seconds; unequal machines are not compared.
+
+    Seconds are positive; there may be none of the processor.
+    """
+    if unequal:
+        return [_change(place, "seconds", clock, MISSING, MISSING, f"not compared: different {', '.join(unequal)}")]
+    on_clock = _of_ratio(place, "seconds", clock, ("faster", "slower"))
+    if not len(cpu):
+        return [on_clock]
+    of_cpu = _of_ratio(place, "CPU seconds", cpu, ("less", "more"))
+    # Other load on the machine delays a whole run, and shows on the wall clock alone.
+    confirmed = {"faster": "less", "slower": "more"}.get(on_clock.verdict)
+    if confirmed and of_cpu.verdict != confirmed:
+        on_clock = replace(on_clock, verdict=f"{on_clock.verdict} on the clock only")
+    return [on_clock, of_cpu]
+
+
+def _of_ratio(place: Place, quantity: str, pairs: np.ndarray, words: tuple[str, str]) -> Change:
+    ratios = np.log(pairs[:, 0] / pairs[:, 1])
+    shift, limits = hodges_lehmann(ratios), shift_interval(ratios)
+    if np.median(pairs, axis=0).max() < MIN_SECONDS:
+        verdict = "too short to compare"
+    elif limits is None:
+        verdict = "too few pairs"
+    else:
+        # The whole interval must exceed the ratio, not only the estimate: seconds are noisy.
+        nearest = limits[0] if shift > 0 else limits[1]
+        verdict = _verdict(nearest, *limits, float(np.log(SLOWER)), words)
+    ratio = float(np.exp(shift))
+    shown = None if limits is None else (float(np.exp(limits[0])), float(np.exp(limits[1])))
+    return _change(place, quantity, pairs, Cell(f"x{ratio:.2f}", ratio), interval(shown, ".2f"), verdict)
+
+
+def _verdict(shift: float, low: float, high: float, tolerance: float, words: tuple[str, str]) -> str:
+    """Return the word for a shift with limits; ``words`` are those for less and for more."""
+    less, more = words
+    if low > 0:
+        return more if shift > tolerance else f"{more}, within tolerance"
+    if high < 0:
+        return less if shift < -tolerance else f"{less}, within tolerance"
+    return NO_DIFFERENCE
+
+
+def _change(place: Place, quantity: str, pairs: np.ndarray, shift: Cell, limits: Cell, verdict: str) -> Change:
+    here, other = np.mean(pairs, axis=0)
+    return Change(place, quantity, len(pairs), number(other, ".4g"), number(here, ".4g"), shift, limits, verdict)
+
+
+def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
+    columns = [*setting_columns(problem), "solver", *CHANGE_COLUMNS]
+    return Sheet("Values on the same splits", columns, [one.row for one in changes], name=f"{problem}-against")
+
+
+def _summary(changes: Sequence[Change]) -> Iterator[str]:
+    n_regressed = sum(one.regressed for one in changes)
+    yield f"{_counted(n_regressed, 'regression')}." if n_regressed else "No regression."
+    for verdict in (*REGRESSIONS, "better", "faster"):
+        found = [one.summary for one in changes if one.verdict == verdict]
+        more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+        if found:
+            yield f"{verdict.capitalize()}: {'; '.join(found[:MAX_LISTED])}{more}."
+
+
+def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:
+    yield f"Here: {_versions(ours)}. Other: {_versions(other)}."
+    yield from both.faults
+    yield from unverified(both.jobs)
+    for n, records in ((both.n_ours, "these records"), (both.n_other, "the other records")):
+        if n:
+            yield f"Not compared, because only in {records}: {_counted(n, 'setting')}."
+    if lacking := sorted(_without_pairs(both.jobs)):
+        yield f"Not compared, because no job has a value in both record sets: {', '.join(lacking)}."
+    if both.jobs.group_by(SETTING).len()["len"].min() < MIN_VALUES:  # type: ignore[operator]
+        yield f"Fewer than {MIN_VALUES} pairs have no limits, and are never a regression: run with repeats=10."
+    yield from RULES
+
+
+def _without_pairs(jobs: pl.DataFrame) -> set[str]:
+    headlines = {metric for problem in jobs["problem"].unique() for metric in PROBLEMS[problem].headline}
+    return {metric for metric in headlines if not len(_pairs(jobs, metric))}
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _versions(records: pl.DataFrame) -> str:
+    made = records.select("npbench_version", "git_commit").unique(maintain_order=True).rows()
+    names = [f"npbench {version}" + (f" at {commit[:9]}" if commit else "") for version, commit in made]
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
