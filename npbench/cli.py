@@ -23,31 +23,20 @@ if TYPE_CHECKING:
 
 # modules of npbench.commands
 COMMANDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")
-PLAIN = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
+ASCII = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command line and exit.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Words after the program's name; by default those of the process.
-
-    Raises
-    ------
-    SystemExit
-        With the exit code (see :class:`npbench.errors.Exit`).
-    """
+    """Run a command line and exit."""
     _print_anywhere()
     words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first == "--version":
         print(f"npbench {__version__}")
         raise SystemExit(Exit.OK)
-    leave(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
+    exit_with(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
 
 
 def _command(name: str, words: Sequence[str]) -> int:
@@ -85,10 +74,10 @@ def _print_anywhere() -> None:
 def _plain(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     characters = error.object[error.start : error.end]
-    return "".join(PLAIN.get(character, "?") for character in characters), error.end
+    return "".join(ASCII.get(character, "?") for character in characters), error.end
 
 
-def leave(step: Callable[[], int]) -> NoReturn:
+def exit_with(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print user errors without a traceback."""
     from npbench.console import print_warnings_as_lines
 
@@ -97,7 +86,7 @@ def leave(step: Callable[[], int]) -> NoReturn:
         with _terminated_as_interrupted():
             code = step()
     except RequestError as error:
-        refuse(*error.faults)
+        usage_error(*error.faults)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = Exit.INTERRUPTED
@@ -106,10 +95,10 @@ def leave(step: Callable[[], int]) -> NoReturn:
         code = Exit.OK
     except OSError as error:
         if error.errno in NAMED_BADLY:
-            refuse(f"{error.strerror}: {error.filename}. {NAMED_BADLY[error.errno]}.")
+            usage_error(f"{error.strerror}: {error.filename}. {NAMED_BADLY[error.errno]}.")
         if error.errno not in DISK_FULL:
             raise
-        refuse(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
+        usage_error(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
     raise SystemExit(code)
 
 
@@ -130,7 +119,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def refuse(*faults: str) -> NoReturn:
+def usage_error(*faults: str) -> NoReturn:
     """Print one line for each fault and exit with code 2."""
     from npbench.console import printable
 

@@ -52,11 +52,6 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
 def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run all steps and return their results.
 
-    Raises
-    ------
-    RequestError
-        The one that a step raised, of its own kind; of several steps, one with each fault once.
-
     Examples
     --------
     >>> each([lambda: 1, lambda: 2])

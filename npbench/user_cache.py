@@ -49,24 +49,7 @@ def admit(path: Path, *, to_write: bool = False) -> None:
 
 
 def remembered(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
-    """Return what ``make`` returned for the same identity, in this process or another.
-
-    Parameters
-    ----------
-    kind : str
-        Subfolder of the cache.
-    identity : bytes
-        Everything that decides the result.
-    make : callable
-        Computes the result, a JSON value.
-    keep : callable
-        ``keep(result)``: whether to remember a result.
-
-    Returns
-    -------
-    value
-        A cache that cannot be read or written to is ignored.
-    """
+    """Return what ``make`` returned for the same identity, in this process or another."""
     path = remembered_folder() / kind / hashlib.sha256(identity).hexdigest()
     with contextlib.suppress(OSError, ValueError):  # absent or damaged
         return json.loads(path.read_bytes())

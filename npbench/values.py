@@ -50,11 +50,6 @@ def canonical(value: Any) -> str:
 def plain(value: Any) -> Any:
     """Return ``value`` in JSON types: 1.0 becomes 1, a tuple a list, a NumPy number a Python number.
 
-    Raises
-    ------
-    TypeError
-        If a part is neither a primitive nor a list or mapping of primitives.
-
     Examples
     --------
     >>> plain({"degree": 3.0, "range": (0, 0.5)})

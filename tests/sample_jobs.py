@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import polars as pl
+
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.preprocess import CHOICES
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.request import Request
+from npbench.planning.reasons import reason_of_change, reason_of_same
 from npbench.problem import NeymanPearson
 
 REQUEST = Request(
@@ -45,3 +48,12 @@ def changed(job: Job, **fields: Any) -> Job:
         data=dataclasses.replace(fields.pop("data", job.data), **{k: v for k, v in fields.items() if k in of_data}),
         **{k: v for k, v in fields.items() if k in own},
     )
+
+
+def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
+    """Return why a job would run or be skipped, by the latest of the records with the same setting."""
+    same = frame.filter(key=job.key)
+    if len(same):
+        return reason_of_same(same.row(-1, named=True), trace)
+    similar = frame.filter(**job.setting)
+    return reason_of_change(similar.row(-1, named=True), job) if len(similar) else "new"

@@ -111,7 +111,7 @@ ARROWS = {
     **{name: set() for name in KERNEL},
     "problem": {"numerics"},
 }
-BOARD = {"session", "planning", "execution", "config"}
+BOARD = {"session", "planning"}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
 LAZY = {
     ("npbench", "data"),

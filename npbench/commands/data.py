@@ -21,13 +21,7 @@ DAY = 86400.0  # seconds
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Run ``npbench data`` and return the exit code: 1 if a file is wrong or cannot be downloaded.
-
-    Raises
-    ------
-    RequestError
-        If the command or a data set does not exist.
-    """
+    """Run ``npbench data`` and return the exit code: 1 if a file is wrong or cannot be downloaded."""
     parser, commands = _parser()
     if words and not words[0].startswith("-") and words[0] not in commands:
         raise RequestError(unknown_name("command of npbench data", words[0], commands))

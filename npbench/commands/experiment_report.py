@@ -31,11 +31,6 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
     Words that are no settings are folders, whose records of other methods on the same tasks join.
-
-    Raises
-    ------
-    RequestError
-        If a setting in ``words`` is wrong, or there is no record of the experiment.
     """
     options = parse([*words, f"+experiment={name}"])
     others = [Path(word) for word in options.overrides if "=" not in word and not word.startswith("~")]

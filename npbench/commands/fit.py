@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from npbench.config.command_line import parse, requested
+from npbench import session
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.session.model import final_model, winner
@@ -20,16 +20,10 @@ SUFFIXES = (".skops", ".pkl")
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Fit the requested solver, or the best of several by their records, and save it with its promise.
-
-    Raises
-    ------
-    RequestError
-        If a setting is wrong, records of the candidates are missing, or the negatives are too few for the bound.
-    """
+    """Fit the requested solver, or the best of several by their records, and save it with its promise."""
     options, settings = _parser().parse_known_args(list(words) or ["--help"])
     _require_writable(options.save)
-    asked = requested(parse(settings))
+    asked = session.ask(settings)
     chosen = asked.requests[0] if len(asked.requests) == 1 else winner(asked.requests, asked.settings)
     model = final_model(chosen, delta=options.delta, rule=options.rule)
     _save(model, options.save)

@@ -126,7 +126,7 @@ class RunCombination:
             requests, settings = check_all([plain])
             settings = replace(settings, results=settings.results.absolute())
             plan = self._planned(requests, settings)
-        description = describe(settings, self.words, [plain], run_id=f"{self.launch_id}-{number}")
+        description = describe(settings.results, self.words, [plain], run_id=f"{self.launch_id}-{number}")
         if plan.todo:
             progress = TerminalProgress(shows_jobs=os.getpid() == self.starter)
             carry_out(plan, settings, description, progress)

@@ -27,13 +27,7 @@ CHART_POINTS = 2000
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Test new scores, print the findings and draw them. Return 1 if the bound is exceeded or the scores have changed.
-
-    Raises
-    ------
-    RequestError
-        If an option, a file or a column is wrong.
-    """
+    """Test new scores, print and draw the findings; return 1 if the bound is exceeded or the scores have changed."""
     options = _parser().parse_args(list(words) or ["--help"])
     deployed, names = _stored(options)
     table = score_files.read(options.file)

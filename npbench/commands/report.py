@@ -51,13 +51,7 @@ class _Parser(ArgumentParser):
 
 
 def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
-    """Return the options of a report, and the other words in order; +experiment=NAME is an option too.
-
-    Raises
-    ------
-    RequestError
-        If an option lacks its value, or two options exclude each other.
-    """
+    """Return the options of a report, and the other words in order; +experiment=NAME is an option too."""
     options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
     if options.experiment is not None and (options.against or options.force):
         raise RequestError("--experiment compares no folders: omit --against and --force.")
@@ -87,13 +81,7 @@ def _parser() -> ArgumentParser:
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Print and write a report. Return 0, or 1 if a source could not be read, jobs are missing or something got worse.
-
-    Raises
-    ------
-    RequestError
-        If there are no records, a filter is invalid, records are not comparable, or the report cannot be written.
-    """
+    """Print and write a report; return 1 if a source could not be read, jobs are missing or something got worse."""
     options, others = parse(words)
     if options.experiment is not None:
         from npbench.commands.experiment_report import report

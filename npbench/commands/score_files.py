@@ -19,13 +19,7 @@ READERS: dict[str, Callable[..., pl.DataFrame]] = {
 
 
 def read(path: Path) -> pl.DataFrame:
-    """Return the table in a file.
-
-    Raises
-    ------
-    RequestError
-        If the file does not exist, has another format, cannot be read, or is empty.
-    """
+    """Return the table in a file."""
     if path.suffix not in READERS:
         raise RequestError(f"{path} has the suffix {path.suffix!r}: expected {', '.join(READERS)}.")
     options = {"separator": "\t"} if path.suffix == ".tsv" else {}
@@ -54,13 +48,7 @@ def numbers(table: pl.DataFrame, name: str) -> pl.Series:
 
 
 def positive_label(labels: pl.Series, word: str | None) -> Any:
-    """Return the label that a word of the command line names, in the type of the column.
-
-    Raises
-    ------
-    RequestError
-        If the word is missing and the labels are not 0 and 1, or -1 and 1, or if no label is like it.
-    """
+    """Return the label that a word of the command line names, in the type of the column."""
     there = labels.drop_nulls().unique().sort().to_list()
     if word is None:
         if set(there) <= {0, 1} or set(there) <= {-1, 1}:

@@ -30,13 +30,7 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Set a threshold, print its promise, and write it with a picture and a page.
-
-    Raises
-    ------
-    RequestError
-        If an option or column is wrong, or the negatives are too few for the bound.
-    """
+    """Set a threshold, print its promise, and write it with a picture and a page."""
     options = _parser().parse_args(list(words) or ["--help"])
     table = score_files.read(options.file)
     scores = score_files.numbers(table, options.score)
@@ -104,11 +98,6 @@ def _bound(options: Namespace) -> float:
 
 def per_second(text: str) -> float:
     """Return a number per time, such as "5 per day", per second.
-
-    Raises
-    ------
-    RequestError
-        If the text is not a number per unit of time.
 
     Examples
     --------

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from npbench.data import BinaryData
+from npbench.evaluation.job import Job
 from npbench.records.provenance import available_cores
-from npbench.records.record import Primitive
+from npbench.records.record import Primitive, Record
+
+
+class JobStream(Protocol):
+    """Jobs that are counted before they are drawn, at most that many."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Job]: ...
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Workers, and what each job may use.
+    """Workers, and what each job may use."""
 
-    Parameters
-    ----------
-    n_jobs : int
-        Number of worker processes, at least 1; -1 for one per core.
-    seconds : float, optional
-        Time limit of a job, without compilation; the job is then killed.
-    memory_mb : float, optional
-        Memory that a job may allocate, in MB of 10^6 bytes; by default the worker's share of the machine's memory.
-        Enforced on Linux.
-    """
-
-    n_jobs: int = -1
-    seconds: float | None = None
-    memory_mb: float | None = None
+    n_jobs: int = -1  # worker processes; -1 for one per core
+    seconds: float | None = None  # time of a job without compilation, after which it is killed
+    memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers for ``n_tasks`` tasks: never more than there are tasks.
@@ -42,21 +40,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What the jobs of one run share.
+    """What the jobs of one run share."""
 
-    Parameters
-    ----------
-    data : mapping of str to BinaryData
-        Data by content hash.
-    facts : mapping
-        Facts of the run and the machine, part of every record (see :func:`npbench.records.provenance.facts`).
-    trace : bool
-        Whether records keep the trace of the search or of the final fit.
-    keep_scores : bool
-        Whether the scores of the test part are stored.
-    """
+    data: Mapping[str, BinaryData]  # by content hash
+    facts: Mapping[str, Primitive] = field(default_factory=dict)  # of the run and the machine, part of every record
+    trace: bool = False  # whether records keep the trace of the search or of the final fit
+    keep_scores: bool = False  # whether the scores of the test part are stored
 
-    data: Mapping[str, BinaryData]
-    facts: Mapping[str, Primitive] = field(default_factory=dict)
-    trace: bool = False
-    keep_scores: bool = False
+
+Executor = Callable[[JobStream, Limits, RunContext], Iterator[Record]]

@@ -11,16 +11,16 @@ import multiprocessing
 import sys
 import threading
 import types
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from npbench.data import BinaryData, share
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.evaluation.measure import failure
-from npbench.execution.context import Limits, RunContext
+from npbench.execution.context import JobStream, Limits, RunContext
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Isolated
 from npbench.execution.worker import WORKER, Task, pin_threads, record_of
@@ -38,23 +38,11 @@ WORKER_LOST = (
 )
 
 
-def records(jobs: Sequence[Job], limits: Limits, context: RunContext, *, address: str | None) -> Iterator[Record]:
+def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: str | None) -> Iterator[Record]:
     """Run jobs on a cluster and yield the record of each as it ends.
 
     A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
     that worker. Facts of the machine are those of each worker.
-
-    Parameters
-    ----------
-    jobs, limits, context
-        As in :func:`npbench.execution.local.records`. ``limits.n_jobs`` counts the workers of a cluster started here.
-    address : str or None
-        Scheduler address, ``tcp://host:port``; None starts a cluster on this machine.
-
-    Raises
-    ------
-    RequestError
-        If Dask is not installed, or no scheduler or worker answers.
     """
     of_run = {name: value for name, value in context.facts.items() if name in ("run_id", "run_started")}
     with _client(address, limits.n_jobs) as client, closing(_records(client, jobs, limits, context)) as found:
@@ -102,14 +90,18 @@ def _without_main() -> Iterator[None]:
 
 
 def _records(
-    client: Client, jobs: Sequence[Job], limits: Limits, context: RunContext
+    client: Client, jobs: JobStream, limits: Limits, context: RunContext
 ) -> Generator[Mapping[str, Primitive]]:
     """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
     from distributed import as_completed
 
-    _require_workers(client, jobs[0])
-    sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
     waiting = iter(jobs)
+    first = next(waiting, None)
+    if first is None:  # all left out
+        return
+    _require_workers(client, first)
+    sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
+    waiting = chain([first], waiting)
     ended = as_completed()
     running: dict[str, Job] = {}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.data import share
 from npbench.evaluation.job import Job
-from npbench.execution.context import Limits, RunContext
+from npbench.execution.context import JobStream, Limits, RunContext
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Pool
 from npbench.execution.worker import COMPILER, WORKER, Task, pin_threads, record_of
@@ -17,7 +17,7 @@ from npbench.records.provenance import available_cores
 from npbench.records.record import Record
 
 
-def records(jobs: Sequence[Job], limits: Limits, context: RunContext) -> Iterator[Record]:
+def records(jobs: JobStream, limits: Limits, context: RunContext) -> Iterator[Record]:
     """Run jobs, at least one, and yield the record of each as it ends, whatever happens to its worker.
 
     The cores are divided among the workers: each has ``max(1, cores // workers)`` threads for BLAS, OpenMP and Numba.

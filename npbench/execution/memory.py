@@ -86,11 +86,6 @@ class Allowance:
 
         Allocated memory counts whether it is used or not; memory maps of files do not. Child processes inherit the
         limit, each for itself.
-
-        Parameters
-        ----------
-        limit_mb : float
-            MB of 10^6 bytes beyond what the process had at construction.
         """
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]

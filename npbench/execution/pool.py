@@ -71,41 +71,21 @@ def _never(task: Any) -> bool:
 class WorkerFunction:
     """The function that workers run, and what the pool asks about its tasks; all importable by name.
 
-    Parameters
-    ----------
-    run : callable
-        ``run(task, ready, attempt)``; it calls ``ready()`` when preparations are over and the clock of the time limit
-        starts. A task whose worker ends before that gets a second attempt, with ``attempt`` 2 instead of 1.
-    owner : callable
-        ``owner(task)``; a process serves tasks of one owner and is replaced before a task of another.
-    kind : callable
-        ``kind(task)``, equal for tasks with the same preparations. When these reach their time limit, all other tasks
-        of the kind start with ``attempt`` 2.
-    is_worn : callable
-        ``is_worn(task)``, asked in the worker after each task: whether its process should be replaced.
+    ``run(task, ready, attempt)`` calls ``ready()`` when preparations are over and the clock of the time limit starts. A
+    task whose worker ends before that gets a second attempt, with ``attempt`` 2 instead of 1.
     """
 
     run: Callable[[Any, Callable[[], None], int], Any]
-    owner: Callable[[Any], Hashable]
-    kind: Callable[[Any], Hashable] = repr
-    is_worn: Callable[[Any], bool] = _never
+    owner: Callable[[Any], Hashable]  # a process serves tasks of one owner
+    kind: Callable[[Any], Hashable] = repr  # after one that hangs in preparations, all of its kind start with attempt 2
+    is_worn: Callable[[Any], bool] = _never  # asked in the worker after each task: whether to replace its process
 
 
 class Pool:
-    """Worker processes that run one function on many tasks.
+    """Worker processes that run one function on many tasks, each for at most ``time_limit`` seconds.
 
-    The output of a worker goes to a file of its own; each outcome has the end of what its task printed.
-
-    Parameters
-    ----------
-    function : WorkerFunction
-        The function to run.
-    n_workers : int
-        Number of processes that run side by side.
-    initialize : callable
-        Called without arguments in each worker before its first task.
-    time_limit : float, optional
-        Seconds after which a task is killed.
+    ``initialize`` is called in each worker before its first task. The output of a worker goes to a file of its own;
+    each outcome has the end of what its task printed.
     """
 
     def __init__(
@@ -232,7 +212,7 @@ class _Worker:
         ended = self._received()
         if ended is None:
             return None
-        ended = dataclasses.replace(ended, output=self._output.taken())
+        ended = dataclasses.replace(ended, output=self._output.pop())
         if isinstance(ended, Returned):
             self._served += 1
             if ended.worn:
@@ -290,7 +270,7 @@ class _Output:
         fcntl.fcntl(self._file, fcntl.F_SETFL, os.O_APPEND)  # the worker writes with the same position in the file
         self.fileno, self.close = self._file.fileno, self._file.close
 
-    def taken(self) -> str:
+    def pop(self) -> str:
         """Return the end of the output since the last call."""
         length = os.fstat(self.fileno()).st_size
         if not length:

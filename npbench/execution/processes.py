@@ -37,9 +37,7 @@ PRELOADED = (
 )
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-COMMAND = (
-    "import sys; sys.path[:] = sys.argv[2:]; from npbench.execution.processes import serve; serve(int(sys.argv[1]))"
-)
+COMMAND = "import sys; sys.path[:] = sys.argv[2:]; from npbench.execution.processes import server_main; server_main(int(sys.argv[1]))"
 MAX_MESSAGE_BYTES = 2**40  # a length beyond this is not a length: the process wrote something else
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
@@ -69,13 +67,7 @@ class Channel:
         return message
 
     def arrived(self) -> Any:
-        """Return the next message if all of it is there, else None without waiting for the rest.
-
-        Raises
-        ------
-        EOFError
-            If the other side has ended, maybe in the middle of a message.
-        """
+        """Return the next message if all of it is there, else None without waiting for the rest."""
         while (content := self._next()) is None:
             try:
                 chunk = self._socket.recv(2**16, socket.MSG_DONTWAIT)
@@ -106,10 +98,7 @@ class Channel:
 class Process:
     """A forked process, seen from its starter.
 
-    Parameters
-    ----------
-    status : int
-        Descriptor of a pipe on which the server writes the process number, and the exit code when it ends.
+    ``status`` is a pipe on which the server writes the process number, and the exit code when it ends.
     """
 
     def __init__(self, status: int) -> None:
@@ -144,15 +133,7 @@ def _read_number(descriptor: int) -> int:
 
 
 def fork(run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
-    """Start a process that calls ``run`` with its end of a channel; return the process and the other end.
-
-    Parameters
-    ----------
-    run : callable
-        Function that can be pickled. The process ends when it returns, with code 1 if it raises.
-    output : int
-        Descriptor of the file for all that the process prints.
-    """
+    """Start a process that calls ``run`` with its end of a channel; return the process and the other end."""
     place = sys.path, str(Path.cwd())
     process, channel = _server.fork(output)
     with contextlib.suppress(OSError):  # a process that ends at once has an exit code
@@ -244,7 +225,7 @@ atexit.register(_server.close)
 os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # each process has a server of its own
 
 
-def serve(descriptor: int) -> NoReturn:
+def server_main(descriptor: int) -> NoReturn:
     """Fork processes on request until the starter ends, then kill them: the main function of the server."""
     requests = socket.socket(fileno=descriptor)
     for module in PRELOADED:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from npbench.errors import RequestError
-from npbench.evaluation.job import Job
-from npbench.execution.context import Limits, RunContext
+from npbench.execution.context import Executor, JobStream, Limits, RunContext
 from npbench.records.files import Owner, atomic_write, dead_owners
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
 
-Executor = Callable[[Sequence[Job], Limits, RunContext], Iterator[Record]]
-
 
 def run_jobs(
-    jobs: Sequence[Job],
+    jobs: JobStream,
     store: RecordStore,
     executor: Executor,
     limits: Limits,
@@ -30,16 +27,9 @@ def run_jobs(
     """Run jobs, store one record for each as it ends, and return the number of jobs by status.
 
     Memory does not grow with the number of jobs. ``on_record`` is called with each record after it is stored.
-
-    Raises
-    ------
-    OSError
-        If a record cannot be written, as when the disk is full; the workers are stopped, and what is stored stays.
-    KeyboardInterrupt
-        After the workers are stopped.
     """
     counts: Counter[str] = Counter()
-    if jobs:
+    if len(jobs):
         with closing(store), closing(executor(jobs, limits, context)) as records:  # type: ignore[type-var]
             for record in records:
                 store.append(record)
@@ -49,13 +39,7 @@ def run_jobs(
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write what was asked and where to ``<run id>.json``; records have the same run id.
-
-    Raises
-    ------
-    RequestError
-        If the file cannot be written.
-    """
+    """Write what was asked and where to ``<run id>.json``; records have the same run id."""
     text = json.dumps(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -23,22 +23,14 @@ MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocat
 
 @dataclass(frozen=True)
 class Task:
-    """A job with everything a worker process needs, small enough to send.
-
-    Parameters
-    ----------
-    job, data, n_threads, trace, keep_scores
-        Job, its memory-mapped data, threads for the solver, and whether the record keeps a trace and the test scores.
-    memory_limit : float
-        Memory that the job may allocate, with its solver's modules and kernels, in MB of 10^6 bytes.
-    """
+    """A job with everything a worker process needs, small enough to send."""
 
     job: Job
     data: SharedData
     n_threads: int
-    trace: bool
-    memory_limit: float
-    keep_scores: bool = False
+    trace: bool  # whether the record keeps a trace
+    memory_limit: float  # MB of 10^6 bytes that the job may allocate, its solver's modules and kernels included
+    keep_scores: bool = False  # whether the record keeps the test scores
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
@@ -83,7 +75,7 @@ def pin_threads(n_threads: int) -> None:
     threadpool_limits(n_threads)
 
 
-def work(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
+def run_task(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
     """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
     from npbench.evaluation import measure  # scikit-learn, which the starter of workers does not need
 
@@ -144,7 +136,7 @@ def _warm_up(task: Task, data: BinaryData) -> float:
 
 
 def compile_kernels(task: Task, ready: Callable[[], None], attempt: int) -> None:
-    """Compile the kernels of a task without running it; a second attempt is left to :func:`work`."""
+    """Compile the kernels of a task without running it; a second attempt is left to :func:`run_task`."""
     if attempt == 1:
         _warm_up(task, _opened(task.data))
 
@@ -162,5 +154,5 @@ def kind(task: Task) -> str:
     return json.dumps([request.solver.name, request.problem.name, request.protocol.name, choices], sort_keys=True)
 
 
-WORKER = WorkerFunction(work, owner=solver_name, kind=kind, is_worn=has_leaked)
+WORKER = WorkerFunction(run_task, owner=solver_name, kind=kind, is_worn=has_leaked)
 COMPILER = WorkerFunction(compile_kernels, owner=solver_name)

@@ -30,28 +30,14 @@ MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different
 
 @dataclass(frozen=True)
 class Plan:
-    """The jobs of a run, each once.
+    """The jobs of a run, each once."""
 
-    Parameters
-    ----------
-    data : mapping of str to BinaryData
-        Data by content hash.
-    jobs, todo : Jobs
-        All jobs, and those without a record of success (all of them when forced), or of a timeout that counts.
-    timed_out : set of str
-        ``job.key_of(0)`` of the jobs with a timeout that counts, on some split.
-    store : RecordStore
-        The records.
-    absent : mapping of str to str
-        A message for each data set that was skipped because its files are absent.
-    """
-
-    data: Mapping[str, BinaryData]
+    data: Mapping[str, BinaryData]  # by content hash
     jobs: Jobs
-    todo: Jobs
+    todo: Jobs  # those without a record of success, or of a timeout that counts; all when forced
     store: RecordStore
-    timed_out: Set[str] = frozenset()
-    absent: Mapping[str, str] = field(default_factory=dict)
+    timed_out: Set[str] = frozenset()  # key_of(0) of jobs with a timeout that counts, on some split
+    absent: Mapping[str, str] = field(default_factory=dict)  # a message for each data set without its files
 
     def skips(self, request: Request) -> bool:
         """Return whether a request was left out because its data set is absent."""
@@ -79,26 +65,7 @@ def prepare(
     skip_absent: bool = False,
     time_limit: float | None = None,
 ) -> Plan:
-    """Load each data set once, list the jobs, and look for their records.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        Checked requests.
-    results : Path
-        Results folder.
-    force, trace, scores : bool
-        Whether to rerun jobs with a record of success; whether such a record must have a trace, or test scores.
-    skip_absent : bool
-        Whether to leave out requests on data sets with absent files, unless all are absent.
-    time_limit : float, optional
-        Seconds after which timeouts count: jobs that took so long before are not run again.
-
-    Raises
-    ------
-    RequestError
-        With every fault of the data sets; else of the splits of jobs to do.
-    """
+    """Load each data set once, list the jobs, and look for their records."""
     absent: dict[str, AbsentDataError] = {}
     data = _load(requests, absent if skip_absent else None)
     requests = [request for request in requests if _source(request) not in absent]
@@ -164,13 +131,7 @@ def _loaded(source: str, request: Request, absent: dict[str, AbsentDataError] | 
 
 
 def jobs_of(request: Request, data: BinaryData) -> Jobs:
-    """Return the jobs of a request on its data, one for each repeat.
-
-    Raises
-    ------
-    RequestError
-        If a metric has the name of a column of the records, or the sources of a plugin cannot be found.
-    """
+    """Return the jobs of a request on its data, one for each repeat."""
     clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
     if clashes:
         raise RequestError(
@@ -228,14 +189,7 @@ def is_validated(request: Request) -> bool:
 
 
 def check_split(request: Request, data: BinaryData) -> None:
-    """Refuse data that the protocol cannot split in every repeat.
-
-    Raises
-    ------
-    RequestError
-        If there are too few samples of a class, rows, groups or published splits, or if a part is too small for the
-        problem's loss.
-    """
+    """Refuse data that the protocol cannot split in every repeat."""
     try:
         one_for_all = request.protocol.stratified and data.groups is None
         if one_for_all and request.problem.measurable(0, 0):  # then on every part

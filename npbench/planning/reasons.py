@@ -6,22 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from npbench.evaluation.job import Job
-
-
-def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
-    """Return why a job would run or be skipped, by the latest of the records ``frame`` with the same setting.
-
-    That is "done", "new", "failed before: ...", "no trace stored" (where ``trace`` requires one), or what changed
-    since, joined by semicolons: "the data changed", "the code of npbench_np_svm changed", "numpy 2.3.1 -> 2.4.6".
-    """
-    same = frame.filter(key=job.key)
-    if len(same):
-        return reason_of_same(same.row(-1, named=True), trace)
-    similar = frame.filter(**job.setting)
-    return reason_of_change(similar.row(-1, named=True), job) if len(similar) else "new"
 
 
 def reason_of_same(record: Mapping[str, Any], trace: bool) -> str:

@@ -15,13 +15,7 @@ class Sources:
         self._loaded: dict[str, BinaryData] = {}
 
     def data(self, request: Request) -> BinaryData:
-        """Return the data of a request.
-
-        Raises
-        ------
-        RequestError
-            If they cannot be loaded, or have missing values that the request refuses.
-        """
+        """Return the data of a request."""
         missing = request.features["missing"]
         name = canonical([request.dataset.name, request.dataset_params, missing])
         if name not in self._loaded:

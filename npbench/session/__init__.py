@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from npbench import registry
-from npbench.config.command_line import Requested
+from npbench.config.command_line import Requested, parse, requested
 from npbench.config.run_settings import RunSettings
+from npbench.data import BinaryData
+from npbench.evaluation.job import Job
 from npbench.evaluation.request import Request
 from npbench.execution import local, processes, repeats
-from npbench.execution.context import Limits, RunContext
+from npbench.execution.context import Executor, Limits, RunContext
 from npbench.execution.observers import Observers
-from npbench.execution.run import Executor, run_jobs, write_description
+from npbench.execution.run import run_jobs, write_description
 from npbench.planning.kernel_cache import not_compiled
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import SILENT, Progress
@@ -31,6 +34,11 @@ def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:
         progress.note(f"Skipped: {message}")
     run(found, asked, progress)
     return found.records()
+
+
+def ask(words: Sequence[str]) -> Requested:
+    """Return the checked requests of a command line."""
+    return requested(parse(words))
 
 
 def plan(asked: Requested) -> Plan:
@@ -57,15 +65,13 @@ def run(plan: Plan, asked: Requested, progress: Progress) -> None:
         return
     if asked.settings.name == "local":
         processes.prepare()  # they load what they share while this process goes on
-    carry_out(plan, asked.settings, describe(asked.settings, asked.words, asked.configs), progress)
+    carry_out(plan, asked.settings, describe(asked.settings.results, asked.words, asked.configs), progress)
 
 
-def describe(
-    settings: RunSettings, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any
-) -> dict[str, Any]:
+def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
     """Write the description of a run beside its records, and return it; ``facts`` replace those of this process."""
     description = {**provenance.facts(), **facts, "command": words, "configs": configs}
-    write_description(settings.results / RUNS, description)
+    write_description(results / RUNS, description)
     return description
 
 
@@ -85,6 +91,12 @@ def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any],
         if settings.name == "local":
             _compile(plan, limits, context, progress)
         run_jobs(plan.todo, plan.store, _executor(plan, settings), limits, context, on_record)
+
+
+def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData]) -> dict[str, Record]:
+    """Run jobs here without storing anything, and return their records by key; data are given by content hash."""
+    context = RunContext(data, provenance.facts())
+    return {record.key: record for record in local.records(jobs, Limits(), context)} if jobs else {}
 
 
 def _compile(plan: Plan, limits: Limits, context: RunContext, progress: Progress) -> None:

@@ -30,13 +30,7 @@ FOLDS = 4  # of the selection, where the protocol has no number
 
 
 def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
-    """Return the request with the smallest mean of its problem's metric in the stored records.
-
-    Raises
-    ------
-    RequestError
-        If a request lacks records of success, or the requests differ in more than the solver.
-    """
+    """Return the request with the smallest mean of its problem's metric in the stored records."""
     if len({(one.dataset.name, str(one.dataset_params), str(one.problem)) for one in requests}) > 1:
         raise RequestError("fit compares solvers on one data set for one problem: give one dataset and one bound.")
     plan = prepare(requests, settings.results)
@@ -60,11 +54,6 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
 
     Half of the negatives are held out for the threshold. Parameters are selected by cross-validation on the other rows,
     and the pipeline is fitted to these.
-
-    Raises
-    ------
-    RequestError
-        If the problem has no bound on false alarms, or the negatives are too few.
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")

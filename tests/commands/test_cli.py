@@ -245,7 +245,7 @@ def test_folder_that_cannot_be_read_is_one_line(capsys, number):
         raise OSError(number, os.strerror(number), "folder/records")
 
     with pytest.raises(SystemExit, match="2"):
-        cli.leave(step)
+        cli.exit_with(step)
     assert "folder/" in capsys.readouterr().err
 
 
@@ -254,7 +254,7 @@ def test_interrupt_while_preparing(capsys):
         raise KeyboardInterrupt
 
     with pytest.raises(SystemExit) as end:
-        cli.leave(interrupted)
+        cli.exit_with(interrupted)
     assert end.value.code == 130
     assert capsys.readouterr().err == "Interrupted.\n"
 
@@ -268,7 +268,7 @@ def test_closing_the_terminal_interrupts_unless_nohup_ignores_it(ignored, expect
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
     try:
         with pytest.raises(SystemExit) as end:
-            cli.leave(hang_up)
+            cli.exit_with(hang_up)
         assert signal.getsignal(signal.SIGHUP) == (signal.SIG_IGN if ignored else signal.SIG_DFL)
     finally:
         signal.signal(signal.SIGHUP, before)

@@ -151,7 +151,7 @@ def test_no_control_character_reaches_terminal_or_tables(capsys):
         assert "boom" in shown
         assert not {letter for letter in shown if ord(letter) in {*range(32), 127}} - {"\n"}
     with pytest.raises(SystemExit):
-        cli.refuse(f"{ESCAPE}boom")  # such as the reason that a server sends
+        cli.usage_error(f"{ESCAPE}boom")  # such as the reason that a server sends
     assert "\x1b" not in capsys.readouterr().err
 
 

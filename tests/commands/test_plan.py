@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 from rich.console import Console
 
-from npbench.commands.plan import _how_long, _reasons, print_plan
+from npbench.commands.plan import how_long, print_plan
 from npbench.config.run_settings import RunSettings
 from npbench.evaluation.protocols import Holdout
+from npbench.planning.forecast import count_reasons
 from npbench.planning.jobs import Jobs
-from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
 from npbench.records.fields import ESSENTIAL
 from npbench.records.reading import conformed
-from sample_jobs import changed
+from sample_jobs import changed, explain
 
 (JOB,) = jobs(gaussians(), {"act": ""})
 WIDER = changed(JOB, problem=NeymanPearson(0.2))
@@ -76,7 +76,7 @@ older = st.fixed_dictionaries({}, optional={name: st.just(value) for name, value
 def test_reasons_are_those_of_each_job(stored, trace):
     frame = records(*((changed(JOB.at(r), **change), columns) for r, change, columns in stored))
     expected = Counter(explain(JOB.at(repeat), frame, trace) for repeat in range(8))
-    (found,) = _reasons([(JOB, range(8))], frame.with_columns(pl.col("trace").str.head(0)), trace)
+    (found,) = count_reasons([(JOB, range(8))], frame.with_columns(pl.col("trace").str.head(0)), trace)
     assert found == expected
 
 
@@ -112,5 +112,4 @@ def test_jobs_without_a_comparable_one_are_left_out_of_the_estimate():
 def test_no_job_takes_longer_than_its_limit():
     frame = records((JOB.at(99), {"seconds": 600.0}))
     settings = RunSettings(Path("results"), n_jobs=1, time_limit=30.0)
-    todo = Jobs([(JOB, range(2))])
-    assert "About 1 min 1 s on" in _how_long(SimpleNamespace(todo=todo), settings, frame)
+    assert "About 1 min 1 s on" in how_long(Jobs([(JOB, range(2))]), settings, frame)

@@ -173,7 +173,7 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     task._opened.cache_clear()
     for job in jobs(data, {}, {}, {}):
         sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=1000))
-        assert task.work(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
+        assert task.run_task(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
     assert len(opened) == 1
 
 

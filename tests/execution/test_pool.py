@@ -193,7 +193,7 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
     """Only the process of the pool sees Ctrl-C, which reaches all processes of the terminal."""
     (tmp_path / "sitecustomize.py").write_text(
         "import pathlib, sys, time\n"
-        "if 'import serve' in str(sys.orig_argv):\n"
+        "if 'import server_main' in str(sys.orig_argv):\n"
         "    pathlib.Path('importing').touch()\n"
         "    time.sleep(0.5)\n"
     )

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.planning.estimate import Estimates
-from npbench.planning.reasons import explain
 from npbench.problem import NeymanPearson
 from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.reading import latest
 from npbench.records.record import MAX_INT, MAX_TEXT, Record
 from npbench.records.store import RecordStore
-from sample_jobs import JOB, changed
+from sample_jobs import JOB, changed, explain
 
 
 def record(key: str, status: str = "ok", **more) -> Record:

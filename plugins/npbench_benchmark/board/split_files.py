@@ -27,24 +27,7 @@ SPLITS = "splits.json"
 
 
 def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path, with_data: bool = False) -> int:
-    """Write the splits of requests, and return the number of data sets.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        Checked requests; their solvers do not matter.
-    words : sequence of str
-        Settings that were typed.
-    folder : Path
-        Folder of the files.
-    with_data : bool
-        Whether to write the features and labels too, before preprocessing.
-
-    Raises
-    ------
-    RequestError
-        If data cannot be loaded, or a data set has several protocols or seeds, which need folders of their own.
-    """
+    """Write the splits of requests, and return the number of data sets."""
     sources = Sources()
     tasks = list({repr(_asked(request)): request for request in requests}.values())
     by_dataset: dict[str, list[Request]] = {}

@@ -16,20 +16,14 @@ Settings are those of a run, as in +experiment=NAME or dataset=pima repeats=5.
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Write the splits that a run of these settings would use.
-
-    Raises
-    ------
-    RequestError
-        If no folder is named, or it cannot be written.
-    """
+    """Write the splits that a run of these settings would use."""
     options, settings = _parser().parse_known_args(list(words) or ["--help"])
     if options.write is None:
         raise RequestError("npbench splits needs a folder: add --write FOLDER")
-    from npbench.config.command_line import parse, requested
+    from npbench import session
     from npbench_benchmark.board.split_files import SPLITS, write_splits
 
-    asked = requested(parse(_with_one_solver(settings)))
+    asked = session.ask(_with_one_solver(settings))
     try:
         with status("Writing splits"):
             n_datasets = write_splits(asked.requests, settings, options.write, options.data)

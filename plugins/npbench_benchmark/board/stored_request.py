@@ -20,20 +20,7 @@ from npbench.registry import installed
 
 
 def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Request:
-    """Return the request of a record, for one repeat more than that of the record.
-
-    Parameters
-    ----------
-    record : mapping
-        Columns of the record, as :data:`npbench.records.fields.ASKED` and ``metrics``.
-    solver : Solver, optional
-        Solver to use instead of the installed one with the record's name.
-
-    Raises
-    ------
-    RequestError
-        If the solver, data set, metric, problem or protocol is not installed here, or its parameters have changed.
-    """
+    """Return the request of a record, for one repeat more than that of the record."""
     known = installed()
     request = Request(
         solver=solver or known.solver(record["solver"]),
@@ -58,13 +45,7 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
 
 
 def job_of(record: Mapping[str, Any], sources: Sources) -> Job:
-    """Return the job of a record on the data that are here.
-
-    Raises
-    ------
-    RequestError
-        If the request cannot be rebuilt, or the data cannot be loaded.
-    """
+    """Return the job of a record on the data that are here."""
     request = request_of(record)
     (part,) = jobs_of(request, sources.data(request)).parts
     return replace(part[0], repeat=record["repeat"])

@@ -43,17 +43,7 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Task:
-    """One part of a submission: the test part of a split, for one setting of the problem.
-
-    Parameters
-    ----------
-    job : Job
-        Job of the record.
-    data : BinaryData
-        Data set.
-    split : Split
-        Split of its rows.
-    """
+    """One part of a submission: the test part of a split, for one setting of the problem."""
 
     job: Job
     data: BinaryData
@@ -67,13 +57,7 @@ class Task:
 
 
 def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
-    """Return the settings of a folder of splits, and the tasks of a method called ``name``.
-
-    Raises
-    ------
-    RequestError
-        If there are no splits, or the data or splits here differ from those written.
-    """
+    """Return the settings of a folder of splits, and the tasks of a method called ``name``."""
     path = folder / SPLITS
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
@@ -117,13 +101,7 @@ def _parameters(request: Request) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """Read a table of scores, Parquet or CSV.
-
-    Raises
-    ------
-    RequestError
-        If it cannot be read.
-    """
+    """Read a table of scores, Parquet or CSV."""
     try:
         if path.suffix == ".csv":  # the first scores may be whole numbers, and others not
             return pl.read_csv(path, infer_schema_length=None)
@@ -134,21 +112,7 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
-    """Return the scores of each task, in the order of its test rows.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``dataset``, ``repeat``, the parameters of the problem (``rho``), ``row`` and ``score``.
-    tasks : sequence of Task
-        All parts of the submission.
-
-    Raises
-    ------
-    RequestError
-        For missing columns, unknown names, scores that are not finite numbers, duplicates, missing rows, and rows that
-        are not in the test part.
-    """
+    """Return the scores of each task, in the order of its test rows."""
     names = list(tasks[0].name)
     _require_columns(table, [*names, ROW, SCORE])
     table = _typed(table, tasks[0].name)
@@ -272,13 +236,7 @@ def _columns(task: Task, scores: np.ndarray) -> dict[str, Any]:
 
 
 def rescored(record: Mapping[str, Any], stored: pl.DataFrame, sources: Sources) -> dict[str, Any]:
-    """Compute a submitted record again from its stored scores.
-
-    Raises
-    ------
-    RequestError
-        If the scores are missing, or belong to other rows or labels than the test part here.
-    """
+    """Compute a submitted record again from its stored scores."""
     kept = stored.filter(key=record["key"])
     if kept.is_empty():
         raise RequestError(f"the test scores of {record['solver']} on {record['dataset']} are not stored")

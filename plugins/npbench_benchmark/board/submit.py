@@ -21,18 +21,12 @@ with the columns dataset, repeat, rho (or the other parameters of the problem), 
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Check the scores, store their records, and print where the method stands.
-
-    Raises
-    ------
-    RequestError
-        If the scores are incomplete, duplicated, not finite, or not of the splits.
-    """
+    """Check the scores, store their records, and print where the method stands."""
     options = _parser().parse_args(list(words) or ["--help"])
     _check_name(options.name)
-    from npbench.execution.run import write_description
+    from npbench import session
     from npbench.records import provenance
-    from npbench.records.files import RECORDS, RUNS
+    from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore
     from npbench_benchmark.board import submission
 
@@ -41,7 +35,7 @@ def run(words: Sequence[str]) -> Exit:
         settings, tasks = submission.read_tasks(options.splits or options.scores.parent, options.name)
         scores = submission.checked(submission.read_table(options.scores), tasks)
     facts = provenance.facts()
-    write_description(output / RUNS, {**facts, "command": ["submit", *words], "configs": [], "splits": settings})
+    session.describe(output, ["submit", *words], [], **facts, splits=settings)
     store = RecordStore(output / RECORDS)
     with closing(store), status("Computing the records"):
         for record in submission.records(tasks, scores, facts):

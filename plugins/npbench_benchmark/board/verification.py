@@ -10,10 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from npbench import session
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.execution.context import Limits, RunContext
-from npbench.execution.run import Executor
 from npbench.planning.reasons import changes
 from npbench.planning.sources import Sources
 from npbench.records.fields import ASKED, SCHEMA, Role, names
@@ -29,27 +28,13 @@ TOLERANCE = 1e-9  # relative; sums in another order differ by less
 
 @dataclass
 class Verified:
-    """A stored job and what rerunning it gave.
-
-    Parameters
-    ----------
-    record : mapping
-        The stored record.
-    compared : int
-        Number of answers compared.
-    differing : mapping of str to (stored, here)
-        Answers that differ.
-    environment : list of str
-        What differs between the environments: data, code, versions, machine.
-    fault : str
-        Why the job cannot be rerun; empty if it was.
-    """
+    """A stored job and what rerunning it gave."""
 
     record: Mapping[str, Any]
-    compared: int = 0
-    differing: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    environment: list[str] = field(default_factory=list)
-    fault: str = ""
+    compared: int = 0  # number of answers
+    differing: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # answers stored and here
+    environment: list[str] = field(default_factory=list)  # what differs in data, code, versions, machine
+    fault: str = ""  # why the job cannot be rerun
 
     @property
     def is_same(self) -> bool:
@@ -64,22 +49,8 @@ def sample(records: pl.DataFrame, size: int, seed: int) -> list[dict[str, Any]]:
     return good[places].to_dicts()
 
 
-def verify(
-    records: Sequence[Mapping[str, Any]], executor: Executor, facts: Mapping[str, Any], scores: pl.DataFrame
-) -> Iterator[Verified]:
-    """Rerun stored jobs and yield the comparison of each.
-
-    Parameters
-    ----------
-    records : sequence of mapping
-        Stored records with all columns.
-    executor : callable
-        Runs jobs (see :mod:`npbench.execution.run`).
-    facts : mapping
-        Facts of this machine (:func:`npbench.records.provenance.facts`).
-    scores : DataFrame
-        Stored test scores, from which submitted records are computed again.
-    """
+def verify(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Iterator[Verified]:
+    """Rerun stored jobs and yield the comparison of each."""
     sources, found = Sources(), [Verified(record) for record in records]
     jobs: list[tuple[Verified, Job]] = []
     for one in found:
@@ -92,7 +63,8 @@ def verify(
                 jobs.append((one, job))
         except RequestError as error:
             one.fault = str(error)
-    ran = _ran([job for _, job in jobs], sources, executor, facts)
+    data = {job.data.data_sha256: sources.data(job.request) for _, job in jobs}
+    ran = session.answers([job for _, job in jobs], data)
     for one, job in jobs:
         here = ran[job.key]
         _compare(one, here)
@@ -100,15 +72,6 @@ def verify(
             f"{name} {one.record[name]} -> {here.get(name)}" for name in MACHINE if one.record[name] != here.get(name)
         ]
     yield from found
-
-
-def _ran(
-    jobs: Sequence[Job], sources: Sources, executor: Executor, facts: Mapping[str, Any]
-) -> dict[str, Mapping[str, Any]]:
-    if not jobs:
-        return {}
-    data = {(one := sources.data(job.request)).sha256: one for job in jobs}
-    return {record.key: record for record in executor(jobs, Limits(), RunContext(data, dict(facts)))}
 
 
 def _compare(one: Verified, here: Mapping[str, Any]) -> None:

@@ -25,18 +25,10 @@ machine.
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Rerun a sample of stored jobs; the exit code is 1 if a metric differs or a job cannot be rerun.
-
-    Raises
-    ------
-    RequestError
-        If there are no records of success.
-    """
+    """Rerun a sample of stored jobs; the exit code is 1 if a metric differs or a job cannot be rerun."""
     options = _parser().parse_args(list(words) or ["--help"])
     if options.sample < 1:
         raise RequestError(f"--sample is {options.sample}: expected 1 or more")
-    from npbench.execution import local
-    from npbench.records import provenance
     from npbench.records.files import RECORDS
     from npbench.records.scores import read_scores
     from npbench.report.select.collect import collect
@@ -52,7 +44,7 @@ def run(words: Sequence[str]) -> Exit:
     folder = options.records if options.records.is_dir() else options.records.parent
     scores = read_scores(folder.parent if folder.name == RECORDS else folder)
     with status(f"Running {len(chosen)} jobs"):
-        found = list(verification.verify(chosen, local.records, provenance.facts(), scores))
+        found = list(verification.verify(chosen, scores))
     return _print(found, len(collection.records.filter(status="ok")))
 
 

@@ -1,0 +1,103 @@
+"""Why jobs of a plan would run or be skipped, and how long those to do take, from past records."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from npbench.evaluation.job import Job
+from npbench.planning.estimate import CASE, TIMES, Estimates
+from npbench.planning.jobs import Jobs
+from npbench.planning.plan import Plan
+from npbench.planning.reasons import reason_of_change, reason_of_same
+from npbench.records.fields import Role, names
+from npbench.records.provenance import available_cores
+
+# What the reason depends on: of a record with the same key, and of one with the same setting but another key.
+SAME_KEY = ["status", "error", "trace"]
+SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
+
+STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Time that jobs take."""
+
+    seconds: float
+    workers: int
+    n_foreseen: int  # jobs with an estimate
+
+
+def past_records(plan: Plan) -> pl.DataFrame:
+    """Return the columns of the records that a forecast depends on; of a trace, whether there is one."""
+    columns = {*plan.jobs[0].setting, *SAME_KEY, *SAME_SETTING, *CASE, *TIMES}
+    return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
+
+
+def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[dict[str, int]]:
+    """Return for each part why its repeats would run or be skipped, and how many of them.
+
+    Of records that agree in all that a reason depends on, one is looked at.
+    """
+    found: list[dict[str, int]] = [Counter() for _ in parts]
+    wanted = pl.DataFrame(
+        [(place, repeat, job.key_of(repeat)) for place, (job, repeats) in enumerate(parts) for repeat in repeats],
+        {"part": pl.Int64, "repeat": pl.Int64, "key": pl.String},
+        orient="row",
+    )
+    # Records of the same job: it is done, or has failed.
+    same = wanted.join(frame.select("key", *SAME_KEY), on="key", maintain_order="right")
+    for group, count in _counted(same, SAME_KEY):
+        found[group["part"]][reason_of_same(group, trace)] += count
+    others = wanted.join(same, on="key", how="anti", maintain_order="left").drop("key")
+    if others.is_empty():
+        return found
+    # Else the latest record of the same setting: data, code or versions have changed since.
+    settings = [{name: value for name, value in job.setting.items() if name != "repeat"} for job, _ in parts]
+    columns = list(settings[0])
+    asked = pl.DataFrame(settings, {name: frame.schema[name] for name in columns}).with_columns(
+        part=pl.int_range(pl.len(), dtype=pl.Int64)
+    )
+    similar = (
+        frame.select(list(dict.fromkeys([*columns, "repeat", *SAME_SETTING])))
+        .join(asked, on=columns, nulls_equal=True, maintain_order="left")
+        .join(others, on=["part", "repeat"], how="semi", maintain_order="left")
+        .unique(["part", "repeat"], keep="last", maintain_order=True)
+    )
+    for group, count in _counted(similar, SAME_SETTING):
+        found[group["part"]][reason_of_change(group, parts[group["part"]][0])] += count
+    # Else they are new.
+    known = dict(similar.group_by("part").len().iter_rows())
+    for part, count in others.group_by("part").len().iter_rows():
+        if new := count - known.get(part, 0):
+            found[part]["new"] += new
+    return found
+
+
+def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield a record of each part and reason, and the number of records like it."""
+    columns = list(dict.fromkeys(["part", *depends]))
+    counts = records.group_by(columns, maintain_order=True).len("records")
+    for row in counts.iter_rows(named=True):
+        yield row, row["records"]
+
+
+def forecast(todo: Jobs, frame: pl.DataFrame, n_jobs: int, time_limit: float | None) -> Forecast | None:
+    """Return the time of at least one job; None if no past job is comparable."""
+    estimates = Estimates(frame)
+    counts = [(estimates.seconds(job), len(repeats)) for job, repeats in todo.parts]
+    known = [(min(seconds, time_limit or math.inf), count) for seconds, count in counts if seconds is not None]
+    if not known:
+        return None
+    workers = min(available_cores() if n_jobs == -1 else n_jobs, len(todo))
+    starts = max(workers, sum(1 for _ in groupby(job.request.solver.name for job, _ in todo.parts)))
+    total = sum(seconds * count for seconds, count in known) + STARTING_SECONDS * starts
+    longest = max(seconds for seconds, _ in known) + STARTING_SECONDS
+    return Forecast(max(total / workers, longest), workers, sum(count for _, count in known))
