@@ -37,7 +37,8 @@ PRELOADED = (
 )
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-COMMAND = "import sys; sys.path[:] = sys.argv[2:]; from npbench.execution.processes import server_main; server_main(int(sys.argv[1]))"
+IMPORT = "from npbench.execution.processes import server_main"
+COMMAND = f"import sys; sys.path[:] = sys.argv[2:]; {IMPORT}; server_main(int(sys.argv[1]))"
 MAX_MESSAGE_BYTES = 2**40  # a length beyond this is not a length: the process wrote something else
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
