@@ -49,12 +49,12 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     return f"Unknown {kind} {name!r}: {hint}: {', '.join(known) or 'none'}."
 
 
-def each(steps: Sequence[Callable[[], Any]]) -> list[Any]:
+def collect_errors(steps: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run all steps and return their results.
 
     Examples
     --------
-    >>> each([lambda: 1, lambda: 2])
+    >>> collect_errors([lambda: 1, lambda: 2])
     [1, 2]
     """
     results: list[Any] = []

@@ -27,11 +27,11 @@ def make_folder(folder: Path) -> Path:
         if cache_folder() in folder.parents:
             make_folder(folder.parent)
         folder.mkdir(parents=True, exist_ok=True)
-        admit(folder, to_write=True)
+        share_access(folder, to_write=True)
     return folder
 
 
-def admit(path: Path, *, to_write: bool = False) -> None:
+def share_access(path: Path, *, to_write: bool = False) -> None:
     """Let the users who may write to the cache read ``path`` in it, or also write to it, whatever the umask."""
     cache = cache_folder()
     if cache not in path.parents:
@@ -48,7 +48,7 @@ def admit(path: Path, *, to_write: bool = False) -> None:
             path.chmod(stat.S_IMODE(path.stat().st_mode) | wanted)
 
 
-def remembered(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
+def cached(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
     """Return what ``make`` returned for the same identity, in this process or another."""
     path = remembered_folder() / kind / hashlib.sha256(identity).hexdigest()
     with contextlib.suppress(OSError, ValueError):  # absent or damaged
@@ -68,5 +68,5 @@ def remembered_folder() -> Path:
 def _write(path: Path, text: str) -> None:
     unfinished = make_folder(path.parent) / f".{uuid.uuid4().hex}"
     unfinished.write_text(text, encoding="utf-8")
-    admit(unfinished)
+    share_access(unfinished)
     unfinished.replace(path)

@@ -14,7 +14,7 @@ from rich.filesize import decimal
 from npbench import registry
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
-from npbench.errors import Exit, RequestError, each, unknown_name
+from npbench.errors import Exit, RequestError, collect_errors, unknown_name
 
 RIGHT, WRONG, ABSENT = "right", "WRONG", "absent"
 DAY = 86400.0  # seconds
@@ -60,7 +60,7 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
 
 
 def _datasets(names: Sequence[str]) -> list[Dataset]:
-    return each([partial(registry.installed().dataset, name) for name in dict.fromkeys(names)])
+    return collect_errors([partial(registry.installed().dataset, name) for name in dict.fromkeys(names)])
 
 
 def _list(_: Namespace) -> Exit:

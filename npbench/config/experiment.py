@@ -17,7 +17,7 @@ from npbench.config.compose import COMPOSITION_ERRORS
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.records import provenance
-from npbench.user_cache import remembered
+from npbench.user_cache import cached
 from npbench.values import canonical
 
 GROUP = "experiment"
@@ -176,7 +176,7 @@ def _function_faults(key: str, target: str, options: Any) -> list[str]:
         identity = canonical(facts).encode()
     except (RequestError, ImportError, ValueError, OSError):  # a module that does not exist
         return list(check())
-    faults: list[str] = remembered("checks", identity, lambda: list(check()), keep=lambda faults: not faults)
+    faults: list[str] = cached("checks", identity, lambda: list(check()), keep=lambda faults: not faults)
     return faults
 
 

@@ -10,7 +10,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Dataset, Metric, Solver, resolve
-from npbench.errors import RequestError, each, unknown_name
+from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.preprocess import CHOICES
 from npbench.evaluation.request import Request
 from npbench.problem import PROBLEMS, Problem
@@ -57,7 +57,7 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
         *(partial(check, config, settings_of) for config in configs),
         partial(check_settings, configs),
     ]
-    *requests, settings = each(checks)
+    *requests, settings = collect_errors(checks)
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
         raise RequestError(

@@ -14,7 +14,7 @@ from npbench.evaluation.grids import grid_fault, grid_values
 from npbench.records import provenance
 from npbench.registry import installed
 from npbench.signature import REQUIRED, Signature, filled_in, imported_names, signature
-from npbench.user_cache import remembered
+from npbench.user_cache import cached
 from npbench.values import canonical
 
 
@@ -61,7 +61,7 @@ def solver_settings(
         return names or _value_faults(solver, {**of_problem, **params}, search)
 
     identity = _identity(solver, section, of_problem, imported_names(solver, params, search))
-    if faults := remembered("checks", identity, check, keep=lambda faults: not faults) if identity else check():
+    if faults := cached("checks", identity, check, keep=lambda faults: not faults) if identity else check():
         raise RequestError(*faults)
     return params, search
 

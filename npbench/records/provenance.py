@@ -25,7 +25,7 @@ from packaging.requirements import Requirement
 
 from npbench.errors import RequestError
 from npbench.records.record import Primitive
-from npbench.user_cache import remembered
+from npbench.user_cache import cached
 
 ROOT = Path(__file__).parents[1]  # of npbench
 
@@ -151,9 +151,9 @@ def source_sha256(path: Path) -> str:
 
 @functools.cache
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
-    """Return the hash of what a Python file does, and the names that it imports, remembered for the same bytes."""
+    """Return the hash of what a Python file does, and the names that it imports, cached for the same bytes."""
     source = path.read_bytes()
-    sha256, names = remembered("sources", _parser() + source, lambda: _parse(source))
+    sha256, names = cached("sources", _parser() + source, lambda: _parse(source))
     return sha256, frozenset(names)
 
 

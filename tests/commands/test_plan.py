@@ -43,7 +43,7 @@ def plan_of(parts, frame, *, n_jobs=2, force=False):
 
 
 def test_jobs_are_counted_by_setting_and_reason():
-    frame = records((JOB.at(0), {}), (JOB.at(1), {"status": "failed", "error": "no"}))
+    frame = records((JOB.with_repeat(0), {}), (JOB.with_repeat(1), {"status": "failed", "error": "no"}))
     text = plan_of([(JOB, range(2)), (WIDER, range(3))], frame)
     rows = [" ".join(row.split()[4:]) for row in text.splitlines() if row.startswith("gaussians")]
     assert rows == ["skip done 1", "run failed before: failed: no 1", "run new 3"]
@@ -65,7 +65,7 @@ def test_protocols_of_the_data_sets():
 
 
 def test_forced_jobs_run_again():
-    assert "done, but forced" in plan_of([(JOB, range(1))], records((JOB.at(0), {})), force=True)
+    assert "done, but forced" in plan_of([(JOB, range(1))], records((JOB.with_repeat(0), {})), force=True)
 
 
 past = st.sampled_from([{}, {"status": "failed", "error": "no"}, {"trace": '{"seconds":[1]}'}, {"trace": "{}"}])
@@ -74,8 +74,8 @@ older = st.fixed_dictionaries({}, optional={name: st.just(value) for name, value
 
 @given(st.lists(st.tuples(st.integers(0, 5), older, past), unique_by=lambda t: (t[0], *t[1])), st.booleans())
 def test_reasons_are_those_of_each_job(stored, trace):
-    frame = records(*((changed(JOB.at(r), **change), columns) for r, change, columns in stored))
-    expected = Counter(explain(JOB.at(repeat), frame, trace) for repeat in range(8))
+    frame = records(*((changed(JOB.with_repeat(r), **change), columns) for r, change, columns in stored))
+    expected = Counter(explain(JOB.with_repeat(repeat), frame, trace) for repeat in range(8))
     (found,) = count_reasons([(JOB, range(8))], frame.with_columns(pl.col("trace").str.head(0)), trace)
     assert found == expected
 
@@ -91,25 +91,25 @@ def test_reasons_are_those_of_each_job(stored, trace):
 )
 def test_time_is_shared_by_the_workers(seconds, n_jobs, expected):
     """Each worker takes a second to start."""
-    frame = records(*((job.at(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
+    frame = records(*((job.with_repeat(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
     text = plan_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
     assert expected in " ".join(text.split())
 
 
 def test_nothing_to_do_takes_no_time():
-    text = plan_of([(JOB, range(1))], records((JOB.at(0), {})))
+    text = plan_of([(JOB, range(1))], records((JOB.with_repeat(0), {})))
     assert "0 of 1 jobs would run" in text
     assert "About" not in text
 
 
 def test_jobs_without_a_comparable_one_are_left_out_of_the_estimate():
     larger = changed(JOB, dataset="blobs", data_sha256="b" * 64, n_samples=100 * JOB.data.n_samples)
-    frame = records((JOB.at(99), {"seconds": 60.0}))
+    frame = records((JOB.with_repeat(99), {"seconds": 60.0}))
     text = " ".join(plan_of([(JOB, range(2)), (larger, range(3))], frame, n_jobs=1).split())
     assert "About 2 min 1 s on 1 worker for 2 jobs; no estimate for 3 " in text
 
 
 def test_no_job_takes_longer_than_its_limit():
-    frame = records((JOB.at(99), {"seconds": 600.0}))
+    frame = records((JOB.with_repeat(99), {"seconds": 600.0}))
     settings = RunSettings(Path("results"), n_jobs=1, time_limit=30.0)
     assert "About 1 min 1 s on" in how_long(Jobs([(JOB, range(2))]), settings, frame)

@@ -55,7 +55,9 @@ def noisy(times, random):
 def test_made_up_store_predicts_other_grids_folds_and_sizes(power, asked):
     random = np.random.default_rng(0)
     past = [job_of(n_samples=n) for n in (200, 400, 800, 1600)]
-    frame = store(*((job.at(repeat), noisy(true_seconds(job, power), random)) for job in past for repeat in range(3)))
+    frame = store(
+        *((job.with_repeat(repeat), noisy(true_seconds(job, power), random)) for job in past for repeat in range(3))
+    )
     job = job_of(**asked)
     estimate = Estimates(frame).seconds(job)
     expected = true_seconds(job, power)["seconds"]

@@ -66,7 +66,7 @@ def test_keys_and_columns_are_those_of_each_job_alone():
 
 
 def test_a_job_made_of_another_keeps_nothing_that_differs():
-    one, other = JOB.at(1), JOB.at(1).at(2)
+    one, other = JOB.with_repeat(1), JOB.with_repeat(1).with_repeat(2)
     assert (one.repeat, other.repeat, JOB.repeat) == (1, 2, 0)
     assert len({one.key, other.key, JOB.key}) == 3
     assert other.columns == dataclasses.replace(JOB, repeat=2).columns

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from npbench.data import BinaryData
-from npbench.errors import RequestError, each
+from npbench.errors import RequestError, collect_errors
 from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.sources import Sources
@@ -33,7 +33,7 @@ def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path
     by_dataset: dict[str, list[Request]] = {}
     for request in tasks:
         by_dataset.setdefault(request.dataset.name, []).append(request)
-    each([partial(_require_one_split, same) for same in by_dataset.values()])
+    collect_errors([partial(_require_one_split, same) for same in by_dataset.values()])
     described = []
     folder.mkdir(parents=True, exist_ok=True)
     for name, same in by_dataset.items():

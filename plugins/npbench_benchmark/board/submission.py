@@ -18,7 +18,7 @@ import polars as pl
 
 from npbench.contracts import Solver
 from npbench.data import BinaryData
-from npbench.errors import RequestError, each, unknown_name
+from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import Job
 from npbench.evaluation.measure import score_metrics, split_columns
 from npbench.evaluation.request import Request
@@ -70,7 +70,7 @@ def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
     if not asked:
         raise RequestError(f"{path} has no tasks: write the splits again")
     sources = Sources()
-    found = each([partial(_tasks, one, name, sources) for one in asked])
+    found = collect_errors([partial(_tasks, one, name, sources) for one in asked])
     return words, [task for tasks in found for task in tasks]
 
 
@@ -121,7 +121,7 @@ def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     _require_distinct(table, [*names, ROW])
     groups = dict(table.group_by(names))
     _require_all(groups, tasks)
-    return each([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
+    return collect_errors([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
 
 
 def _require_columns(table: pl.DataFrame, names: Sequence[str]) -> None:
