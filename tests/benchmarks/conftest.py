@@ -39,7 +39,10 @@ class Comparison(NamedTuple):
     quality: str
 
 
-TESTS = ("test_asv_suite.py", "test_slowdown.py")
+TESTS = (
+    *("test_asv_suite.py", "test_slowdown.py", "test_guardrails.py", "test_iterates.py", "test_large_sweeps.py"),
+    *("test_second_rate.py", "test_store.py"),
+)
 COMPARISONS = pytest.StashKey[list[Comparison]]()
 
 

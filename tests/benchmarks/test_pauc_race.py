@@ -5,7 +5,7 @@ noted at growing times, the clock stopped meanwhile, and measured afterwards, at
 least. Both try three learning rates and the least seconds count, without those of the other rates.
 
     python -m pytest tests/benchmarks/test_pauc_race.py --benchmark-only --benchmark-json=FILE
-    python docs/speed.py FILE
+    python tests/benchmarks/store.py FILE
 """
 
 from __future__ import annotations

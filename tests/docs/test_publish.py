@@ -12,11 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def publish(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "docs")
-    from publish import publish
-
-    return publish
+def publish(script):
+    return script("publish").publish
 
 
 @pytest.fixture

@@ -207,20 +207,3 @@ def test_links_between_pages_resolve():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_figures_show_the_published_records(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(ROOT / "docs")
-    import figures
-
-    rates = figures.published()
-    assert figures.digest(rates).encode() in figures.FIGURE.read_bytes(), "run python docs/figures.py"
-    top, bottom = figures.draw(rates).axes[0::2][:2]
-    drawn = dict(zip(*top.lines[1].get_data(), strict=True))
-    breast = rates.filter(dataset="breast")
-    for rho in breast["rho"].unique():
-        assert drawn[rho] == pytest.approx(breast.filter(rho=rho)["p_nd"].mean())
-    assert bottom.get_ylabel() == figures.TITLES["p_fa"]
-    for name in figures.EXPERIMENTS:
-        image = (figures.IMAGES / f"{name}.png").read_bytes()
-        assert figures.digest(figures.of_experiment(name)).encode() in image, "run python docs/figures.py"

@@ -411,16 +411,3 @@ def test_equal_errors_are_counted_with_one_traceback():
     assert len(page.failures(several)) == 6
     facts = page.facts(records())
     assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
-
-
-def test_pictures_in_docs_show_published_records(monkeypatch):
-    for needed in ("PIL", "selenium"):
-        pytest.importorskip(needed)
-    monkeypatch.syspath_prepend(DOCS)
-    import figures
-    import page_pictures
-
-    digest = figures.digest(figures.of_experiment(page_pictures.EXPERIMENT)).encode()
-    for name in page_pictures.SCRIPTS:
-        image = (figures.IMAGES / f"{name}.png").read_bytes()
-        assert digest in image, "outdated: run python docs/page_pictures.py"

@@ -1,4 +1,4 @@
-"""Publish the records of an experiment: ``python docs/publish.py RESULTS gasso/gasso_figure4_full``.
+"""Publish the records of an experiment: ``python docs/build/publish.py RESULTS gasso/gasso_figure4_full``.
 
 Writes the newest record of each job, and the runs that the records come from, to ``results/published/gasso``.
 """
@@ -12,7 +12,7 @@ import polars as pl
 
 from npbench.records.store import RecordStore
 
-PUBLISHED = Path(__file__).parents[1] / "results" / "published"
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 
 
 def publish(results: Path, target: Path, drop: list[str]) -> None:
@@ -29,17 +29,11 @@ def publish(results: Path, target: Path, drop: list[str]) -> None:
     for run in records["run_id"].unique():
         text = (results / "runs" / f"{run}.json").read_text(encoding="utf-8")
         (runs / f"{run}.json").write_text(text.replace(str(results), "results"), encoding="utf-8")
-    remove_unused_runs(target.parent)
+    # A run that no record comes from any more says nothing.
+    frames = [pl.read_parquet(one, columns=["run_id"]) for one in path.parent.glob("*.parquet")]
+    for one in {*runs.glob("*.json")} - {runs / f"{run}.json" for run in pl.concat(frames)["run_id"].unique()}:
+        one.unlink()
     print(f"{len(records)} records in {path}")
-
-
-def remove_unused_runs(folder: Path) -> None:
-    """Remove the runs that no record of the folder comes from."""
-    frames = [pl.read_parquet(path, columns=["run_id"]) for path in (folder / "records").glob("*.parquet")]
-    named = set(pl.concat(frames)["run_id"])
-    for path in (folder / "runs").glob("*.json"):
-        if path.stem not in named:
-            path.unlink()
 
 
 if __name__ == "__main__":

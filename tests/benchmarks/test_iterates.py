@@ -1,16 +1,19 @@
-"""Measure the partial AUC of cutting-plane iterates where the optimum is w = 0: `python docs/iterates.py`.
+"""Measure the partial AUC of cutting-plane iterates where the optimum is w = 0, and store it.
 
 The problem is the structural SVM of Narasimhan and Agarwal (2016) on ijcnn1. A fit keeps only its solution and records
-have no earlier iterates, so the results are in a file of their own.
+have no earlier iterates, so the results are in a file of their own: `python tests/benchmarks/test_iterates.py`.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
@@ -19,7 +22,7 @@ from npbench.numerics.bundle import minimise
 from npbench.numerics.pauc_metrics import pairwise
 from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
 
-TABLE = Path(__file__).parents[1] / "results" / "published" / "narasimhan" / "ijcnn1_iterates.parquet"
+TABLE = Path(__file__).parents[2] / "results" / "published" / "narasimhan" / "ijcnn1_iterates.parquet"
 FPR_RANGE = (0.02, 0.05)
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 SPLITS = 5
@@ -64,12 +67,18 @@ def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarr
     return rows
 
 
-def at_slack(iterates: pl.DataFrame, slack: float) -> pl.DataFrame:
-    """Return the first iterate with at most that slack for each split and C, or the last one."""
-    reached = pl.col("slack") <= slack
-    in_order = iterates.sort("split", "C", "iteration")
-    chosen = pl.when(reached.any()).then(reached.arg_max()).otherwise(pl.len() - 1)
-    return in_order.group_by("split", "C", maintain_order=True).agg(pl.all().get(chosen))
+@pytest.mark.slow
+def test_stored_iterates_are_reproduced(raw_dataset: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As far as rounding does not lead to another path: the first iterates, and the level of the last."""
+    raw_dataset("ijcnn1")
+    monkeypatch.setattr(sys.modules[__name__], "COSTS", (0.1,))
+    monkeypatch.setattr(sys.modules[__name__], "SPLITS", 1)
+    measured, stored = (
+        frame.sort("iteration")["pauc"].to_numpy()
+        for frame in (measure(), pl.read_parquet(TABLE).filter(split=0, C=0.1))
+    )
+    np.testing.assert_allclose(measured[:3], stored[:3], atol=0.01)
+    assert np.median(measured[-10:]) == pytest.approx(np.median(stored[-10:]), abs=0.1)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Pictures that explain the papers' ideas, computed by the code of the solvers; ``figures.py`` writes them."""
+"""Pictures that explain the papers' ideas, computed by the code of the solvers; ``pictures.py`` writes them."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -47,21 +48,15 @@ RANGE = (0.0, 1 / 3)  # false-positive rates: two of six negatives
 def losses() -> pl.DataFrame:
     """Return the losses of three papers by margin: columns ``panel``, ``loss``, ``margin`` and ``value``."""
     z, none = MARGINS, np.zeros_like(MARGINS)
-    by_panel: dict[str, dict[str, np.ndarray]] = {
-        "Gasso et al., Figure 1": {name: loss(z, 1.0) for name, loss in MARGIN_LOSSES.items()},
-        "Barlaud et al., Figure 1": {name: loss.value(z) for name, loss in CALIBRATED_LOSSES.items()},
-        "Bach et al., Figure 1": {
-            "hinge": HINGE.value(z, none),
-            "erf": ERF.value(z, none),
-            "square": SQUARE.value(z, none),
-            "probit": -log_ndtr(z),
-            "logistic": np.logaddexp(0.0, -z),
-        },
-    }
+    curves = {("Gasso et al., Figure 1", name): loss(z, 1.0) for name, loss in MARGIN_LOSSES.items()}
+    curves |= {("Barlaud et al., Figure 1", name): loss.value(z) for name, loss in CALIBRATED_LOSSES.items()}
+    bach: dict[str, Any] = {"hinge": HINGE, "erf": ERF, "square": SQUARE}
+    curves |= {("Bach et al., Figure 1", name): loss.value(z, none) for name, loss in bach.items()}
+    curves["Bach et al., Figure 1", "probit"] = -log_ndtr(z)
+    curves["Bach et al., Figure 1", "logistic"] = np.logaddexp(0.0, -z)
     return pl.concat(
         pl.DataFrame({"panel": panel, "loss": name, "margin": z, "value": value})
-        for panel, curves in by_panel.items()
-        for name, value in curves.items()
+        for (panel, name), value in curves.items()
     )
 
 

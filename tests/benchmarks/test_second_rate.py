@@ -1,4 +1,4 @@
-"""Two promises at once, beside MAPIE: `python docs/second_rate.py` measures, cog writes the table."""
+"""Two promises at once, beside MAPIE: `python tests/benchmarks/test_second_rate.py` stores the numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.stats import norm
 
-STORED = Path(__file__).parents[1] / "results" / "published" / "second_rate.json"
+STORED = Path(__file__).parents[2] / "results" / "published" / "second_rate.json"
 RHO, DELTA, SHARE, SHIFT, DRAWS = 0.05, 0.05, 0.4, 2.0, 200
 CASES = [("recall", 0.5), ("precision", 0.85)]
 SIZES = (500, 2000)
@@ -24,13 +25,18 @@ def measured() -> list[dict[str, Any]]:
     for rate, least in CASES:
         for n in SIZES:
             for method, rule in methods.items():
-                random = np.random.default_rng(0)
-                found = []
-                for _ in range(DRAWS):
-                    y = (random.random(n) < SHARE).astype(int)
-                    found.append(rule(random.normal(SHIFT * y), y, rate, least))
-                rows.append({"rate": rate, "least": least, "n": n, "method": method, **judged(found, rate, least)})
+                about = {"rate": rate, "least": least, "n": n, "method": method}
+                rows.append(about | counted(rule, rate, least, n))
     return rows
+
+
+def counted(rule: Callable[..., float], rate: str, least: float, n: int) -> dict[str, Any]:
+    """Return the counts of a rule over all draws of n samples."""
+    random, found = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        y = (random.random(n) < SHARE).astype(int)
+        found.append(rule(random.normal(SHIFT * y), y, rate, least))
+    return judged(found, rate, least)
 
 
 def judged(found: list[float], rate: str, least: float) -> dict[str, Any]:
@@ -49,7 +55,7 @@ def ours(scores: np.ndarray, y: np.ndarray, rate: str, least: float) -> float:
     promised: Any = {rate: least}
     try:
         found = calibrate(scores, y == 1, None, rho=RHO, delta=DELTA, rule="umbrella", **promised)
-        return float(found.value)  # type: ignore[union-attr]  # without groups, it is a single threshold
+        return float(found.value)  # without groups, it is a single threshold
     except ValueError:
         return math.nan
 
@@ -58,7 +64,7 @@ def mapie(scores: np.ndarray, y: np.ndarray, rate: str, least: float) -> float:
     """Return MAPIE's threshold with the largest recall, among its default ones, or NaN if it finds none."""
     import warnings
 
-    from mapie.risk_control import (  # type: ignore[import-not-found]  # in an environment of its own
+    from mapie.risk_control import (  # in an environment of its own
         BinaryClassificationController,
     )
 
@@ -80,19 +86,12 @@ def mapie(scores: np.ndarray, y: np.ndarray, rate: str, least: float) -> float:
     return math.nan if best is None else float(norm.ppf(best, SHIFT / 2))
 
 
-def table() -> None:
-    """Write the stored rows as a table."""
-    import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
-
-    cog.outl("\n| promise beside P_fa <= 0.05 | samples | method | threshold found | promise broken | misses |")
-    cog.outl("|---|---|---|---|---|---|")
-    for row in json.loads(STORED.read_text(encoding="utf-8")):
-        misses = "-" if row["misses"] is None else f"{row['misses']:.3f}"
-        cog.outl(
-            f"| {row['rate']} >= {row['least']:g} | {row['n']} | {row['method']} | {row['found']} of {DRAWS} | "
-            f"{row['broken']} | {misses} |"
-        )
-    cog.outl("")
+def test_stored_counts_are_those_of_the_rule() -> None:
+    about = {"rate": "recall", "least": 0.5, "n": 500, "method": "npbench"}
+    rows = json.loads(STORED.read_text(encoding="utf-8"))
+    (row,) = (row for row in rows if {name: row[name] for name in about} == about)
+    found = counted(ours, "recall", 0.5, 500)
+    assert found == pytest.approx({name: row[name] for name in found})
 
 
 if __name__ == "__main__":

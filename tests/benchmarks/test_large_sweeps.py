@@ -1,6 +1,7 @@
-"""Measure the overhead of large sweeps for the page on scale: `python docs/scale.py` takes about three minutes.
+"""Overhead of a job and of large sweeps, for the page on scale.
 
-Each command runs in a process of its own. Large results folders are filled with synthetic records.
+`python tests/benchmarks/test_large_sweeps.py` measures and stores it in about three minutes. Each command runs in
+a process of its own; large results folders hold synthetic records.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-TABLE = Path(__file__).parents[1] / "results" / "published" / "scale.json"
+import pytest
+
+STORED = Path(__file__).parents[2] / "results" / "published" / "scale.json"
 COMMAND = ("solver=gen_linear", "dataset=breast")
 JOBS = (1_000, 10_000, 100_000, 1_000_000)
 RUN = 3_000  # jobs that are executed
@@ -30,35 +33,17 @@ class Nothing:
     """Classifier without work."""
 
     def get_params(self) -> dict[str, Any]:
-        """Return no parameters."""
         return {}
 
     def fit(self, X: Any, y: Any) -> Nothing:
-        """Return the classifier unchanged."""
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Return the first feature."""
         return X[:, 0]
 
 
-def run(n: int, folder: Path) -> dict[str, float]:
-    """Run jobs without work in one worker and return the cost of each.
-
-    Parameters
-    ----------
-    n : int
-        Number of jobs, a multiple of ten; times exclude the first tenth.
-    folder : Path
-        Folder for the records.
-
-    Returns
-    -------
-    dict
-        ``load`` at the start; ``ms`` per job, with ``median_ms`` and ``least_ms`` of tenths; ``parent_ms`` of CPU
-        time; ``parent_mb`` resident before the first merge of files and ``parent_mb_end`` before the last;
-        ``single_bytes`` and ``merged_bytes`` per record; ``files`` at the end.
-    """
+def run(n: int, folder: Path) -> dict[str, Any]:
+    """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
     from npbench.execution.context import Limits, RunContext
     from npbench.execution.memory import PeakMemory
@@ -81,10 +66,10 @@ def run(n: int, folder: Path) -> dict[str, float]:
     context = RunContext({data.sha256: data}, found)
     run_jobs(jobs, RecordStore(folder), local.records, Limits(n_jobs=1), context, on_record)
     (start, cpu_start), (end, cpu_end) = stamps[n // 10 - 1], stamps[-1]
-    files = list(folder.glob("*.parquet"))
     timed = n - n // 10
     tenths = [stamps[place][0] for place in range(n // 10 - 1, n, n // 10)]
     milliseconds = [(after - before) / (n // 10) * 1e3 for before, after in pairwise(tenths)]
+    files = list(folder.glob("*.parquet"))
     return {
         "jobs": n,
         "load": load,
@@ -102,7 +87,7 @@ def run(n: int, folder: Path) -> dict[str, float]:
 
 def _jobs(n: int) -> tuple[Any, Any]:
     """Return jobs with every metric of their problem, and the data."""
-    from npbench.contracts import Dataset, Solver
+    from npbench.contracts import Solver
     from npbench.data import load
     from npbench.evaluation.protocols import CrossValidation
     from npbench.evaluation.request import Request
@@ -110,10 +95,10 @@ def _jobs(n: int) -> tuple[Any, Any]:
     from npbench.problem import NeymanPearson
     from npbench.registry import installed
 
-    dataset: Dataset = installed().dataset("breast")
+    dataset = installed().dataset("breast")
     data = load(dataset)
     request = Request(
-        solver=Solver(name="nothing", estimator="scale:Nothing", solves=("np",)),
+        solver=Solver(name="nothing", estimator="test_large_sweeps:Nothing", solves=("np",)),
         params={},
         search={},
         dataset=dataset,
@@ -128,10 +113,7 @@ def _jobs(n: int) -> tuple[Any, Any]:
 
 
 def fill(n: int, results: Path) -> None:
-    """Fill a results folder with synthetic records of all repeats of COMMAND, as a run would leave them.
-
-    They are copies of a stored record with keys, hashes and numbers of their own.
-    """
+    """Fill a results folder with records of all repeats of COMMAND: copies of a stored one with noise."""
     import numpy as np
     import polars as pl
 
@@ -191,25 +173,54 @@ def commands() -> Iterator[dict[str, Any]]:
             yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
 
 
-def _measurements() -> Iterator[dict[str, Any]]:
+def measured() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         output = subprocess.run([sys.executable, __file__, "run", str(RUN), folder], stdout=subprocess.PIPE, check=True)
         yield {"what": "run", **json.loads(output.stdout)}
     yield from commands()
 
 
-def main(words: list[str]) -> None:
-    """Measure everything, or run one step in this process."""
-    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "fill": fill}
-    if words:
-        print(json.dumps(steps[words[0]](int(words[1]), Path(words[2]))))
-        return
-    rows = []
-    for row in _measurements():
-        print(row, file=sys.stderr)
-        rows.append(row)
-    TABLE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+def test_empty_jobs_are_real_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from npbench.records.store import RecordStore
+
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    found = run(20, tmp_path)
+    records = RecordStore(tmp_path).frame()
+    assert list(records["status"]) == ["ok"] * 20
+    assert records["p_fa"].null_count() == 0
+    assert found["files"] == 1
+    assert found["single_bytes"] > found["merged_bytes"]
+
+
+@pytest.mark.slow  # starts npbench twice
+def test_synthetic_records_belong_to_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from npbench.records.store import RecordStore
+
+    monkeypatch.setattr(sys.modules[__name__], "IN_A_FILE", 10)
+    _command("-m", "npbench", *COMMAND, "repeats=1", f"results={tmp_path}", "execution.n_jobs=1")
+    fill(25, tmp_path)
+    records = RecordStore(tmp_path / "records")
+    assert len(records.done()) == 25
+    assert records.frame().select("p_nd", "split_sha256").n_unique() == 25
+    before = set(records.folder.glob("*.parquet"))
+    assert len(before) == 3
+    _command("-m", "npbench", *COMMAND, "repeats=25", f"results={tmp_path}")
+    assert set(records.folder.glob("*.parquet")) == before
+
+
+def test_all_measurements_are_stored() -> None:
+    rows = json.loads(STORED.read_text(encoding="utf-8"))
+    stored = {(row["what"], row["jobs"]) for row in rows}
+    kinds = ("plan repeats", "plan combinations", "again", "plan again")
+    assert stored == {("run", RUN), ("start", 1), *((kind, n) for kind in kinds for n in JOBS)}
+    (one,) = (row for row in rows if row["what"] == "run")
+    # Both moments hold the same number of records; two thousand jobs have ended in between.
+    assert abs(one["parent_mb_end"] - one["parent_mb"]) < 20
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "fill": fill}
+    if words := sys.argv[1:]:
+        print(json.dumps(steps[words[0]](int(words[1]), Path(words[2]))))
+    else:
+        STORED.write_text(json.dumps(list(measured()), indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,216 @@
+"""Tables of stored measurements: benchmarks, detectors, sweeps, and iterates of a fit."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from blocks import fenced, table
+
+from npbench.report.sheet import spread
+
+ROOT = Path(__file__).parents[2]
+STORED = ROOT / "results" / "published"
+SUITE = ROOT / "tests" / "benchmarks" / "asv"
+ITERATES = STORED / "narasimhan" / "ijcnn1_iterates.parquet"
+Row = Mapping[str, Any]
+
+
+def _rows(name: str, **equal: Any) -> list[Row]:
+    """Return the rows of a JSON file in which some columns have the given values."""
+    found = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))
+    rows = found["rows"] if isinstance(found, dict) else found
+    return [row for row in rows if all(row[column] == value for column, value in equal.items())]
+
+
+def _cell(form: str, row: Row, missing: str = "-") -> str:
+    """Return a row's values in a format string, or ``missing`` if a number is None."""
+    try:
+        return form.format_map(row).replace("|", "\\|")
+    except TypeError:  # None has no format
+        return missing
+
+
+def _listed(rows: Sequence[Row], columns: Mapping[str, str]) -> str:
+    """Return a line for each row, by the format string of each column."""
+    return table(columns, ([_cell(form, row) for form in columns.values()] for row in rows))
+
+
+def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: str, missing: str = "-") -> str:
+    """Return a table with a cell for each row, by format strings for its line, its column and itself."""
+    lines: dict[str, dict[str, str]] = {}
+    for row in rows:
+        lines.setdefault(_cell(line, row), {})[_cell(column, row)] = _cell(cell, row, missing)
+    heads = list(dict.fromkeys(head for cells in lines.values() for head in cells))
+    return table((title, *heads), ((name, *(cells[head] for head in heads)) for name, cells in lines.items()))
+
+
+def _machine(name: str) -> str:
+    found = json.loads((STORED / "speed" / f"{name}.json").read_text(encoding="utf-8"))
+    return f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"
+
+
+def guardrails() -> str:
+    """Return alarms and detections of prompt-injection detectors, the best first."""
+    columns = {
+        "detector": "{detector}",
+        "tied at the top": "{tied_at_top:.1%}",
+        "empirical > 1 %": "{empirical_exceeds:.0%}",
+        "umbrella > 1 %": "{umbrella_exceeds:.0%}",
+        "attacks detected": "{detected:.3f}",
+        "WildChat alarms": "{wildchat:.2%}",
+    }
+    ties = ((row, row["tied_at_top"]) for row in _rows("guardrails"))
+    rows = [{**row, "tied_at_top": tied if tied > 0.001 else None} for row, tied in ties]
+    return _listed(sorted(rows, key=lambda row: -row["detected"]), columns)
+
+
+def second_rate() -> str:
+    """Return how often a threshold that promises two rates is found, and keeps them."""
+    columns = {
+        "promise beside P_fa <= 0.05": "{rate} >= {least:g}",
+        "samples": "{n}",
+        "method": "{method}",
+        "threshold found": "{found} of 200",
+        "promise broken": "{broken}",
+        "misses": "{misses:.3f}",
+    }
+    return _listed(_rows("second_rate"), columns)
+
+
+def overhead() -> str:
+    """Return the costs of a job that does nothing."""
+    columns = {
+        "jobs in one worker": "{jobs:,}",
+        "time per job": "{ms:.1f} ms",
+        "CPU time of the parent": "{parent_ms:.1f} ms",
+        "its memory before the first merge": "{parent_mb:.0f} MB",
+        "and the last": "{parent_mb_end:.0f} MB",
+        "bytes of a record": "{single_bytes:,}",
+        "if merged": "{merged_bytes:.0f}",
+    }
+    return _listed(_rows("scale", what="run"), columns)
+
+
+def scale() -> str:
+    """Return seconds, memory and files of commands with many jobs."""
+    titles = {
+        "plan repeats": "`npbench plan`, repeats of one request",
+        "plan combinations": "`npbench plan -m`, 1000 repeats of each combination",
+        "again": "the same command, all done: reads records, prints table",
+        "plan again": "`npbench plan`, all done",
+    }
+    rows = [{**row, "what": titles[row["what"]]} for row in _rows("scale") if row["what"] in titles]
+    files = [{**row, "what": "files at the end, and their size"} for row in _rows("scale", what="again")]
+    costs = _crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
+    return costs + _crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
+
+
+def growth() -> str:
+    """Return the seconds of a fit for partial AUC against the number of samples."""
+    rows = _rows("narasimhan/seconds", benchmark="test_growth")
+    return _crossed(rows, "{n:,}", "`{name}`", "{seconds:.2f}", title="samples")
+
+
+def reported() -> str:
+    """Return seconds and objectives for partial AUC beside those reported for other programs."""
+    columns = {
+        "range": "[{fpr_range[0]:g}, {fpr_range[1]:g}]",
+        "samples": "{n:,}",
+        "C": "{C:g}",
+        "theirs": "{theirs_seconds:.3g} ({theirs_objective:.4g})",
+        "npbench": "{seconds:.3g} ({objective:.4g})",
+        "iterations": "{n_iter}",
+    }
+    return _listed(_rows("narasimhan/seconds", benchmark="test_beside_reported_seconds"), columns)
+
+
+def iterates() -> str:
+    """Return the partial AUC of single iterates, and of those at which a fit stops."""
+    found = pl.read_parquet(ITERATES)
+    one = found.filter(pl.col("iteration").is_in([2, 3, 5, 10, 20, 30, 40]), split=0, C=0.1)
+    costs = found["C"].unique().sort()
+    stops = {slack: at_slack(found, slack) for slack in (0.1, 0.01, 0.001, 0.0001)}
+    rows = (
+        (f"{slack:g}", *(str(spread(stopped.filter(C=C)["pauc"].to_list())) for C in costs))
+        for slack, stopped in stops.items()
+    )
+    course = table(("iteration, C = 0.1", *map(str, one["iteration"])), [("pauc", *(f"{x:.3f}" for x in one["pauc"]))])
+    return course + table(("stopped at slack", *(f"C = {C:g}" for C in costs)), rows)
+
+
+def at_slack(iterates: pl.DataFrame, slack: float) -> pl.DataFrame:
+    """Return the first iterate with at most that slack for each split and C, or the last one."""
+    reached = pl.col("slack") <= slack
+    in_order = iterates.sort("split", "C", "iteration")
+    chosen = pl.when(reached.any()).then(reached.arg_max()).otherwise(pl.len() - 1)
+    return in_order.group_by("split", "C", maintain_order=True).agg(pl.all().get(chosen))
+
+
+def ratios() -> str:
+    """Return the comparisons with other software, one row for each task and peer, medians below 1 in bold."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in _rows("speed/ratios"):
+        task = re.sub(r", \d+ iterations against \d+$", "", row["what"]).replace("|", "\\|")
+        groups.setdefault((task, row["peer"]), []).append(row["ratio"])
+    rows = (
+        (*key, str(len(values)), *map(_ratio, (statistics.median(values), min(values), max(values))))
+        for key, values in groups.items()
+    )
+    return _machine("ratios") + table(("task", "peer", "sizes", "theirs / ours, median", "lowest", "highest"), rows)
+
+
+def _ratio(value: float) -> str:
+    text = f"{value:.2g}" if value < 100 else f"{value:.0f}"
+    return text if value >= 1 else f"**{text}**"
+
+
+def race() -> str:
+    """Return the seconds to within 1 % of the optimal partial AUC objective."""
+    rows = [
+        {**row, "raced": row["raced"] + ", proved" * row["proved"], "between": f"up to {row['fpr_range'][1]:g}"}
+        for row in sorted(_rows("speed/pauc_race"), key=lambda row: (row["correlation"], row["fpr_range"]))
+    ]
+    problem, seconds = "{between}, correlation {correlation:g}", "{objective:.2g}"
+    return _machine("pauc_race") + _crossed(rows, "{raced}", problem, seconds, title="method", missing="not reached")
+
+
+def selections() -> str:
+    """Return the seconds of selections beside liquidSVM's."""
+    rows = [{**row, "what": row["what"].partition(",")[0]} for row in _rows("speed/selections")]
+    columns = {"data set": "{size}", "search": "`{what}`", "seconds": "{ours:.2g}", "liquidSVM": "{theirs:.2g}"}
+    return _machine("selections") + _listed(rows, columns)
+
+
+def suite() -> str:
+    """Return the asv benchmarks: sizes and quality."""
+    rows = [
+        _benchmark(file.stem, node)
+        for file in sorted(SUITE.glob("*.py"))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.bases and node.name != "Benchmark"
+    ]
+    return table(("benchmark", "n", "quality"), rows)
+
+
+def _benchmark(module: str, node: ast.ClassDef) -> tuple[str, str, str]:
+    assigned = {
+        ast.unparse(statement.targets[0]): ast.unparse(statement.value)
+        for statement in node.body
+        if isinstance(statement, ast.Assign)
+    }
+    sizes = ", ".join(f"{int(n):,}" for n in re.findall(r"\d+", assigned.get("params", ""))[:3])
+    quality = assigned.get("unit", "").strip("'").replace("|", "\\|")
+    return f"`{module}.{node.name}`", sizes or "as above", quality or "as above"
+
+
+def asv_output(name: str) -> str:
+    """Return the stored output of ``asv continuous`` on a branch as a fenced block."""
+    text = (STORED / "speed" / f"{name}.txt").read_text(encoding="utf-8")
+    return fenced("text", re.sub(r" +$", "", text, flags=re.MULTILINE))

@@ -1,0 +1,218 @@
+"""Commands, output, listings and tables of records in README and docs: ``cog -r -I docs/build README.md docs/*.md``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
+import polars as pl
+import yaml
+from blocks import fenced, table
+from rich.console import Console
+
+from npbench import contracts, registry
+from npbench.commands.summary import print_summary
+from npbench.problem import PROBLEMS
+from npbench.records.reading import conformed
+from npbench.records.store import RecordStore
+from npbench.report.render import terminal
+from npbench.report.section import Section
+from npbench.report.select.collect import collect
+from npbench.report.select.protocols import protocols
+from npbench_benchmark.charts import settings
+from npbench_benchmark.names import method_names
+from npbench_benchmark.standing import Standing, bounded, score_of, standings
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "results" / "published"
+RATES_ONLY = "\nchosen parameters"  # the table of rates ends here in a summary
+WIDE_ENV = {**os.environ, "COLUMNS": "100"}
+# For each page: output of its Python blocks so far, the names that they share, and their folder.
+_SESSIONS: dict[str, tuple[list[str], dict[str, Any], tempfile.TemporaryDirectory[str]]] = {}
+
+
+def block(language: str, text: str) -> None:
+    """Write a fenced block."""
+    cog.outl(fenced(language, text))
+
+
+def source(path: str) -> None:
+    """Write a file of the repository, verbatim."""
+    language = {".py": "python", ".toml": "toml", ".yaml": "yaml"}[Path(path).suffix]
+    block(language, (ROOT / path).read_text(encoding="utf-8"))
+
+
+def published(name: str) -> pl.DataFrame:
+    """Return the published records of a run or an experiment."""
+    (path,) = PUBLISHED.glob(f"*/records/{name}.parquet")
+    return conformed(pl.read_parquet(path))
+
+
+def run(name: str) -> None:
+    """Write the command of a stored run and the table of rates that it printed."""
+    records = published(name)
+    (run_id,) = records["run_id"].unique()
+    words = json.loads((PUBLISHED / "methods" / "runs" / f"{run_id}.json").read_text(encoding="utf-8"))["command"]
+    block("bash", f"npbench {' '.join(words)}")
+    _summary(records, until="\n\n")
+
+
+def default_run() -> None:
+    """Write the rates that `npbench` without settings prints: five repeats of the tutorial's sweep."""
+    frame = RecordStore(PUBLISHED / "tutorial" / "records").frame()
+    _summary(frame.filter(pl.col("repeat") < 5, solver="np_svm", rho=0.05), RATES_ONLY)
+
+
+def published_table() -> None:
+    """Write the rates of the records behind the quick start, as a run prints them."""
+    _summary(RecordStore(PUBLISHED / "records").frame(), RATES_ONLY)
+
+
+def tutorial(*solvers: str) -> None:
+    """Write the rates of some solvers in the tutorials' records, as a run prints them."""
+    frame = RecordStore(PUBLISHED / "tutorial" / "records").frame()
+    _summary(frame.filter(pl.col("solver").is_in(solvers)), RATES_ONLY)
+
+
+def _summary(records: pl.DataFrame, until: str) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
+    block("text", f"{printed_on(console).strip().partition(until)[0].rstrip()}\n{processors(records)}")
+
+
+def processors(records: pl.DataFrame) -> str:
+    """Name the processors that made the records."""
+    return f"On {', '.join(records['cpu'].drop_nulls().unique().sort())}."
+
+
+def printed_on(console: Console) -> str:
+    """Return the text on a console, without blanks at the ends of lines."""
+    assert isinstance(console.file, io.StringIO)
+    return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
+
+
+def shown(sections: list[Section], records: pl.DataFrame) -> None:
+    """Write sections as the terminal shows them."""
+    console = Console(file=io.StringIO(), width=100)
+    terminal.show(sections, console)
+    block("text", f"{printed_on(console)}{processors(records)}")
+
+
+def report(part: str, paper: str, title: str = "", **filters: str) -> None:
+    """Write a section of the report on a paper's published records, or only one of its tables."""
+    records = collect([PUBLISHED / paper], filters).records
+    sections = contracts.resolve(f"npbench.report.sections.{part}:sections")(records)
+    if title:
+        sheets = [sheet for section in sections for sheet in section.sheets if sheet.title.startswith(title)]
+        sections = [Section("", sheets)]
+    shown(sections, records)
+
+
+def session(*arguments: str) -> None:
+    """Write a command, its output in an empty folder and its exit code if it is not 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "npbench", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=WIDE_ENV)
+    lines = [f"$ npbench {' '.join(arguments)}", *(done.stdout + done.stderr).splitlines()]
+    if done.returncode:
+        lines += ["$ echo $?", str(done.returncode)]
+    block("console", "\n".join(line.rstrip() for line in lines))
+
+
+def printed() -> None:
+    """Write the output of the last Python block above, after running all blocks of the page in order."""
+    block("text", _run_above()[0][-1])
+
+
+def command(line: str, until: str = "\0") -> None:
+    """Write the output of a command up to a text, after running all Python blocks above in the same folder."""
+    _, folder = _run_above()
+    words = [sys.executable, "-m", *shlex.split(line)]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=WIDE_ENV)
+    block("text", done.stdout.partition(until)[0])
+
+
+def _run_above() -> tuple[list[str], str]:
+    """Run all Python blocks above in order, each once; return what they printed, and the folder of the page."""
+    above = "\n".join(Path(cog.inFile).read_text(encoding="utf-8").splitlines()[: cog.firstLineNum])
+    blocks = re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL)
+    done, names, folder = _SESSIONS.setdefault(cog.inFile, ([], {}, tempfile.TemporaryDirectory()))
+    for code in blocks[len(done) :]:
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.chdir(folder.name):
+            exec(code, names)
+        done.append(output.getvalue())
+    return done, folder.name
+
+
+def solvers(folder: str) -> None:
+    """Write the problems and their solvers, linked to their pages below ``folder``."""
+    rows = []
+    for problem, described in PROBLEMS.items():
+        names = sorted(name for name, one in registry.installed().solvers.items() if problem in one.solves)
+        links = ", ".join(f"[`{name}`]({folder}{name.replace('_', '-')}.md)" for name in names)
+        rows.append((f"`{problem}`", described.title, links))
+    cog.outl(table(("problem", "", "solved by"), rows))
+
+
+def citation() -> None:
+    """Write CITATION.cff as BibTeX."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = " and ".join(f"{{{author['name']}}}" for author in cited["authors"])
+    fields = {"author": authors, "title": f"{cited['title']}: {cited['abstract'].rstrip('.')}"}
+    lines = [f"  {name} = {{{value}}}" for name, value in {**fields, "version": cited["version"]}.items()]
+    block("bibtex", "@software{npbench,\n" + ",\n".join(lines) + "\n}")
+
+
+def benchmark(name: str, first: int) -> None:
+    """Write where the first methods of a benchmark stand at each bound, and the protocol."""
+    stored = published(name)
+    cog.outl(f"\n{protocols(stored)}")
+    for text, records in settings(stored):
+        found, with_bound = standings(records), bounded(records)
+        bound = ("above", "allowed", "P_nd") if with_bound else ()
+        heads = ("method", *bound, "rank", "places", "Elo", "score" if with_bound else "pauc", "seconds")
+        cut = f", the first {first}" if first < len(found) else ""
+        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{cut}:")
+        cog.outl(table(heads, (_standing(one, with_bound) for one in found[:first])))
+    cog.outl(f"{processors(stored)}\n")
+
+
+def _standing(one: Standing, with_bound: bool) -> list[str]:
+    above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
+    bound = [above, f"{one.allowed:.2g}", f"{one.p_nd:.2f}"] if with_bound else []
+    places = "-".join(map(str, dict.fromkeys(one.places_without)))
+    score = f"{one.score:.2f}" if with_bound else f"{1 - one.score:.3f}"
+    return [one.label, *bound, f"{one.rank:.1f}", places, f"{one.elo:.0f}", score, f"{one.seconds:.2g}"]
+
+
+def each(name: str, bound: str) -> None:
+    """Write what each method of a benchmark reaches on each data set at one bound, or why it reaches nothing."""
+    stored = dict(settings(published(name)))[bound].sort("dataset")
+    stored = stored.with_columns(method=pl.Series(method_names(stored)), score=score_of(stored))
+    reached = {"p_fa": ".4f", "p_nd": ".3f"} if bounded(stored) else {"pauc": ".3f"}
+    names = stored["dataset"].unique(maintain_order=True).to_list()
+    heads = ("method", *(f"{name}: {what.replace('p_', 'P_')}" for name in names for what in (*reached, "seconds")))
+    best = stored.group_by("method").agg(pl.col("score").fill_null(1.0).mean(), pl.col("seconds").mean())
+    rows = []
+    for method in best.sort("score", "seconds", "method")["method"]:
+        found = [stored.filter(method=method, dataset=dataset) for dataset in names]
+        rows.append((method, *(cell for records in found for cell in _reached(records, reached))))
+    cog.outl(f"{table(heads, rows)}\n{processors(stored)}\n")
+
+
+def _reached(records: pl.DataFrame, forms: dict[str, str]) -> list[str]:
+    if failed := {*records["status"]} - {"ok"}:
+        return ["-"] * len(forms) + ["too long" if failed == {"timeout"} else "too large"]
+    means = records.select(pl.col(*forms, "seconds").mean()).row(0, named=True)
+    return [f"{means[name]:{form}}" for name, form in {**forms, "seconds": ".0f"}.items()]

@@ -1,0 +1,148 @@
+"""Draw the figures of README and docs from published records and from formulas: `python docs/build/pictures.py`."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import illustrations
+import numpy as np
+import polars as pl
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+
+from npbench.commands import experiment
+from npbench.config.experiment import Experiment, load
+from npbench.config.search_folders import config_dir
+from npbench.config.search_path import register
+from npbench.numerics.np_roc import NPROC, np_roc
+from npbench.records.reading import conformed
+from npbench.report.render import drawing
+from npbench.report.render.palette import COLOURS, MARKERS, Palette
+from npbench_papers.axes import panels, tidy
+from npbench_papers.bach import asymmetry_figures as asymmetry
+from npbench_papers.gasso import rates
+from npbench_papers.guarantee.np_roc_chart import chart
+
+DOCS = Path(__file__).parents[1]
+IMAGES = DOCS / "img"
+PUBLISHED = DOCS.parent / "results" / "published"
+HISTORY = PUBLISHED / "speed" / "history" / "two-cores"
+OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
+
+
+def load_experiment(name: str) -> Experiment:
+    """Read an experiment by name."""
+    register()
+    with initialize_config_dir(str(config_dir()), version_base="1.3"):
+        return load(GlobalHydra.instance().config_loader(), name)
+
+
+def bands() -> dict[str, NPROC]:
+    """Return the NP-ROC bands of scores N(0, 1) and N(2, 1) from 100 and from 1000 samples of each class."""
+    random = np.random.default_rng(0)
+    return {f"{n} of each class": np_roc(random.normal(size=n), random.normal(2, size=n)) for n in (100, 1000)}
+
+
+def past() -> pl.DataFrame:
+    """Return CPU seconds of a fit at past commits, which asv measured: ``solver, n, commit, date, seconds``."""
+    rows = []
+    for path in sorted(HISTORY.glob("*-*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        date = datetime.fromtimestamp(found["date"] / 1000, UTC)
+        seconds, (solvers, sizes), *_ = found["results"]["history.Fit.time_fit"]
+        for (solver, n), value in zip(itertools.product(solvers, sizes), seconds, strict=True):
+            if value is not None and math.isfinite(value):
+                rows.append((solver.strip("'"), int(n), found["commit_hash"][:8], date, value))
+    return pl.DataFrame(rows, ["solver", "n", "commit", "date", "seconds"], orient="row").sort("solver", "n", "date")
+
+
+def draw_past() -> Figure:
+    """Draw the seconds of the largest fits against the date of the commit, a line for each solver."""
+    largest = past().filter(pl.col("n") == pl.col("n").max())
+    figure, ((axes,),) = panels(1, 1, (7.0, 4.0))
+    lines = largest.group_by("solver", maintain_order=True)
+    for colour, marker, ((solver,), line) in zip(itertools.cycle(COLOURS), MARKERS, lines, strict=False):
+        axes.plot(line["date"], line["seconds"], marker=marker, color=colour, label=solver)
+    axes.set(yscale="log", ylabel="CPU seconds of a fit", xlabel="date of the commit")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(AutoDateLocator()))
+    tidy(axes)
+    return figure
+
+
+# Figures without records: how to draw each one, and a table of its data.
+THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
+    "asymmetry_square": (
+        lambda: asymmetry.against_training(asymmetry.PAIRS, "square"),
+        lambda: asymmetry.curves(asymmetry.PAIRS, "square"),
+    ),
+    "asymmetry_erf": (
+        lambda: asymmetry.against_training(asymmetry.PAIRS, "erf"),
+        lambda: asymmetry.curves(asymmetry.PAIRS, "erf"),
+    ),
+    "asymmetry_corner": (
+        lambda: asymmetry.corner(OPPOSITE, "square", rate=0.2),
+        lambda: asymmetry.curves(OPPOSITE, "square"),
+    ),
+    "asymmetry_roc": (
+        lambda: asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "hinge"),
+        lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
+    ),
+    "losses": (illustrations.draw_losses, illustrations.losses),
+    "bach_figures2_3": (illustrations.draw_asymmetry, illustrations.asymmetry),
+    "barlaud_figure2": (illustrations.draw_projection, illustrations.projection),
+    "narasimhan_figures1_3": (illustrations.draw_areas, illustrations.areas),
+    "speed_history": (draw_past, past),
+    "np_roc": (
+        lambda: drawing.draw(chart(bands(), most=0.3), Palette(bands())),
+        lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
+    ),
+}
+RATES = {"rates": "records/*", "tutorial_comparison": "tutorial/records/tutorial_comparison"}  # two runs
+
+
+def experiments() -> list[str]:
+    """Return the published experiments whose figure a page shows."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md")))
+    shown = set(re.findall(r"\(img/(\w+)\.png\)", pages))
+    return sorted(name for name in shown - set(THEORY) - set(RATES) if _stored(name))
+
+
+def _stored(name: str) -> list[Path]:
+    return list(PUBLISHED.glob(f"{RATES.get(name, f'*/records/{name}')}.parquet"))
+
+
+def records(name: str) -> pl.DataFrame:
+    """Return the published records behind a figure."""
+    (path,) = _stored(name)
+    return conformed(pl.read_parquet(path))
+
+
+def draw(name: str) -> Figure:
+    """Return a figure, as ``npbench report --experiment`` draws it."""
+    if name in THEORY:
+        return THEORY[name][0]()
+    if name in RATES:
+        return rates.plot(records(name).filter(solver="np_svm") if name == "rates" else records(name), [])
+    return experiment.figure(load_experiment(name), records(name))
+
+
+def digest(name: str) -> str:
+    """Return a hash of the data of a figure, stored in its image to detect outdated ones."""
+    # Three digits of what formulas give: the last ones depend on the machine.
+    theory = THEORY[name][1]().write_csv(float_precision=3).encode() if name in THEORY else b""
+    return f"data {hashlib.sha256(theory or _stored(name)[0].read_bytes()).hexdigest()}"
+
+
+if __name__ == "__main__":
+    for name in (*THEORY, *RATES, *experiments()):
+        draw(name).savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(name)})

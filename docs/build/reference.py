@@ -1,0 +1,274 @@
+"""Reference tables from docstrings, signatures and hooks; mkdocs writes them for ``<!-- reference: NAME WORDS -->``."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import inspect
+import json
+import operator
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import measured
+import yaml
+from blocks import fenced, table
+
+from npbench import contracts, hookspecs, registry, testing
+from npbench.records import fields as record_fields
+from npbench.values import plain
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+DESCRIPTIONS = (
+    *(contracts.Solver, contracts.Dataset, contracts.DataFile, contracts.Original),
+    *(contracts.Mirror, contracts.Wheel, contracts.Metric),
+)
+SHARED_GENERATOR_FIELDS = ("n_pos, n_neg", "seed")
+
+
+def hooks() -> str:
+    """Return the table of hooks."""
+    rows = []
+    for name, hook in vars(hookspecs).items():
+        if name.startswith("npbench_"):
+            signature = inspect.signature(hook)
+            call = f"`{name}({', '.join(signature.parameters)})`"
+            rows.append((call, f"`{signature.return_annotation}`", _cell(" ".join((hook.__doc__ or "").split()))))
+    return table(("hook", "returns", ""), rows)
+
+
+def checks() -> str:
+    """Return the names and claims of the checks of solvers."""
+    claims: dict[str, set[str]] = {}
+    for solver in registry.installed().solvers:
+        for check in testing.check_solver(solver):
+            claims.setdefault(check.claim, set()).add(check.name)
+    rows = sorted((_code(", ".join(sorted(names))), _cell(claim)) for claim, names in claims.items())
+    return table(("check of a solver", ""), rows)
+
+
+def estimators() -> str:
+    """Return class, problems and tags of every solver, linked to its page."""
+    rows = []
+    for name, solver in sorted(registry.installed().solvers.items()):
+        page = f"[`{name}`]({name.replace('_', '-')}.md#parameters)"
+        path = solver.estimator.replace(":", ".")
+        rows.append((page, f"`{path}`", ", ".join(solver.solves), ", ".join(sorted(solver.tags))))
+    return table(("solver", "class", "problem", "tags"), rows)
+
+
+def estimator(name: str) -> str:
+    """Return the parameters of a solver, in Python and on the command line, and the attributes after ``fit``."""
+    solver = registry.installed().solver(name)
+    described: Any = contracts.resolve(solver.estimator)
+    defaults, settings = inspect.signature(described).parameters, _settings(name)
+    search = {**solver.search, **settings.get("search", {})}
+    parameters = []
+    for names, kind, meaning in _described(described, "Parameters"):
+        values = dict.fromkeys(_typed(defaults[one].default) for one in names.split(", "))
+        grids = (_typed(search[one]) for one in names.split(", ") if one in search)
+        cells = (", ".join(f"`{value}`" for value in column) for column in (values, grids))
+        parameters.append((_code(names), *cells, _cell(kind + meaning)))
+    attributes = [(_code(names), _cell(kind + meaning)) for names, kind, meaning in _described(described, "Attributes")]
+    tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
+    return "\n".join(
+        [
+            f"\nClass `{described.__name__}`; [tags](api.md#estimators): {tags}.",
+            table(("parameter", "default", "grid", ""), parameters),
+            *_variants(name),
+            table(("attribute after `fit`", ""), attributes).lstrip(),
+        ]
+    )
+
+
+def _described(described: Any, heading: str) -> Iterator[tuple[str, str, str]]:
+    """Yield names, allowed values if the type lists them, and meaning."""
+    for names, kind, meaning in _entries(_section(described, heading)):
+        choices = kind.partition(", default=")[0].removesuffix(", optional")
+        yield names, f"{choices}: " if kind.startswith("{") else "", meaning
+
+
+def _settings(name: str) -> dict[str, Any]:
+    """Return the settings in the YAML file of a solver or variant, if it has one."""
+    for path in PLUGINS.glob(f"*/conf/solver/{name}.yaml"):
+        return dict(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    return {}
+
+
+def _variants(name: str) -> Iterator[str]:
+    """Yield what each variant of a solver changes, from the YAML files based on it."""
+    for variant in sorted(path.stem for path in PLUGINS.glob("*/conf/solver/*.yaml")):
+        changed = _settings(variant)
+        if name in changed.pop("defaults", []):
+            grids = {f"search.{one}": grid for one, grid in changed.pop("search", {}).items() if grid}
+            words = " ".join(f"`{one}={_typed(value)}`" for one, value in {**changed, **grids}.items())
+            yield f"Variant `solver={variant}`: {words}.\n"
+
+
+def _typed(value: Any) -> str:
+    """Return a value as typed on the command line."""
+    return json.dumps(plain(value)).replace('"', "")
+
+
+def api(*names: str) -> str:
+    """Return signature, summary, parameters and examples of objects named "module:name" or "module:Class.method"."""
+    parts = []
+    for name in names:
+        module, path, described = _named(name)
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
+        parts += [f"\n### {module}.{path}", fenced("text", path + signature), _summary(described)]
+        rows = ((_code(names), _cell(meaning)) for names, _, meaning in _entries(_section(described, "Parameters")))
+        parts.append(table(("parameter", ""), rows))
+        if examples := _section(described, "Examples"):
+            parts.append(fenced("pycon", examples))
+    return "\n".join([*parts, ""])
+
+
+def _named(name: str) -> tuple[str, str, Any]:
+    module, _, path = name.partition(":")
+    return module, path, operator.attrgetter(path)(importlib.import_module(module))
+
+
+def _summary(described: Any) -> str:
+    return _plain(" ".join(_section(described, "").partition("\n\n")[0].split()))
+
+
+def descriptions() -> str:
+    """Return the fields of each plugin description."""
+    return "\n".join(f"\n### {one.__name__}\n{_fields(one)}" for one in DESCRIPTIONS)
+
+
+def described_fields() -> str:
+    """Return the names of the fields of each plugin description."""
+    named = ((one.__name__, _entries(_section(one, "Parameters"))) for one in DESCRIPTIONS)
+    rows = ((f"`{name}`", _code(", ".join(names for names, *_ in entries))) for name, entries in named)
+    return table(("description", "fields"), rows)
+
+
+def fields(name: str) -> str:
+    """Return the fields of the class, or the parameters of the function, named "module:name"."""
+    return _fields(contracts.resolve(name))
+
+
+def _fields(described: Any) -> str:
+    entries = _entries(_section(described, "Parameters"))
+    return table(("field", "type", ""), ((_code(names), _cell(kind), _cell(text)) for names, kind, text in entries))
+
+
+def generators() -> str:
+    """Return the density, defaults and own parameters of each generator, from its docstring and signature."""
+    parts = []
+    for dataset in _generators():
+        loader = contracts.resolve(dataset.load)
+        defaults = (f"{one.name}={_typed(one.default)}" for one in inspect.signature(loader).parameters.values())
+        entries = _entries(_section(loader, "Parameters"))
+        rows = ((_code(names), _cell(text)) for names, _, text in entries if names not in SHARED_GENERATOR_FIELDS)
+        parts += [f"\n### {dataset.name}\n", _formulas(_section(loader, "")), f"Defaults: `{' '.join(defaults)}`."]
+        parts.append(table(("setting", ""), rows))
+    return "\n".join(parts)
+
+
+def generators_in_brief() -> str:
+    """Return the title of each generator."""
+    return table(("data set", "draws"), ((f"`{one.name}`", _cell(one.title)) for one in _generators()))
+
+
+def _generators() -> list[contracts.Dataset]:
+    found = sorted(registry.installed().datasets.items())
+    return [dataset for _, dataset in found if dataset.source.startswith("drawn")]
+
+
+def _formulas(docstring: str) -> str:
+    """Return a docstring as Markdown, with its formulas fenced."""
+
+    def fence(block: re.Match[str]) -> str:
+        lead = f"{block[1]}:\n" if block[1] else ""
+        return f"{lead}{fenced('text', textwrap.dedent(block[2]))}\n"
+
+    return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n?", fence, _plain(docstring), flags=re.MULTILINE)
+
+
+def datasets() -> str:
+    """Return size and positive class of each data set, except for the tables of the benchmark."""
+    rows = (
+        (f"`{name}`", _size(dataset), dataset.positive.partition("; negative")[0])
+        for name, dataset in sorted(registry.installed().datasets.items())
+        if not any(file.wheel for file in dataset.files)
+    )
+    return table(("data set", "size", "positive class"), rows)
+
+
+def _size(dataset: contracts.Dataset) -> str:
+    known = [str(n) if n else "any" for n in (dataset.n_samples, dataset.n_features)]
+    positive = f", {dataset.n_positive} +" if dataset.n_positive else ""
+    return "" if known == ["any", "any"] else f"{' x '.join(known)}{positive}"
+
+
+def columns() -> str:
+    """Return the columns of the records, with their meanings."""
+    rows = [
+        row
+        for subject, of_subject in record_fields.SUBJECTS.items()
+        for row in (
+            (f"**{subject}**", "", ""),
+            *((f"`{field.name}`", field.dtype.__name__, field.about) for field in of_subject),
+        )
+    ]
+    return table(("column", "type", ""), rows)
+
+
+def columns_in_brief() -> str:
+    """Return the names of the columns of the records by subject."""
+    subjects = record_fields.SUBJECTS.items()
+    rows = ((subject, ", ".join(f"`{field.name}`" for field in of_subject)) for subject, of_subject in subjects)
+    return table(("subject", "columns"), rows)
+
+
+def _section(described: Any, heading: str) -> str:
+    """Return the text below a heading of a numpydoc docstring, or the text before the first heading."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(described) or "", flags=re.MULTILINE)
+    text = dict(zip(["", *parts[1::2]], parts[0::2], strict=True)).get(heading, "").strip()
+    return f"{text}\n" if text else ""
+
+
+def _entries(section: str) -> list[tuple[str, str, str]]:
+    """Return the entries of a section of a docstring: names, type, meaning in one line."""
+    found = re.findall(r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)", section, re.MULTILINE)
+    return [(names, kind, " ".join(meaning.split())) for names, kind, meaning in found]
+
+
+def _code(names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names.split(", "))
+
+
+def _cell(text: str) -> str:
+    """Return the text for a table cell; an unescaped bar would end the cell."""
+
+    def coded(code: re.Match[str]) -> str:
+        return f"<code>{html.escape(code[1], quote=False).replace('|', '&#124;')}</code>"
+
+    return re.sub(r"`([^`]*\|[^`]*)`", coded, _plain(text)).replace("|", r"\|")
+
+
+def _plain(text: str) -> str:
+    """Return the text with Sphinx roles and literals as Markdown code."""
+    return re.sub(r":\w+:`([^`]*)`", r"`\1`", text).replace("``", "`")
+
+
+TABLES: dict[str, Callable[..., str]] = {
+    one.__name__: one
+    for one in (api, checks, columns, datasets, descriptions, estimator, estimators, fields, generators)
+}
+TABLES |= {"ratios": measured.ratios, "suite": measured.suite}
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Write the tables of a page; mkdocs calls this hook for each page."""
+
+    def written(comment: re.Match[str]) -> str:
+        return TABLES[comment[1]](*comment[2].split())
+
+    return re.sub(r"^<!-- reference: (\w+) ?(.*?) ?-->$", written, markdown, flags=re.MULTILINE)
