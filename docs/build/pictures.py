@@ -14,19 +14,16 @@ from pathlib import Path
 import illustrations
 import numpy as np
 import polars as pl
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
 from npbench.commands import experiment
-from npbench.config.experiment import Experiment, load
-from npbench.config.search_folders import config_dir
-from npbench.config.search_path import register
+from npbench.config.experiment import Experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.report.render import drawing
 from npbench.report.render.palette import COLOURS, MARKERS, Palette
+from npbench.session.experiments import named
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
@@ -41,9 +38,9 @@ OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 
 def load_experiment(name: str) -> Experiment:
     """Read an experiment by name."""
-    register()
-    with initialize_config_dir(str(config_dir()), version_base="1.3"):
-        return load(GlobalHydra.instance().config_loader(), name)
+    found = named([f"+experiment={name}"])
+    assert found is not None
+    return found
 
 
 def bands() -> dict[str, NPROC]:
