@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from npbench.thresholding.classifier import NPThresholdClassifier
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.monitoring import monitor
-    from npbench.thresholding.promise import Threshold
     from npbench.thresholding.rules import threshold
+    from npbench.thresholding.threshold import Threshold
 
 __version__ = "0.2.0"
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
 _LAZY = {
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
-    "Threshold": "npbench.thresholding.promise",
+    "Threshold": "npbench.thresholding.threshold",
     "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",
 }

@@ -15,10 +15,10 @@ from rich.console import Console
 
 from npbench.commands import score_files
 from npbench.errors import Exit, RequestError
-from npbench.numerics.sequential import betting_evidence
 from npbench.report.render import terminal
 from npbench.thresholding.monitoring import Monitoring, monitor
-from npbench.thresholding.promise import GroupThresholds, Threshold, from_json
+from npbench.thresholding.sequential import betting_evidence
+from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

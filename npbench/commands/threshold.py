@@ -19,8 +19,8 @@ from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.report.render import picture_page, terminal
 from npbench.report.sheet import Row, Sheet, number
-from npbench.thresholding.promise import GroupThresholds, Threshold
 from npbench.thresholding.rules import threshold
+from npbench.thresholding.threshold import GroupThresholds, Threshold
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

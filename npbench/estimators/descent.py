@@ -40,26 +40,14 @@ def neyman_pearson_costs(
 class DescentClassifier(BinaryClassifier):
     """A classifier fitted sample by sample under a bound on the surrogate false-alarm rate (Gasso et al. 2011).
 
+    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up, average and epsilon.
+
     Parameters
     ----------
-    lambda_c : float
-        Weight of half the squared norm of the weights; positive.
-    loss : str
-        Loss of the margin, which approaches the 0-1 loss.
     eta : float
         Half-width of the ramp, slope of the other losses; positive.
-    gamma_0 : float, optional
-        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``.
-    tau : float, optional
-        Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1; positive.
-    warm_up : int
-        Number of initial epochs with lambda = 1.
     max_iter : int
         Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
-    average : bool
-        Whether the classifier is an average of the iterates, instead of the last one.
-    epsilon : float, optional
-        Tolerance on the surrogate constraint, for ``converged_``.
     tol : float
         Largest ``imbalance_`` for ``converged_``, in ]0, 1].
     random_state : int, RandomState or None

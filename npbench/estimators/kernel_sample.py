@@ -16,7 +16,7 @@ from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
 NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
-MAX_RUNS = 50  # of consecutive rows, beyond which single rows are copied
+MAX_RUNS = 50  # with more runs of consecutive rows, single rows are copied
 
 
 def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
@@ -64,16 +64,9 @@ def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[An
 
 
 class KernelSample:
-    """A sample whose squared distances are computed once for all bandwidths.
+    """A sample whose squared distances are computed once for all bandwidths, those of ``estimators``.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        The sample.
-    estimators : sequence of KernelClassifier
-        Estimators with the kernels that will be used.
-    dtype : type
-        Precision of the Gram matrices. Squared distances are rounded to it from double precision.
+    ``dtype`` is the precision of the Gram matrices. Squared distances are rounded to it from double precision.
     """
 
     def __init__(self, X: Any, estimators: Sequence[KernelClassifier], dtype: Any = float) -> None:

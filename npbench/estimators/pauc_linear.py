@@ -159,20 +159,8 @@ def structural_svm(
     among all that the search tried and those for the full AUC. (For the full AUC the minimiser is 0 only if both
     classes have the same mean.) The objective and the gap remain those of the problem.
 
-    Parameters
-    ----------
-    Z : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    signs : array of shape (n_samples,)
-        Labels in {-1, +1}.
-    ranks : (int, int)
-        First and last rank of the negatives, as in :class:`npbench.numerics.pauc_surrogates.StructuralRisk`.
-    C : float
-        Weight of the risk; positive.
-    tol, max_iter, method, start
-        As in :func:`npbench.numerics.bundle.minimise`.
-    surrogate : {"tight", "naive"}
-        As in :mod:`npbench.numerics.pauc_surrogates`.
+    ``ranks`` and ``surrogate`` are those of :class:`npbench.numerics.pauc_surrogates.StructuralRisk`, the other
+    arguments those of :func:`npbench.numerics.bundle.minimise`.
     """
 
     def solve(

@@ -12,7 +12,8 @@ from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOpti
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import losses, ramp_path
-from npbench.numerics.annealing import EXPLANATIONS, MULTIPLIERS, REACHED, Found, RateBound, Update
+from npbench.numerics.multiplier_search import EXPLANATIONS, REACHED, Found
+from npbench.numerics.multipliers import MULTIPLIERS, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -113,6 +114,7 @@ class RampClassifier(NystroemClassifier):
 
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
         """Return the arguments common to all searches, with defaults filled in; C weighs the mean loss."""
+        # the paper's C is a weight of the mean loss
         return {"C": self.C * int(svm.positive.sum()), "update": self.update, **self._settings}
 
     @property

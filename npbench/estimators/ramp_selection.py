@@ -26,8 +26,8 @@ from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.numerics.annealing import REACHED
 from npbench.numerics.gram import Gram
+from npbench.numerics.multiplier_search import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
 
@@ -70,24 +70,19 @@ def select(
     with ThreadPoolExecutor(n_threads) as pool:
         paths = dict(zip(distinct, pool.map(work, distinct.values()), strict=True))
     table = {
-        _key({**params, "C": C}): entry
+        frozenset({**params, "C": C}.items()): entry
         for params, setting in zip(others, settings, strict=True)
         for C, entry in zip(ascending, paths[setting], strict=True)
     }
     candidates = combinations(search)
-    losses = [table[_key(candidate)][0] for candidate in candidates]
-    unconverged = sum(table[_key(candidate)][1] for candidate in candidates)
-    return least_loss(candidates, losses, unconverged)
+    losses, unconverged = zip(*(table[frozenset(candidate.items())] for candidate in candidates), strict=True)
+    return least_loss(candidates, list(losses), sum(unconverged))
 
 
 def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:
     """Return the parameters that determine the losses, with the kernel resolved on the sample."""
     params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
-    return (sample.kernel(estimator), *_key(params))
-
-
-def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(params.items()))
+    return sample.kernel(estimator), frozenset(params.items())
 
 
 def _path(

@@ -62,15 +62,9 @@ def select_along(
 ) -> Selection:
     """Choose parameters by grid search, fitting along one of them.
 
-    Parameters
-    ----------
-    name : str
-        Parameter to fit along. If the search has fewer than two values of it, this is an ordinary grid search.
-    path : callable
-        ``path(params, ascending, X, y)`` yields a fitted estimator for each ascending value of the parameter, given
-        the other parameters and a training sample.
-    make, X, y, folds, problem, search, n_threads
-        As in :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` paths run at the same time.
+    ``path(params, ascending, X, y)`` yields a fitted estimator for each ascending value of the parameter ``name``,
+    given the other parameters and a training sample. With fewer than two values of it, this is an ordinary grid search.
+    Other arguments are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` paths run at a time.
     """
     if len(search.get(name, ())) < 2:
         return grid_search(make, X, y, folds, problem, search, n_threads)
@@ -88,14 +82,11 @@ def select_along(
         warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead
         paths = list(pool.map(scored_path, tasks))
     candidates = combinations(search)
-    scored: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {_key(candidate): [] for candidate in candidates}
+    keys = [frozenset(candidate.items()) for candidate in candidates]
+    scored: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {key: [] for key in keys}
     for ((_, validate), params), found in zip(tasks, paths, strict=True):
         for value, (scores, _) in zip(ascending, found, strict=True):
-            scored[_key({**params, name: value})].append((y[validate], scores))
-    losses = [problem.loss(scored[_key(candidate)]) for candidate in candidates]
+            scored[frozenset({**params, name: value}.items())].append((y[validate], scores))
+    losses = [problem.loss(scored[key]) for key in keys]
     unconverged = sum(not converged for found in paths for _, converged in found)
     return least_loss(candidates, losses, unconverged)
-
-
-def _key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(params.items()))

@@ -40,13 +40,14 @@ Watch = Callable[[np.ndarray, np.ndarray], None]
 Status = Literal["converged", "stalled", "max_iter"]
 Method = Literal["level", "plain"]
 
-LEVELS = (0.5, 0.75)  # wanted value of the model, as a share of the way from the bound to the best objective
-MU_FACTOR = 4.0  # change of mu if the model's value is outside
-MAX_LINE_POINTS = 3  # evaluations of the risk on a line
-LINE_ACCURACY = 0.1  # share of the decrease that the model promises
-QP_ACCURACY = 1e-3  # share of the gap
-IDLE_ITERATIONS = 30  # without a share, after which a plane may be replaced
-MAX_STALLED_ITERATIONS = 200  # without a smaller gap, which rounding then prevents
+# The model's value should cover this share of the way from the bound to the best objective; mu changes if it does not.
+LEVELS = (0.5, 0.75)
+MU_FACTOR = 4.0
+MAX_LINE_POINTS = 3  # largest number of evaluations of the risk on a line
+LINE_ACCURACY = 0.1  # a line search ends at this share of the decrease that the model promises
+QP_ACCURACY = 1e-3  # a QP is solved to this share of the gap
+MAX_IDLE_ITERATIONS = 30  # a plane without a share for longer may be replaced
+MAX_STALLED_ITERATIONS = 200  # rounding keeps the gap from shrinking after this many
 
 
 class Trace(NamedTuple):
@@ -75,13 +76,8 @@ class Point(NamedTuple):
 class Planes:
     """Planes ``e_j + g_j'w`` below the risk, their Gram matrix GG', and the number of iterations each has been idle.
 
-    Plane 0 is zero. The others may be replaced, the longest idle first, after IDLE_ITERATIONS iterations without a
-    share. Two or three times the number of active planes are kept. Memory is O(planes (d + planes)).
-
-    Parameters
-    ----------
-    n_features : int
-        Length d of w.
+    Plane 0 is zero. The others may be replaced, the longest idle first, after MAX_IDLE_ITERATIONS without a
+    share. Two or three times the number of active planes are kept. Memory is O(planes (n_features + planes)).
     """
 
     def __init__(self, n_features: int) -> None:
@@ -104,7 +100,7 @@ class Planes:
     def add(self, slope: np.ndarray, offset: float) -> None:
         """Add a plane. O(planes n_features)."""
         slot = int(np.argmax(self._idle[: self.count]))
-        if self._idle[slot] <= IDLE_ITERATIONS:
+        if self._idle[slot] <= MAX_IDLE_ITERATIONS:
             slot = self.count
             self._grow()
         self._slopes[slot], self._offsets[slot], self._idle[slot], self._shares[slot] = slope, offset, 0, 0.0
@@ -219,8 +215,7 @@ def minimise(
     tol, atol : float
         The search ends when the gap is at most ``max(tol * objective, atol)``.
     max_iter : int
-        Maximum number of iterations. Each takes one product with X, one with its transpose, and up to three calls of
-        ``risk``.
+        Maximum number of iterations.
     method : {"level", "plain"}
         Level bundle method with a line search, or cutting planes alone.
     start : Solution or array of shape (n_features,), optional
@@ -236,8 +231,9 @@ def minimise(
 
     Notes
     -----
-    An iteration takes O(nnz(X) + planes n_features + planes^2) besides the calls of ``risk``; memory is that of X
-    and of the planes. The number of iterations grows with C and the condition of X, hardly with n_samples.
+    An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and O(planes n_features
+    + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition of X, hardly with
+    n_samples.
 
     References
     ----------
@@ -349,14 +345,14 @@ class _Search:
         curvature = float(dw @ dw)
         self._show(dw, ds)
 
-        def at(t: float) -> _LinePoint:
+        def evaluate(t: float) -> _LinePoint:
             point = self._at(origin.w + t * dw, origin.scores + t * ds)
             return _LinePoint(t, float(dw @ point.w) + self._C * float(point.gradient @ ds), point)
 
         left = lowest = _LinePoint(0.0, float(dw @ origin.w) + self._C * float(origin.gradient @ ds), origin)
         right, t = None, 1.0
         for _ in range(MAX_LINE_POINTS):
-            here = at(t)
+            here = evaluate(t)
             lowest = min(lowest, here, key=lambda place: place.point.objective)
             if here.slope <= 0.0:
                 left = here

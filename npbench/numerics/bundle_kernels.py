@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 RIDGE = 1e-12  # relative to the curvature, for dependent planes; the proximal point removes its effect
-ROUNDING = 1e-15  # of a gradient, relative to its terms
+GRADIENT_ROUNDING = 1e-15  # rounding error of a gradient, relative to its terms
 MAX_PROXIMAL_POINTS = 30
 
 
@@ -176,7 +176,7 @@ def rounding_error(H, p, c, x):
         length = np.sqrt(H[j, j])
         longest = max(longest, length)
         total += length * x[j]
-    return ROUNDING * (largest + c * longest * total)
+    return GRADIENT_ROUNDING * (largest + c * longest * total)
 
 
 @njit(cache=True, nogil=True)

@@ -32,9 +32,9 @@ Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 def initial(n_features: int, hidden: int, squared_norm: float, random: np.random.Generator) -> Network:
     """Return an initial network.
 
-    W is normal with variance 1 / ``squared_norm``, so that the inputs of the units have variance 1. On standardised
-    features, where the mean of ||x||^2 is the fan-in, this is the usual scaling by the fan-in. v is normal with
-    variance 1 / hidden. Intercepts are 0, and a linear f starts at 0.
+    W is normal with variance 1 / ``squared_norm``, so that the inputs of the units have variance 1; on standardised
+    features this is the usual scaling by the fan-in. v is normal with variance 1 / hidden. Intercepts are 0, and so is
+    a linear f.
     """
     if hidden == 0:
         return Network(np.zeros((1, n_features)), np.zeros(1), np.empty(0), np.zeros(1))
@@ -60,13 +60,6 @@ class Pairs:
 
     Each row of the larger class occurs once. The numbers of occurrences of two rows of the smaller class differ by at
     most one.
-
-    Parameters
-    ----------
-    is_positive : bool array of shape (n,)
-        Class of each row.
-    random : numpy.random.Generator
-        Source of the orders.
     """
 
     def __init__(self, is_positive: np.ndarray, random: np.random.Generator) -> None:
@@ -114,44 +107,17 @@ def q_value_pass(X: np.ndarray, pairs: Pairs) -> Pass:
 def search(
     network: Network, one_pass: Pass, rule: Rule, steps: int, n_epochs: int, warm_up: int, averages: bool
 ) -> tuple[Network, float, list[Trace]]:
-    """Run epochs from a network, which is changed in place, and lambda = 1.
+    """Run epochs from a network, which is changed in place, and lambda = 1; return network, lambda and trace.
 
-    Parameters
-    ----------
-    network : Network
-        Initial network.
-    one_pass : callable
-        From :func:`neyman_pearson_pass` or :func:`q_value_pass`.
-    rule : Rule
-        Constants of the search.
-    steps : int
-        Number of steps in a pass.
-    n_epochs : int
-        Number of passes.
-    warm_up : int
-        Number of initial passes with the logistic loss and constant lambda. Samples far on the wrong side, where the
-        other losses are flat, have a gradient there; otherwise a group of positives missed at first would stay missed.
-    averages : bool
-        Whether to return the average of the networks, and of lambda, at the ends of the epochs e = 1, 2, ... with
-        weights ``e^3``. This averages out the noise of single samples and gives the beginning little weight.
-
-    Returns
-    -------
-    network : Network
-        Average or last network.
-    multiplier : float
-        Average or last lambda.
-    trace : list of Trace
-        One entry for each epoch.
-
-    Raises
-    ------
-    FloatingPointError
-        If numbers overflow.
+    The first ``warm_up`` epochs take the logistic loss and keep lambda: samples far on the wrong side, where the other
+    losses are flat, have a gradient there. With ``averages``, network and lambda are averages over the ends of the
+    epochs e = 1, 2, ... with weights ``e^3``, which smooth the noise of single samples and give the beginning little
+    weight. Raises a FloatingPointError if numbers overflow.
     """
     start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
     average = (*map(np.zeros_like, network), np.zeros(1))
     for epoch in range(n_epochs):
+        # take a pass
         with np.errstate(all="ignore"):
             current = rule._replace(loss=LOGISTIC, nu=0.0) if epoch < warm_up else rule
             multiplier, p_nd, p_fa = one_pass(network, multiplier, epoch * steps, current)
@@ -159,6 +125,8 @@ def search(
         if not np.isfinite(objective + p_fa):
             raise FloatingPointError("The scores overflowed.")
         trace.append(Trace(epoch, time.perf_counter() - start, objective, p_fa, p_nd, multiplier))
+
+        # move the averages towards the network after the pass
         weight += (epoch + 1.0) ** 3
         for mean, latest in zip(average, (*network, multiplier), strict=True):
             mean += (latest - mean) * ((epoch + 1.0) ** 3 / weight)  # noqa: PLW2901 - in place
@@ -173,18 +141,8 @@ def assess(
 ) -> Fit:
     """Return the quality of a network on a sample with both classes.
 
-    Parameters
-    ----------
-    network : Network
-        The f.
-    X : array of shape (n_samples, n_features)
-        Samples.
-    is_positive : bool array of shape (n_samples,)
-        Their classes.
-    rule : Rule
-        Constants of the search.
-    pull_pos, pull_neg : float
-        Weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and lambda.
+    ``pull_pos`` and ``pull_neg`` are the weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and
+    lambda.
     """
     f = scores(network, X)
     signs = np.where(is_positive, 1.0, -1.0)
@@ -195,6 +153,7 @@ def assess(
     terms = [_penalty_gradient(network, rule.lambda_c)]
     for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
         terms.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
+    # the gradient of the Lagrangian, relative to its terms
     size = sum(float(np.linalg.norm(term)) for term in terms)
     p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
     return Fit(

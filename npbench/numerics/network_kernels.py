@@ -19,56 +19,28 @@ SIGMOID, RAMP, LOGISTIC = range(3)
 
 
 class Rule(NamedTuple):
-    """Constants of a stochastic saddle-point search.
+    """Constants of a stochastic saddle-point search; lambda_c, gamma_0 and nu as in the paper."""
 
-    Parameters
-    ----------
-    loss : int
-        SIGMOID, RAMP, or LOGISTIC, ``log(1 + exp(-eta z))``, which the first epochs use.
-    eta, width : float
-        Parameter of the loss, and width 1 / max |l'| of the sigmoid or the ramp.
-    bound : float
-        The rho of ``P_fa <= rho``, or the q of ``P_fa <= q (1 - P_nd)``.
-    lambda_c, gamma_0, nu : float
-        As in the paper.
-    cost_pos, cost_neg : float
-        Coefficients a_i, for negatives without the factor lambda; 1 for pairs.
-    least, most : float
-        Bounds of lambda.
-    """
-
-    loss: int
+    loss: int  # SIGMOID, RAMP, or LOGISTIC, ``log(1 + exp(-eta z))``, which the first epochs use
     eta: float
-    width: float
-    bound: float
+    width: float  # 1 / max |l'| of the sigmoid or the ramp
+    bound: float  # rho of ``P_fa <= rho``, or q of ``P_fa <= q (1 - P_nd)``
     lambda_c: float
     gamma_0: float
     nu: float
-    cost_pos: float
-    cost_neg: float
-    least: float
+    cost_pos: float  # coefficient a_i of positives; 1 for pairs
+    cost_neg: float  # the same for negatives, without the factor lambda
+    least: float  # bounds of lambda
     most: float
 
 
 class Network(NamedTuple):
-    """``f(x) = v'tanh(W x + c) + b``, or with an empty v the linear ``f(x) = W x + b``.
+    """``f(x) = v'tanh(W x + c) + b``; with an empty v the linear ``f(x) = W x + b``, where c is 0."""
 
-    Parameters
-    ----------
-    W : array of shape (hidden, n_features)
-        Weights of the hidden units; of shape (1, n_features) for a linear f.
-    c : array of shape (hidden,)
-        Intercepts of the hidden units; of shape (1,) and 0 for a linear f.
-    v : array of shape (hidden,)
-        Weights of the outputs of the hidden units.
-    b : array of shape (1,)
-        Intercept.
-    """
-
-    W: np.ndarray
-    c: np.ndarray
-    v: np.ndarray
-    b: np.ndarray
+    W: np.ndarray  # (hidden, n_features)
+    c: np.ndarray  # (hidden,)
+    v: np.ndarray  # (hidden,)
+    b: np.ndarray  # (1,)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -126,33 +98,10 @@ def _move(network, x, units, slopes, step, shrink):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def np_pass(network, X, squared_norms, is_positive, order, multiplier, t, rule):
-    """Take a step of Algorithm 4 on each of the rows ``order``, starting with step t.
+    """Take a step of Algorithm 4 on each of the rows ``order``, starting with step t; change the network in place.
 
-    Parameters
-    ----------
-    network : Network
-        Parameters; changed in place.
-    X : array of shape (n, n_features)
-        Samples.
-    squared_norms : array of shape (n,)
-        Their ``||x||^2``.
-    is_positive : bool array of shape (n,)
-        Their classes.
-    order : int array of shape (n_steps,)
-        Row of each step.
-    multiplier : float
-        The lambda.
-    t : int
-        Number of earlier steps.
-    rule : Rule
-        Constants of the search.
-
-    Returns
-    -------
-    multiplier : float
-        Lambda after the steps.
-    sum_nd, sum_fa : float
-        Sums of the losses of positives and of negatives, each before its own step.
+    ``squared_norms`` holds ``||x||^2`` of each row of X. Return lambda, and the sums of the losses of positives and of
+    negatives, each before its own step.
     """
     units, slopes = np.empty(len(network.W)), np.empty(len(network.W))
     sum_nd, sum_fa = 0.0, 0.0
@@ -180,11 +129,7 @@ def np_pass(network, X, squared_norms, is_positive, order, multiplier, t, rule):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def q_pass(network, X, squared_norms, positives, negatives, multiplier, t, rule):
-    """Take a step of the q-value search on each pair of rows, starting with step t.
-
-    Row k of ``positives`` and row k of ``negatives`` form a pair. Other parameters and the result are those of
-    :func:`np_pass`.
-    """
+    """Take a step of the q-value search on each pair of rows, starting with step t; arguments and result as np_pass."""
     hidden = len(network.W)
     # not rows of a matrix, for which Numba would compile _forward, _backward and _move once more
     units_pos, units_neg = np.empty(hidden), np.empty(hidden)

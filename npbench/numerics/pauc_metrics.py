@@ -14,19 +14,18 @@ scores may be infinite, and NaN ranks its sample as the worst of its class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, expit, logit, ndtri
-from scipy.stats import binom, bootstrap
+from scipy.stats import binom
 
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
 
-NEGLIGIBLE_PROBABILITY = 1e-9  # of tails of counts, which do not affect the limits
+NEGLIGIBLE_PROBABILITY = 1e-9  # tails of counts with less do not affect the limits
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,12 @@ class Area:
 
         They are ``value -+ z error`` clipped to [0, 1] on the scale "identity", and the same for
         ``log(value / (1 - value))`` on the scale "logit", which has better coverage near 0 and 1 and for small samples.
-        If all pairs are in order, or none, the error is uninformative. The disjoint pairs are then independent trials
-        with the same outcome, and the limits are those of Clopper and Pearson. If a class has a single sample, the
-        limits are 0 and 1.
         """
         tail = (1.0 - confidence) / 2.0
-        if math.isnan(self.error):
+        if math.isnan(self.error):  # a class has a single sample
             return 0.0, 1.0
+        # All pairs are in order, or none: the error says nothing. The disjoint pairs are independent trials with
+        # the same outcome: their limits are those of Clopper and Pearson.
         if self.value in (0.0, 1.0):
             least = tail ** (1.0 / self.n_disjoint)
             return (least, 1.0) if self.value else (0.0, 1.0 - least)
@@ -72,27 +70,16 @@ class Area:
 def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
 
-    With n negatives, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9 first; negatives
-    are ranked by descending score.
+    With n negatives by descending score, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9
+    first (Narasimhan and Agarwal 2013). The standard error is that of :func:`fractional`. Raises a ValueError if no
+    negative rank falls into the range.
 
     Parameters
     ----------
-    y : array of shape (n_samples,)
-        Labels, both present.
-    scores : array of shape (n_samples,)
-        Larger for more positive samples.
+    y, scores : array of shape (n_samples,)
+        Labels, both present, and scores, larger for more positive samples.
     lo, hi : float
         Ends of the range, ``0 <= lo < hi <= 1``.
-
-    Raises
-    ------
-    ValueError
-        If no negative rank falls into the range.
-
-    References
-    ----------
-    H. Narasimhan, S. Agarwal (2013), A structural SVM based approach for optimizing partial AUC, ICML. The standard
-    error is that of :func:`fractional`.
 
     Examples
     --------
@@ -114,15 +101,8 @@ def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) 
     """Return the share of pairs with s_i > s_(j) among positives i and negatives ranked first < j <= last.
 
     This is :func:`pairwise` with ties counted as errors. In a search over a narrow range, ties counted as one half
-    would favour constant scores. Only the negatives in the range are sorted: O(n + (k + m) log k) for k of them and m
-    positives.
-
-    Parameters
-    ----------
-    positives, negatives : arrays of shapes (m,) and (n,)
-        Scores of either class, without NaN.
-    first, last : int
-        From :func:`rank_range`, ``first < last``.
+    would favour constant scores. Scores are not NaN, and first < last. Only the negatives in the range are sorted:
+    O(n + (k + m) log k) for k of them and m positives.
 
     Examples
     --------
@@ -152,14 +132,8 @@ def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     ``n (hi - lo)``, so that any range has a value, however narrow. For [0, 1] it is the AUC, and its standard error is
     that of DeLong et al.
 
-    Parameters
-    ----------
-    y, scores, lo, hi
-        As in :func:`pairwise`.
-
-    Notes
-    -----
-    The standard error is that of DeLong et al. with placement values restricted to the range,
+    Parameters are those of :func:`pairwise`. The standard error is that of DeLong et al. with placement values
+    restricted to the range,
 
         var_i(v_i) / n_pos + n_neg var_j(w_j) / (n hi - n lo)^2,
 
@@ -188,17 +162,9 @@ def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
 def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return ``1/(hi - lo) int_lo^hi TPR dFPR`` under the ROC curve with its points joined by straight lines.
 
-    Parameters
-    ----------
-    y, scores, lo, hi
-        As in :func:`pairwise`.
-
-    Notes
-    -----
     It differs from :func:`fractional` if an end cuts a block of tied samples of both classes: it takes the line through
-    the block, not its mean. The standard error is that of :func:`fractional`.
-
-    The mean true-negative rate over true-positive rates from 1 - hi to 1 - lo is that of ``-y`` and ``-scores``.
+    the block, not its mean. Parameters and standard error are the same. The mean true-negative rate over true-positive
+    rates from 1 - hi to 1 - lo is that of ``-y`` and ``-scores``.
 
     Examples
     --------
@@ -220,6 +186,7 @@ def mean_height(tpr: np.ndarray, fpr: np.ndarray, lo: float, hi: float) -> float
     0.75
     """
     tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)
+    # area of the trapezoids, each cut to the range
     width = np.diff(fpr)
     begin, end = np.maximum(fpr[:-1], lo), np.minimum(fpr[1:], hi)
     inside = end > begin
@@ -283,6 +250,7 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     tail = (1.0 - confidence) / 2.0
     distribution = binom(n_neg, fpr)
     fewest, most = distribution.ppf(NEGLIGIBLE_PROBABILITY), distribution.ppf(1.0 - NEGLIGIBLE_PROBABILITY)
+    # numbers of detected positives, each with the probability of its numbers of false alarms
     alarms = np.arange(int(fewest), int(most) + 1)
     counts, which = np.unique(_detected(y, scores, alarms), return_inverse=True)
     probabilities = np.bincount(which, weights=distribution.pmf(alarms))
@@ -292,63 +260,6 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
         return float(probabilities @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
 
     return float(brentq(excess, 0.0, 1.0, (tail,))), float(brentq(excess, 0.0, 1.0, (1.0 - tail,)))
-
-
-def bootstrap_limits(
-    y: np.ndarray,
-    scores: np.ndarray,
-    statistic: Callable[[np.ndarray, np.ndarray], float],
-    *,
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    random_state: int | np.random.Generator = 0,
-) -> tuple[float, float]:
-    """Return percentile limits of a statistic of scored samples, resampled with replacement within each class.
-
-    This serves statistics without a standard error, such as differences of areas. For a single area
-    :meth:`Area.limits` is faster, and has better coverage if nearly all pairs are in order.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels, both present.
-    scores : array of shape (n_samples,)
-        Larger for more positive samples; finite.
-    statistic : callable
-        ``statistic(y, scores)`` returns a number, such as ``lambda y, scores: pairwise(y, scores, 0, 0.1).value``.
-    confidence : float
-        Coverage probability, in ]0, 1[.
-    n_resamples : int
-        Number of resamples, hence of calls of ``statistic``.
-    random_state : int or numpy.random.Generator
-        Seed or generator of the resamples.
-
-    References
-    ----------
-    B. Efron, R. J. Tibshirani (1993), An introduction to the bootstrap, chapters 8 and 13.
-
-    Examples
-    --------
-    >>> y, scores = np.repeat([-1, 1], 50), np.r_[np.linspace(-2, 1, 50), np.linspace(-1, 2, 50)]
-    >>> low, high = bootstrap_limits(y, scores, lambda y, scores: fractional(y, scores, 0, 1).value)
-    >>> 0.6 < low < 0.78 < high < 0.9
-    True
-    """
-
-    def of_classes(positives: np.ndarray, negatives: np.ndarray) -> float:
-        labels = np.repeat([1, -1], [len(positives), len(negatives)])
-        return statistic(labels, np.concatenate([positives, negatives]))
-
-    found = bootstrap(
-        (scores[y > 0], scores[y <= 0]),
-        of_classes,
-        vectorized=False,
-        method="percentile",
-        confidence_level=confidence,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(random_state),
-    )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
 def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
@@ -368,6 +279,7 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     # Twice the number of wins, with ties counted as one: integers, so that equal areas are equal to the last bit.
     wins = 2 * m - np.searchsorted(positives, negatives, "left") - np.searchsorted(positives, negatives, "right")
     value = float(weight @ wins) / (2 * m * (end - begin))
+    # weight of the negatives below each positive, and share of positives above each negative
     passed = np.concatenate([[0.0], np.cumsum(weight)]) / (end - begin)
     above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))
     of_positives = 1.0 - (passed[above] + passed[not_below]) / 2.0

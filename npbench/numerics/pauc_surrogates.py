@@ -34,17 +34,7 @@ Surrogate = Literal["tight", "naive"]
 def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
     """Return ``first`` and ``last``: the negatives in a range of false-positive rates have ranks first < j <= last.
 
-    Parameters
-    ----------
-    n_negative : int
-        Number of negatives.
-    lo, hi : float
-        Ends of the range, ``0 <= lo < hi <= 1``.
-
-    Raises
-    ------
-    ValueError
-        If no rank is in the range.
+    Raises a ValueError if no rank is in the range.
 
     Examples
     --------
@@ -152,17 +142,8 @@ class StructuralRisk:
 def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
     """Return the threshold with the largest TPR - FPR among those with a false-positive rate in [lo, hi], O(n log n).
 
-    It is half-way between two scores, or beyond all. If ties leave no threshold with a rate in the range, it is the one
-    with the largest rate below.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels, both present.
-    scores : array of shape (n_samples,)
-        Scores; finite.
-    lo, hi : float
-        Ends of the range, ``0 <= lo < hi <= 1``.
+    It is half-way between two finite scores, or beyond all. If ties leave no threshold with a rate in the range, it is
+    the one with the largest rate below.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.extrema import larger, smaller
+from npbench.numerics.multipliers import LARGE_DROP, MAX_FACTOR, MAX_REOPENINGS, MAX_RESETS, ZERO_SHARE
 from npbench.numerics.rate_interval import (
     RateInterval,
     between,
@@ -20,13 +21,9 @@ from npbench.numerics.rate_interval import (
 )
 from npbench.numerics.smo_kernels import FAST, INFINITE, bias, fit_into_box, gap, optimise, pair_steps, subtract
 
-FLOOR, CAP = 1e-6, 1e6  # of the multiplier
-LARGEST_FACTOR = 2.0  # of a step outwards
-LARGEST_CHANGE = 2.0  # of the logarithm, by a secant
-LARGE_DROP = 0.25  # of the rate across a closed interval, which makes it final
-MAX_REOPENINGS = 2  # of a closed interval
-MAX_RESETS = 10  # of an interval, by rates out of order
-SETTLED_SHARE = 0.005  # of the samples that may become flat or stop being it in the last step of a search
+MIN_RATIO, MAX_RATIO = 1e-6, 1e6  # smallest and largest multiplier, a ratio of costs; absolute, unlike RELATIVE_FLOOR
+MAX_SECANT = 2.0  # largest change of the logarithm by a secant
+SETTLED_SHARE = 0.005  # share of the samples that may change between flat and not in the last step of a search
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -120,11 +117,8 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
     fit_into_box(K, lower, upper, x, g)
 
 
-class _Search(NamedTuple):
-    """Search for the multiplier at one cost: as :class:`npbench.numerics.annealing.SecantMultiplier`, but shorter.
-
-    Secants may change the multiplier by a factor of ``exp(LARGEST_CHANGE)``. An end of the interval that stays twice
-    counts half in an interpolation (the Illinois rule).
+class MultiplierSearch(NamedTuple):
+    """Search for the multiplier at one cost: a compiled :class:`npbench.numerics.multipliers.SecantMultiplier`.
 
     Parameters
     ----------
@@ -144,36 +138,37 @@ class _Search(NamedTuple):
 
 
 @register_jitable
-def _opened():
+def open_interval():
+    """Return the interval of all multipliers."""
     return RateInterval(0.0, INFINITE, 1.0, 0.0, 1.0, 1.0)
 
 
 @register_jitable(error_model="numpy")
-def _next_multiplier(search, value, rate, bound, nu):
+def next_multiplier(search, value, rate, bound, nu):
     """Return the search after this multiplier, and the next multiplier: 0 if none seems to meet the bound."""
     interval, value_before, rate_before, resets, reopenings = search
     # narrow the interval; rates out of order open it
     if not in_order(interval, value, rate):
-        interval, resets = _opened(), resets + 1
+        interval, resets = open_interval(), resets + 1
     stays = (interval.low if rate > bound else interval.high) == value_before  # the end that moves did so the last time
     interval = narrowed(interval, value, rate, bound, 0.5 if stays else 1.0)
     given_up = resets > MAX_RESETS
     if is_closed(interval):
         given_up |= interval.rate_low - interval.rate_high > LARGE_DROP or reopenings == MAX_REOPENINGS
-        interval, reopenings = _opened(), reopenings + 1
-    search = _Search(interval, value, rate, resets, reopenings)
+        interval, reopenings = open_interval(), reopenings + 1
+    search = MultiplierSearch(interval, value, rate, resets, reopenings)
     if given_up:
         return search, 0.0
 
     # secant in the logarithm, else interpolated log-odds, else a step outwards
     change = secant_change(value, rate, value_before, rate_before, bound)
-    proposed = value * np.exp(min(max(change, -LARGEST_CHANGE), LARGEST_CHANGE))
+    proposed = value * np.exp(min(max(change, -MAX_SECANT), MAX_SECANT))
     if not np.isnan(change) and is_inside(interval, proposed):
         return search, proposed
     if interval.low > 0.0 and interval.high < INFINITE:
         return search, between(interval, bound)
-    factor = min(max(1.0 + nu * (rate - bound), 1.0 / LARGEST_FACTOR), LARGEST_FACTOR)
-    return search, min(max(value * factor, FLOOR), CAP)
+    factor = min(max(1.0 + nu * (rate - bound), 1.0 / MAX_FACTOR), MAX_FACTOR)
+    return search, min(max(value * factor, MIN_RATIO), MAX_RATIO)
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")
@@ -240,7 +235,7 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
     for k in range(m):
         scale = _best_multiple(y, points[last, 0], gradients[last], costs[k] / costs[max(k - 1, 0)])
         least_objective, least_rate = INFINITE, INFINITE
-        search = _Search(_opened(), 0.0, 0.0, 0, 0)
+        search = MultiplierSearch(open_interval(), 0.0, 0.0, 0, 0)
         while n_iter[k] < max_iter and value > 0.0:
             # convex step, extrapolated if two points of one cost are known
             extrapolated = value_before > 0.0 and value_before != value_last
@@ -264,7 +259,7 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
             b = bias(x, g, points[now, 1], points[now, 2])
             misses, rate, square, width, changed = _ramp_measures(y, weight, x, g, b, flat, following, 2.0 * tol)
             if miss_weight > 0.0:
-                rate = rate / (1.0 - misses) if misses < 1.0 - 1e-9 else 0.0
+                rate = rate / (1.0 - misses) if misses < 1.0 - ZERO_SHARE else 0.0
 
             # keep the last point that meets the bound exactly, else the best
             objective, met = 0.5 * square + costs[k] * n_positive * misses, abs(rate - bound) <= epsilon
@@ -281,10 +276,10 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
                 break  # b jumps between the ends of an interval, one on each side of the bound
             for i in range(n):
                 flat[i] = following[i]
-            converged[k] = (met and changed <= SETTLED_SHARE) or (rate < bound and value <= FLOOR)
-            if converged[k] or value >= CAP:
+            converged[k] = (met and changed <= SETTLED_SHARE) or (rate < bound and value <= MIN_RATIO)
+            if converged[k] or value >= MAX_RATIO:
                 break
-            search, value = (search, value) if met else _next_multiplier(search, value, rate, bound, nu)
+            search, value = (search, value) if met else next_multiplier(search, value, rate, bound, nu)
 
         # the next cost starts from an extrapolated multiplier, or from the first one tried
         if converged[k]:

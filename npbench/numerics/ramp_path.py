@@ -1,6 +1,6 @@
 """Approximate ramp-loss SVMs for ascending costs, for model selection.
 
-The search for the multiplier follows :mod:`npbench.numerics.annealing` and is cheaper in five ways:
+The search for the multiplier follows :mod:`npbench.numerics.multiplier_search` and is cheaper in five ways:
 
 - Convex steps end at a looser tolerance.
 - Each search starts from the point, the flat samples and the multiplier of the smaller cost. The point is multiplied by
@@ -17,35 +17,23 @@ from typing import NamedTuple
 import numpy as np
 
 from npbench.numerics import ramp_kernels as kernels
-from npbench.numerics.annealing import RateBound
+from npbench.numerics.multipliers import RateBound
 from npbench.numerics.smo_kernels import submatrix
 
-LOOSENESS = 30.0  # factor of the tolerance of convex steps
-LEAST_TOLERANCE = 1e-4  # in units of the margin; single precision reaches LOOSENESS times as much
+TOL_FACTOR = 30.0  # factor of the tolerance of convex steps
+LEAST_TOLERANCE = 1e-4  # in units of the margin; single precision reaches TOL_FACTOR times as much
 MAX_CONVEX_STEPS = 30  # of one search
 STEPS_PER_SAMPLE = 20  # SMO steps of a convex step, beyond which it is left as it is
 ISOLATED = 0.01  # largest sum of a sample's kernel values with all others, relative to its own
 
 
 class Path(NamedTuple):
-    """Approximate solutions for ascending costs.
+    """Approximate solutions for ascending costs."""
 
-    Parameters
-    ----------
-    x : array of shape (n_costs, n)
-        Signed multipliers.
-    b : array of shape (n_costs,)
-        Intercepts.
-    converged : bool array of shape (n_costs,)
-        Whether the constraint is met within epsilon, or inactive.
-    n_iter : int array of shape (n_costs,)
-        Numbers of convex steps.
-    """
-
-    x: np.ndarray
-    b: np.ndarray
-    converged: np.ndarray
-    n_iter: np.ndarray
+    x: np.ndarray  # signed multipliers, (n_costs, n)
+    b: np.ndarray  # intercepts, (n_costs,)
+    converged: np.ndarray  # whether the constraint is met within epsilon, or inactive
+    n_iter: np.ndarray  # numbers of convex steps
 
 
 def solve(
@@ -60,36 +48,11 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = MAX_CONVEX_STEPS,
 ) -> Path:
-    """Search a multiplier for every cost so that the surrogate rate meets its bound.
+    """Search a multiplier for every ascending cost so that the surrogate rate meets its bound.
 
-    Parameters
-    ----------
-    K : float32 array of shape (n, n)
-        Gram matrix of a kernel with nonnegative values, C-contiguous.
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    costs : array of shape (n_costs,)
-        Costs of a positive, ascending.
-    constraint : RateBound
-        Constraint on the surrogate rates.
-    eta : float
-        Half-width of the ramp.
-    nu : float
-        Gain of the multiplier's first updates.
-    epsilon : float
-        Tolerance on the constraint.
-    tol : float
-        Tolerance of an accurate convex step; LOOSENESS times as much is used.
-    max_iter : int
-        Largest number of convex steps for one cost; at most MAX_CONVEX_STEPS are taken.
-
-    Returns
-    -------
-    Path
-
-    Notes
-    -----
-    O(n) for an SMO step, and 8 n bytes for each cost.
+    K is the float32 Gram matrix of a kernel with nonnegative values, C-contiguous. ``nu``, ``epsilon`` and ``tol`` are
+    those of :func:`npbench.numerics.multiplier_search.anneal`; convex steps end at TOL_FACTOR times ``tol``, and at
+    most MAX_CONVEX_STEPS are taken. An SMO step takes O(n); memory is 8 n bytes for each cost.
     """
     merged = _merge_isolated(K, y.astype(float))
     x, b, converged, n_iter, _ = kernels.ramp_path(
@@ -101,7 +64,7 @@ def solve(
         constraint.miss_weight,
         nu,
         epsilon,
-        LOOSENESS * tol / eta,
+        TOL_FACTOR * tol / eta,
         min(max_iter, MAX_CONVEX_STEPS),
         STEPS_PER_SAMPLE * len(y),
     )

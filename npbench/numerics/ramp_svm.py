@@ -23,7 +23,7 @@ from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_kernels import ramp_box, ramp_measures, ramp_step
 from npbench.numerics.smo_kernels import ends, gradient
 
-MAX_EXTRAPOLATION = 2.0  # of a starting point, in units of the last change of the costs
+MAX_EXTRAPOLATION = 2.0  # largest distance of a starting point, in units of the last change of the costs
 
 
 class RampSVM:
@@ -42,20 +42,12 @@ class RampSVM:
 
     Attributes
     ----------
-    x : array of shape (n,)
-        Signed multipliers: f_0 = sum_i x_i k(x_i, .).
-    b : float
-        The intercept.
-    z : array of shape (n,)
-        Margins y_i f(x_i).
-    p_nd, p_fa : float
-        Surrogate rates, the class means of the ramp loss.
-    squared_norm : float
-        ``||f_0||^2 = x'Kx``.
-    violation, duality_gap : float
-        Violation of the optimality conditions and duality gap of the last convex step.
-    n_steps : int
-        Total number of SMO steps.
+    x, b, z : array of shape (n,), float, array of shape (n,)
+        Signed multipliers, with f_0 = sum_i x_i k(x_i, .); intercept; margins y_i f(x_i).
+    p_nd, p_fa, squared_norm : float
+        Surrogate rates, the class means of the ramp loss, and ``||f_0||^2 = x'Kx``.
+    violation, duality_gap, n_steps : float, float, int
+        Violation of the optimality conditions and duality gap of the last convex step; SMO steps of all.
     """
 
     def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:
@@ -76,19 +68,12 @@ class RampSVM:
         """Values of f without the intercept on the sample, ``Kx``."""
         return self.eta * self.y - self._g
 
-    def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray, looseness: float = 1.0) -> None:
-        """Solve the convex problem from the current point.
+    def step(self, cost_positive: float, cost_negative: float, flat: np.ndarray, tol_factor: float = 1.0) -> None:
+        """Solve the convex problem from the current point, for a cost c_i of each class.
 
-        Parameters
-        ----------
-        cost_positive, cost_negative : float
-            Costs c_i of each class.
-        flat : bool array of shape (n,)
-            Flat samples, beta_i = 1.
-        looseness : float
-            Factor of the tolerance, for points that are not kept.
+        ``flat`` marks the samples with beta_i = 1; a ``tol_factor`` above 1 serves points that are not kept.
         """
-        self._flat, self._slack = flat, looseness * self.tol
+        self._flat, self._slack = flat, tol_factor * self.tol
         costs = float(cost_positive), float(cost_negative)
         box = ramp_box(self.y, *costs, flat, self.eta)
         if not self._extrapolate(costs):

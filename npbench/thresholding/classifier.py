@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,9 +18,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
+from npbench.numerics.thresholds import SAME_RATE
 from npbench.thresholding.columns import groups, labels_of, positives
-from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
+from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
@@ -177,6 +178,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y = labels_of(column_or_1d(y, warn=True), "y")
         X, y, by, sample_weight = indexable(X, y, by, sample_weight)
         positive, self.pos_label_ = self._positives(y)
+        # score samples that the classifier has not seen
         if self._is_fitted_before():
             self.estimator_ = self.estimator
             rows = np.arange(len(y))
@@ -188,6 +190,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             rows, scores = self._held_out_scores(X, y, splits, options)
             if cross_fitted:
                 self.estimator_ = self._fitted(X, y, np.arange(len(y)), options)
+        # take over what scikit-learn expects of a fitted estimator, and set the threshold
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -215,17 +218,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def scores(self, X: Any) -> np.ndarray:
-        """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, frame or list of length n_samples
-            Samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+        """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
         check_is_fitted(self)
         return scores_of(self.estimator_, X, self.pos_label_)
 
@@ -234,14 +227,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix, frame or list of length n_samples
-            Samples.
-        by : array of shape (n_samples,), optional
-            Group of each sample, if ``fit`` had groups.
-
-        Returns
-        -------
-        array of shape (n_samples,)
+        X, by
+            As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
         """
         margin = self._margin(X, by)
         return margin if self.classes_[1] == self.pos_label_ else -margin
@@ -251,14 +238,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix, frame or list of length n_samples
-            Samples.
-        by : array of shape (n_samples,), optional
-            Group of each sample, if ``fit`` had groups.
-
-        Returns
-        -------
-        array of shape (n_samples,)
+        X, by
+            As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
         """
         accepted = self._margin(X, by) > 0
         return self.classes_[np.where(self.classes_[1] == self.pos_label_, accepted, ~accepted).astype(int)]
@@ -299,6 +280,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
             splits = list(check_cv(folds, y, classifier=True).split(X, y))
+        # a fit may take hours: too few negatives are an error before it
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
         counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
@@ -313,15 +295,11 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if share >= n_negatives:
                 raise ValueError(f"calibration_size={share} leaves none of the {n_negatives} negatives for the fit.")
             share /= n_negatives
+        # positives set a threshold only if a recall or a precision is promised
         classes = [~positive] if n_promises(self.recall, self.precision) == 1 else [~positive, positive]
-        drawn = []
-        for members in groups(by, len(positive)).values():
-            for of_class in classes:
-                rows = members[of_class[members]]
-                count = max(0, min(math.ceil(share * len(rows) - 1e-9), len(rows) - 1))
-                drawn.append(random.permutation(rows)[:count])
-        held_out = np.sort(np.concatenate(drawn))
-        return np.setdiff1d(np.arange(len(positive)), held_out), held_out
+        parts = [rows[of_class[rows]] for rows in groups(by, len(positive)).values() for of_class in classes]
+        drawn = held_out(parts, share, random)
+        return np.setdiff1d(np.arange(len(positive)), drawn), drawn
 
     def _held_out_scores(
         self, X: Any, y: np.ndarray, splits: Splits, options: Mapping[str, Any]
@@ -381,6 +359,16 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
+
+
+def held_out(parts: Iterable[np.ndarray], share: float, random: np.random.RandomState) -> np.ndarray:
+    """Draw a share of the rows of each part, rounded up, but leave at least one; return them sorted."""
+    drawn = []
+    for rows in parts:
+        count = max(0, min(math.ceil(share * len(rows) - SAME_RATE), len(rows) - 1))
+        drawn.append(random.permutation(rows)[:count])
+    # ascending, so that the classifier sees its samples in their order
+    return np.sort(np.concatenate(drawn))
 
 
 def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:

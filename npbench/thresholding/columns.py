@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 
 
 def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
-    """Return the rows of each group; those of all samples under None without groups."""
+    """Return the rows of each group; without groups, all rows under None."""
     if by is None:
         return {None: np.arange(n)}
     labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
@@ -17,12 +17,7 @@ def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
 
 
 def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
-    """Return which samples are positive, and the label of the positives.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two labels, or the positive one is unclear.
+    """Return which samples are positive, and the label of the positives; raise a ValueError if it is unclear.
 
     Examples
     --------

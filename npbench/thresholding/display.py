@@ -114,23 +114,12 @@ class NPRocDisplay:
         return cls(curve=np_roc(scores[~positive], scores[positive], delta), name=name).plot(ax, rho=rho)
 
     def plot(self, ax: Any = None, *, rho: float | None = None, name: str | None = None, **line: Any) -> Self:
-        """Plot the bands.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw on; new ones by default.
-        rho : float, optional
-            Bound to mark by a line.
-        name : str, optional
-            Label of the curve.
-        **line
-            Properties of the curve, for ``Axes.plot``.
-        """
+        """Plot the bands; parameters as in :meth:`from_estimator`, and properties of the curve for ``Axes.plot``."""
         if ax is None:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots()
+        # the curve, with its limits as a band
         bands = self.curve.bands()
         style = {"label": self.name if name is None else name, "drawstyle": "steps-post", **line}
         (self.line_,) = ax.plot(bands.p_fa_high, 1 - bands.p_nd, **style)

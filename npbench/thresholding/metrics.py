@@ -13,7 +13,7 @@ from npbench.contracts import Estimate
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.thresholding.columns import as_scores, labels_of, positives, same_length
-from npbench.thresholding.promise import clopper_pearson
+from npbench.thresholding.threshold import clopper_pearson
 
 
 def tpr_at_fpr(
@@ -72,13 +72,9 @@ def fpr_at_tpr(
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight, confidence
-        As in :func:`tpr_at_fpr`.
+        As in :func:`tpr_at_fpr`, and so is the returned value.
     tpr : float, default=0.95
         Bound on the true-positive rate, in [0, 1].
-
-    Returns
-    -------
-    float, or Estimate with ``value``, ``low`` and ``high`` if ``confidence`` is set
 
     Examples
     --------
@@ -112,15 +108,11 @@ def partial_auc(
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight, confidence
-        As in :func:`tpr_at_fpr`.
+        As in :func:`tpr_at_fpr`, and so is the returned value.
     fpr_range : (float, float), default=(0, 0.1)
         Range of false-positive rates, ``0 <= lo < hi <= 1``.
     standardize : bool, default=False
         Whether to return McClish's area, 1/2 by chance and 1 at best, as ``roc_auc_score(max_fpr=hi)`` does.
-
-    Returns
-    -------
-    float, or Estimate with ``value``, ``low`` and ``high`` if ``confidence`` is set
 
     Examples
     --------
@@ -162,11 +154,8 @@ def np_score(
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
     pos_label, sample_weight, confidence
-        As in :func:`tpr_at_fpr`. The limits follow from exact limits of both rates, and are conservative.
-
-    Returns
-    -------
-    float, or Estimate with ``value``, ``low`` and ``high`` if ``confidence`` is set
+        As in :func:`tpr_at_fpr`, and so is the returned value. The limits follow from exact limits of both rates, and
+        are conservative.
 
     References
     ----------

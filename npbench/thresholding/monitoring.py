@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp
 
-from npbench.numerics.sequential import betting_evidence
 from npbench.thresholding.columns import as_scores, positives, require_rate, same_length
-from npbench.thresholding.promise import Threshold
+from npbench.thresholding.sequential import betting_evidence
+from npbench.thresholding.threshold import Threshold
 
 
 @dataclass(frozen=True)
 class Monitoring:
-    """What new samples say about a threshold.
+    """Result of the tests of a threshold on new samples.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Monitoring:
 
     @property
     def exceeded(self) -> bool:
-        """Whether the false-alarm rate exceeds rho, at level alpha whenever and however often one looks."""
+        """Whether the false-alarm rate exceeds rho, at level alpha under optional stopping."""
         return self.exceeded_after is not None
 
     @property
     def shifted(self) -> bool:
-        """Whether the scores of negatives differ from those of the calibration sample, at level alpha for one look."""
+        """Whether the scores of negatives differ from the calibration scores, at level alpha for a single test."""
         return self.shift_p_value is not None and self.shift_p_value <= self.alpha
 
     @property
@@ -141,6 +141,7 @@ def monitor(
     alarms = threshold.predict(scores)
     after = np.flatnonzero(alarms) + 1  # evidence grows at alarms only
     evidence = betting_evidence(np.arange(1, len(after) + 1), after, threshold.rho)
+    # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
     crossed = after[evidence >= -math.log(alpha)]
     p_value = distance = None
     if threshold.reference:

@@ -12,10 +12,10 @@ import numpy as np
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
 from npbench.thresholding.columns import as_scores, groups, positives, require_rate, same_length
-from npbench.thresholding.promise import GroupThresholds, Threshold, n_promises
+from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
-REFERENCE_SIZE = 1000  # scores kept to notice a shift later
+REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
 
 
 def threshold(
@@ -119,6 +119,7 @@ def calibrate(
     require_negatives({name: int(np.sum(~positive[rows])) for name, rows in members.items()}, rho, share, rule)
     found = {}
     for name, rows in members.items():
+        # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
         part, is_positive = scores[rows], positive[rows]
         value = _value(part, is_positive, rho, share, rule)
         if precision is not None:
@@ -177,8 +178,10 @@ def _precise(scores: np.ndarray, positive: np.ndarray, least: float, precision: 
     accepted = len(scores) - np.searchsorted(ascending, below, side="right")  # fewer than planned if there are ties
     below, accepted = below[accepted > 0], accepted[accepted > 0]
     hits = len(hits_ascending) - np.searchsorted(hits_ascending, below, side="right")
+    # limit of the precision at each threshold, with Bonferroni's correction for their number
     proven = 1 - rate_above(accepted - hits, accepted, delta / max(1, len(counts)))
     allowed = accepted <= np.sum(scores > least)
+    # of the thresholds that keep both bounds, the lowest accepts the most
     kept = allowed & (proven >= precision)
     if not np.any(kept):
         largest = np.max(proven, where=allowed, initial=0.0)

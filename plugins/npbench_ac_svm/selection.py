@@ -1,7 +1,7 @@
 """Model selection for the AC-SVM that shares work over its grid.
 
 One matrix of squared distances serves all bandwidths, and one Gram matrix all folds and costs of a kernel. On each
-fold, :mod:`npbench.numerics.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
+fold, :mod:`npbench_ac_svm.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
 with the kernel values of the validation samples gives all scores.
 """
 
@@ -20,9 +20,9 @@ from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fol
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.numerics import cost_grid
 from npbench.numerics.threads import one_blas_thread
 from npbench.problem import Problem
+from npbench_ac_svm import cost_grid
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
@@ -60,7 +60,7 @@ def select(
     labels = [y[rows][validate] for _, validate in local_folds]
 
     def work(estimator: ACSVM) -> dict[tuple[float, float], tuple[float, int]]:
-        tol = cost_grid.LEAST_GAP if problem.ranks else estimator.tol
+        tol = cost_grid.MIN_GAP if problem.ranks else estimator.tol
         scores, missed = _score(estimator, positive, negative, sample, y[rows], local_folds, tol)
         losses = (problem.loss(list(zip(labels, of_pair, strict=True))) for of_pair in zip(*scores, strict=True))
         return dict(zip(pairs, zip(losses, missed, strict=True), strict=True))

@@ -9,7 +9,8 @@ import numpy as np
 from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import FalseAlarmBound, Found, anneal
+from npbench.numerics.multiplier_search import Found, anneal
+from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 
 

@@ -20,9 +20,10 @@ import numpy as np
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.pauc_surrogates import StructuralRisk
 
-MAX_PLANES = 2000  # in one convex problem
-INNER_TOL = 0.25  # tolerance of convex problems, relative to tol
-EARLY_INNER_TOL = 0.1  # the same relative to the last decrease of the objective, if that is larger
+MAX_PLANES = 2000  # largest number in one convex problem
+# Tolerance of convex problems: relative to tol, or to the last decrease of the objective if that is larger.
+INNER_TOL_FACTOR = 0.25
+EARLY_INNER_TOL_FACTOR = 0.1
 
 
 class Step(NamedTuple):
@@ -47,12 +48,7 @@ class Descent(NamedTuple):
 class HingeRisk:
     """The surrogate R as a function of the scores, and its convex majorants; O(n_samples log n_samples).
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels; positives are those above 0. Both are present.
-    first, last : int
-        The ranks ``first < j <= last`` of the negatives are in the range; ``0 < first``.
+    Positives have labels above 0; the ranks ``first < j <= last`` of the negatives are in the range, with first > 0.
 
     Examples
     --------
@@ -99,21 +95,6 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     the difference of the two linear functions is added to them. The procedure ends when the optimum of a convex problem
     is certified to be below the objective by at most ``tol`` times the objective.
 
-    Parameters
-    ----------
-    Z : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    risk : HingeRisk
-        The surrogate R.
-    C : float
-        Weight of the risk; positive.
-    w : array of shape (n_features,)
-        Start.
-    tol : float
-        Gain, relative to the objective, below which the procedure ends.
-    max_iter : int
-        Largest number of convex problems.
-
     References
     ----------
     A. L. Yuille, A. Rangarajan (2003), The concave-convex procedure, Neural Computation 15(4).
@@ -124,14 +105,23 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     objective, gap = _objective(risk, C, w, scores), np.inf
     majorant, status = risk.majorant(scores), "max_iter"
     for iteration in range(1, max_iter + 1):
+        # minimise the majorant
         solution = minimise(
-            Z, majorant, C, tol=INNER_TOL * tol, atol=EARLY_INNER_TOL * decrease, max_iter=MAX_PLANES, start=start
+            Z,
+            majorant,
+            C,
+            tol=INNER_TOL_FACTOR * tol,
+            atol=EARLY_INNER_TOL_FACTOR * decrease,
+            max_iter=MAX_PLANES,
+            start=start,
         )
         gap = max(objective - solution.bound, 0.0)
         trace.append(Step(iteration, time.perf_counter() - started, objective, len(solution.trace)))
         if gap <= tol * objective:
             status = "converged"
             break
+
+        # accept a decrease only
         scores = Z @ solution.w
         reached = _objective(risk, C, solution.w, scores)
         if reached >= objective:
@@ -141,6 +131,8 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
             # The early tolerance was too loose for a decrease: solve the same problem to the final one.
             start, decrease = solution, 0.0
             continue
+
+        # the planes lie below the next majorant once the difference of the linear functions is added
         w, objective, decrease = solution.w, reached, objective - reached
         before, majorant = majorant, risk.majorant(scores)
         solution.planes.tilt(Z.T @ (before.slope - majorant.slope), before.offset - majorant.offset)

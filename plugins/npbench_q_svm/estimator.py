@@ -7,7 +7,8 @@ from typing import ClassVar
 from npbench.estimators.constraints import FRACTION, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import Found, QValueBound, anneal
+from npbench.numerics.multiplier_search import Found, anneal
+from npbench.numerics.multipliers import QValueBound
 from npbench.numerics.ramp_svm import RampSVM
 
 

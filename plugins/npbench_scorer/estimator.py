@@ -16,17 +16,16 @@ from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, Constraints, HasMethods, StrOptions
-from npbench.estimators.docstrings import inherit_docs
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import thresholds
-from npbench.thresholding.classifier import NPThresholdClassifier
-from npbench.thresholding.rules import warn_if_saturated
+from npbench.thresholding.classifier import NPThresholdClassifier, held_out
 from npbench_scorer import inner
 
 Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
 Part = tuple[np.ndarray, np.ndarray]  # rows to fit to, and others to score
 
 
-@inherit_docs
+@keyword_parameters
 class Scorer(BinaryClassifier):
     """Any classifier or solver, with a threshold set on held-out samples.
 
@@ -121,6 +120,17 @@ class Scorer(BinaryClassifier):
     5
     """
 
+    estimator: Any = "sklearn.linear_model.LogisticRegression"
+    params: Mapping[str, Any] | None = None
+    threshold: Literal["auto", "umbrella", "empirical", "zero"] = "auto"
+    rho: float = 0.05
+    q: float | None = None
+    delta: float = 0.05
+    calibration_size: float = 0.5
+    n_splits: int = 1
+    cv: int | None = None
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[Constraints] = {
         "estimator": [str, HasMethods(["fit", "get_params"])],
         "params": [dict, None],
@@ -133,31 +143,6 @@ class Scorer(BinaryClassifier):
         "cv": [None, TWO_OR_MORE],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        estimator: Any = "sklearn.linear_model.LogisticRegression",
-        params: Mapping[str, Any] | None = None,
-        threshold: Literal["auto", "umbrella", "empirical", "zero"] = "auto",
-        rho: float = 0.05,
-        q: float | None = None,
-        delta: float = 0.05,
-        calibration_size: float = 0.5,
-        n_splits: int = 1,
-        cv: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.params = params
-        self.threshold = threshold
-        self.rho = rho
-        self.q = q
-        self.delta = delta
-        self.calibration_size = calibration_size
-        self.n_splits = n_splits
-        self.cv = cv
-        self.random_state = random_state
 
     def without_threshold(self) -> Scorer:
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
@@ -178,7 +163,7 @@ class Scorer(BinaryClassifier):
         """Return the rows that ``fit`` fits to and scores, from labels in {-1, +1}, and the rule for the threshold."""
         self._validate_params()
         parts = self._parts_of(signs, check_random_state(self.random_state))
-        return parts, partial(_threshold, self._rule(_n_negatives(signs, parts)), **self._bounds)
+        return parts, self._threshold_rule(self._rule(_n_negatives(signs, parts)))
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
@@ -244,17 +229,16 @@ class Scorer(BinaryClassifier):
         """Draw the samples to set the threshold on: negatives, and positives if the rule needs them."""
         if self.threshold == "zero":
             return np.empty(0, dtype=int)
-        drawn = []
-        for sign, name in {-1: "negative", 1: "positive"}.items() if self.q is not None else [(-1, "negative")]:
-            rows = np.flatnonzero(signs == sign)
+        classes = {"negative": np.flatnonzero(signs < 0)}
+        if self.q is not None:
+            classes["positive"] = np.flatnonzero(signs > 0)
+        for name, rows in classes.items():
             if len(rows) < 2:
                 raise ValueError(
                     f"There is only 1 {name} sample, expected at least 2, to fit the classifier and to set the "
                     "threshold: use more data, or threshold='zero'."
                 )
-            count = min(math.ceil(self.calibration_size * len(rows)), len(rows) - 1)
-            drawn.append(random.permutation(rows)[:count])
-        return np.sort(np.concatenate(drawn))
+        return held_out(classes.values(), self.calibration_size, random)
 
     def _with_threshold(
         self, X: Any, signs: np.ndarray, parts: list[Part], random: np.random.RandomState
@@ -262,13 +246,13 @@ class Scorer(BinaryClassifier):
         """Return a classifier with a threshold set on samples that it was not fitted to, and its warning."""
         classifier = self._build()
         inner.seed(classifier, random)
-        rule = partial(_threshold_or_warning, self.status_, **self._bounds)
-        model = NPThresholdClassifier(classifier, rho=self.rho, cv=parts, threshold=rule)
+        # The classifier knows these two rules, and warns where ties leave nothing to accept.
+        rule = self.status_ if self.status_ in ("umbrella", "empirical") else self._threshold_rule(self.status_)
+        model = NPThresholdClassifier(classifier, rho=self.rho, delta=self.delta, cv=parts, threshold=rule)
         return model, inner.fit(model, X, (signs > 0).astype(int))
 
-    @property
-    def _bounds(self) -> dict[str, Any]:
-        return {"rho": self.rho, "delta": self.delta, "q": self.q}
+    def _threshold_rule(self, name: str) -> Rule:
+        return partial(_threshold, name, rho=self.rho, delta=self.delta, q=self.q)
 
     def _rule(self, n_negatives: int) -> str:
         """Return the rule that sets the threshold, given the number of held-out negatives."""
@@ -325,11 +309,3 @@ def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, 
         return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
     negatives = scores[signs < 0]
     return thresholds.umbrella(negatives, rho, delta) if rule == "umbrella" else thresholds.empirical(negatives, rho)
-
-
-def _threshold_or_warning(rule: str, signs: np.ndarray, scores: np.ndarray, **bounds: Any) -> float:
-    """Return the threshold, and warn if it accepts nothing because of ties at the largest score."""
-    value = _threshold(rule, signs, scores, **bounds)
-    if rule not in ("zero", "q_value"):
-        warn_if_saturated(scores[signs < 0], scores, value)
-    return value

@@ -21,22 +21,11 @@ ADVICE = "Name a scikit-learn classifier by its import path, as in estimator='sk
 
 
 def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
-    """Return an unfitted classifier with the given parameters.
+    """Return an unfitted classifier; raise a ValueError if it does not exist, or does not take a parameter or value.
 
-    Parameters
-    ----------
-    estimator : str or classifier
-        Import path of a class, name of a solver, or an instance, which is cloned. The module in the path is imported;
-        a class is called only if it is an estimator of scikit-learn.
-    params : mapping
-        Parameters of the class, or those that differ from the instance's.
-    asked : mapping
-        Parameters of the problem, passed to a solver that takes them.
-
-    Raises
-    ------
-    ValueError
-        If the class does not exist, gives no scores, or does not take a parameter or value.
+    ``estimator`` is an import path, the name of a solver, or an instance, which is cloned. The module in the path is
+    imported; a class is called only if it is an estimator of scikit-learn. ``params`` are those of the class, or those
+    that differ from the instance's; ``asked`` those of the problem, for a solver that takes them.
     """
     if isinstance(estimator, str):
         found = _imported(estimator) if "." in estimator else _solver(estimator)

@@ -104,12 +104,8 @@ def _search(
 class _Thresholded:
     """A problem with a threshold for the scores of each fold.
 
-    Parameters
-    ----------
-    problem : Problem
-        Gives the loss of the scores above the threshold.
-    rules : sequence of (int, int, callable)
-        For each fold, the number of fits, that of samples that set the threshold, which come first, and the rule.
+    A rule holds, for each fold, the number of fits, the number of samples that set the threshold, which come first, and
+    the function that sets it.
     """
 
     problem: Problem

@@ -74,12 +74,7 @@ def default_gamma_0(loss: LossName, eta: float, squared_norm: float, lambda_c: f
 class StochasticDescent:
     """State of Algorithm 4, which continues with any further samples.
 
-    Parameters
-    ----------
-    n_features : int
-        Length of w.
-    averages : bool
-        Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``; else the last one.
+    With ``averages`` the classifier is the average of the iterates, iterate t weighted by ``t^3``; else the last one.
     """
 
     def __init__(self, n_features: int, averages: bool) -> None:
@@ -89,14 +84,9 @@ class StochasticDescent:
         self._state = State(1.0, 0.0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
 
     def run(self, rows: Any, is_positive: np.ndarray, order: np.ndarray, rule: Rule) -> Pass:
-        """Take one step on each of the rows ``order``.
+        """Take one step on each of the rows ``order``, of O(non-zeros) each, whatever rho is.
 
-        A step costs O(number of non-zeros of its row), for a dense row O(n_features), whatever rho is.
-
-        Raises
-        ------
-        FloatingPointError
-            If numbers overflow; the state is then invalid.
+        Raises a FloatingPointError if numbers overflow; the state is then invalid.
         """
         with np.errstate(all="ignore"):
             self._state, sum_nd, sum_fa, n_positive = descend(
@@ -144,10 +134,7 @@ def assess(
 ) -> Fit:
     """Return the quality of f(x) = w'x + b on a sample with both classes, in one pass over X without a copy.
 
-    Raises
-    ------
-    FloatingPointError
-        If numbers overflow.
+    Raises a FloatingPointError if numbers overflow.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         p_nd, by_nd = _class_loss(X, np.flatnonzero(is_positive), 1.0, w, b, loss, eta)

@@ -118,11 +118,13 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
+            # hold lambda in the warm-up, but never in the last epoch
             is_held = iteration < min(self.warm_up, self.max_iter - 1)
             p_nd, p_fa = self._run(X, is_positive, draws, rule._replace(nu=0.0) if is_held else rule)
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
             self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
+        # measure the classifier, which is an average, on the whole sample
         self._set_weights(self.max_iter)
         try:
             self._assess(X, is_positive)

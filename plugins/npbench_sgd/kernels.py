@@ -32,32 +32,18 @@ CACHE_LINE_BYTES = 64
 
 
 class Rule(NamedTuple):
-    """Constants of Algorithm 4.
+    """Constants of Algorithm 4; rho, lambda_c, gamma_0 and nu as in the paper."""
 
-    Parameters
-    ----------
-    loss : int
-        Place of the loss in ``LOSS_NAMES``.
-    eta, width : float
-        Parameter of the loss, and its width 1 / max |l'|.
-    rho, lambda_c, gamma_0, nu : float
-        As in the paper.
-    cost_pos, cost_neg : float
-        Coefficients a_i, for negatives without the factor lambda.
-    least, most : float
-        Bounds of lambda.
-    """
-
-    loss: int
+    loss: int  # place in LOSS_NAMES
     eta: float
-    width: float
+    width: float  # 1 / max |l'|
     rho: float
     lambda_c: float
     gamma_0: float
     nu: float
-    cost_pos: float
-    cost_neg: float
-    least: float
+    cost_pos: float  # coefficient a_i of positives
+    cost_neg: float  # the same for negatives, without the factor lambda
+    least: float  # bounds of lambda
     most: float
 
 
@@ -65,23 +51,14 @@ class State(NamedTuple):
     """Everything that a step changes, except the vectors v and u.
 
     The iterate after step t has the weight (t + 1)^3 in the averages: ``sum_t weight_t w_t = v_sum v + u``.
-
-    Parameters
-    ----------
-    scale, b, multiplier : float
-        w / v, the intercept, lambda.
-    t : int
-        Number of steps taken.
-    weight_sum, v_sum, b_sum, multiplier_sum : float
-        Sums of the weights, and of the weighted scales, intercepts and multipliers.
     """
 
-    scale: float
+    scale: float  # w / v
     b: float
     multiplier: float
-    t: int
+    t: int  # number of steps taken
     weight_sum: float
-    v_sum: float
+    v_sum: float  # sum of weighted scales
     b_sum: float
     multiplier_sum: float
 
@@ -201,29 +178,9 @@ def loss_and_slope(z, loss, eta):
 def descend(rows, is_positive, order, v, u, state, rule):
     """Take a step of Algorithm 4 on each of the rows ``order``; change v, and u unless it is empty, in place.
 
-    Parameters
-    ----------
-    rows : array of shape (n, d), or (data, indices, indptr) of a CSR matrix
-        Samples.
-    is_positive : bool array of shape (n,)
-        Their classes.
-    order : int array of shape (n_steps,)
-        Row of each step.
-    v : array of shape (d,)
-        Weights divided by ``state.scale``.
-    u : array of shape (d,) or (0,)
-        Part of the weighted sum of iterates that is no multiple of v; empty if no average is wanted.
-    state : State
-    rule : Rule
-
-    Returns
-    -------
-    state : State
-        After the steps.
-    sum_nd, sum_fa : float
-        Sums of the losses of positives and of negatives, each before its own step.
-    n_positive : int
-        Number of steps on positives.
+    v is w divided by ``state.scale``; u is the part of the weighted sum of iterates that is not a multiple of v, empty
+    if no average is wanted. Return the state, the sums of the losses of positives and of negatives, each before its own
+    step, and the number of steps on positives.
     """
     scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum = state
     sum_nd, sum_fa, n_positive = 0.0, 0.0, 0

@@ -16,18 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-SAME_SCORE = 1e-12  # relative to the largest score: closer ones may change places by rounding
+SAME_SCORE = 1e-12  # rounding may exchange scores closer than this, relative to the largest
 
 
 class PrecisionAtK:
-    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores; O(n_samples).
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels in {-1, +1}, both present.
-    k : int
-        Number of samples called positive, between 1 and n_samples - 1.
+    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}; O(n_samples).
 
     Examples
     --------
@@ -55,17 +48,8 @@ class PrecisionAtK:
 def threshold_accepting(scores: np.ndarray, k: int) -> float:
     """Return a threshold that exactly k scores exceed, or the most below k where the k-th score is tied.
 
-    Parameters
-    ----------
-    scores : array of shape (n_samples,)
-        Finite scores.
-    k : int
-        Number of samples to accept, between 1 and n_samples - 1.
-
-    Notes
-    -----
-    Midpoint of two scores, so that rounding moves no sample across. A tie is resolved towards fewer acceptances,
-    hence fewer false alarms; if the best score itself is tied beyond k, nothing is accepted. O(n log n) for n samples.
+    It is the midpoint of two scores, so that rounding moves no sample across. A tie is resolved towards fewer
+    acceptances, hence fewer false alarms; if the best score itself is tied beyond k, nothing is accepted. O(n log n).
 
     Examples
     --------

@@ -7,7 +7,8 @@ from typing import ClassVar
 from npbench.estimators.constraints import FRACTION, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.annealing import FalseAlarmBound, Found
+from npbench.numerics.multiplier_search import Found
+from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_uzawa.uzawa import uzawa
 

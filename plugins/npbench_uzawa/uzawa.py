@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics.annealing import Found, Iterate, RateBound, Search, Status, Update
+from npbench.numerics.multiplier_search import Found, Iterate, Search, Status
+from npbench.numerics.multipliers import RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -18,8 +19,7 @@ def uzawa(
 ) -> Found:
     """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
-    Parameters and returned value are those of :func:`npbench.numerics.annealing.anneal`; ``max_iter`` counts convex
-    steps, the unit of cost.
+    As :func:`npbench.numerics.multiplier_search.anneal`; ``max_iter`` counts convex steps, the unit of cost.
     """
     search = Search(svm, C, constraint, epsilon, max_iter)
     multiplier = search.multiplier(update, nu)

@@ -9,7 +9,7 @@ import pytest
 import npbench
 from npbench.commands import monitor, threshold
 from npbench.errors import Exit, RequestError
-from npbench.thresholding.promise import from_json
+from npbench.thresholding.threshold import from_json
 
 RNG = np.random.default_rng(0)
 ATTACK = RNG.random(1500) < 0.3

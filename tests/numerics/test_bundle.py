@@ -187,7 +187,7 @@ def test_planes_are_valid_for_a_tilted_risk():
 def test_idle_planes_are_replaced(monkeypatch):
     X, y = sample(1000, 10)
     all_kept = minimise(X, hinge(y), 1e4, tol=1e-7)
-    monkeypatch.setattr(bundle, "IDLE_ITERATIONS", 2)
+    monkeypatch.setattr(bundle, "MAX_IDLE_ITERATIONS", 2)
     few = minimise(X, hinge(y), 1e4, tol=1e-7)
     assert few.status == "converged"
     assert few.planes.count < 0.6 * len(few.trace)

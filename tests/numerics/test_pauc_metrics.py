@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import bootstrap, norm
 from sklearn.metrics import roc_auc_score
 
 from npbench.numerics.pauc_metrics import (
     Area,
-    bootstrap_limits,
     fractional,
     interpolated,
     mcclish,
@@ -290,24 +289,19 @@ def test_strict_share_counts_ties_as_errors(sample, fpr_range):
         assert strict(np.array(positives), np.array(negatives), first, last) == pytest.approx(share, rel=1e-12)
 
 
-def test_bootstrap_limits_match_delong_on_many_samples():
+def test_limits_match_a_bootstrap_on_many_samples():
     rng = np.random.default_rng(5)
     y = np.repeat([1, -1], [300, 700])
     scores = rng.normal(size=1000) + 1.2 * (y > 0)
     for lo, hi in [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)]:
-        theirs = fractional(y, scores, lo, hi).limits(scale="identity")
-        ours = bootstrap_limits(y, scores, lambda y, scores, lo=lo, hi=hi: fractional(y, scores, lo, hi).value)
-        assert ours == pytest.approx(theirs, abs=0.25 * (theirs[1] - theirs[0]))
-        assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], rel=0.2)
-
-
-def test_bootstrap_keeps_class_sizes_and_seed():
-    y, scores, seen = np.repeat([1, -1], [3, 5]), np.arange(8.0), []
-
-    def note(labels, values):
-        seen.append((int(np.sum(labels > 0)), set(values[labels > 0]) <= {0.0, 1.0, 2.0}, len(values)))
-        return float(values.mean())
-
-    first, again, other = (bootstrap_limits(y, scores, note, n_resamples=50, random_state=r) for r in (3, 3, 4))
-    assert set(seen) == {(3, True, 8)}
-    assert first == again != other
+        ours = fractional(y, scores, lo, hi).limits(scale="identity")
+        theirs = bootstrap(
+            (scores[y > 0], scores[y < 0]),
+            lambda *classes, lo=lo, hi=hi: fractional(y, np.concatenate(classes), lo, hi).value,
+            vectorized=False,
+            method="percentile",
+            n_resamples=1000,
+            rng=rng,
+        ).confidence_interval
+        assert ours == pytest.approx(tuple(theirs), abs=0.25 * (ours[1] - ours[0]))
+        assert theirs.high - theirs.low == pytest.approx(ours[1] - ours[0], rel=0.2)

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 
 import npbench
 from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
-from npbench.thresholding.promise import Threshold, clopper_pearson, from_json
+from npbench.thresholding.threshold import Threshold, clopper_pearson, from_json
 
 DRAWS = 1000
 

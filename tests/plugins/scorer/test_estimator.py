@@ -192,24 +192,6 @@ def test_one_sample_cannot_fit_and_calibrate(counts, q, name):
 
 
 @ACCEPTS_NOTHING
-@pytest.mark.parametrize("levels", [None, 4, 1])
-def test_umbrella_guarantee_holds_on_new_samples(levels):
-    rng, violated = np.random.default_rng(0), []
-
-    def feature(n):
-        values = rng.normal(size=n)
-        return (values if levels is None else np.clip(np.round(values), 1, levels))[:, None]
-
-    new = feature(20_000)
-    y = np.repeat([-1, 1], [200, 10])
-    for seed in range(200):
-        model = Scorer(estimator=Reader(), threshold="umbrella", rho=0.1, delta=0.1, random_state=seed)
-        model.fit(np.vstack([feature(200), feature(10) + 1]), y)
-        violated.append(np.mean(model.decision_function(new) >= 0) > 0.1)
-    assert np.mean(violated) <= 0.1 + 3 * np.sqrt(0.09 / 200)
-
-
-@ACCEPTS_NOTHING
 def test_unanimous_votes_are_tied_and_finite():
     model = Scorer(estimator=FOREST, params={"n_estimators": 3}, random_state=0).fit(X, Y)
     f = model.decision_function(sample(400, seed=9)[0])
@@ -228,14 +210,6 @@ def test_log_odds_separate_probabilities_near_one():
     chance = GaussianNB().fit(far, y).predict_proba(far[400:])
     assert np.mean(chance[:, 1] == 1.0) > 0.9
     assert len(np.unique(model.decision_function(far[400:]))) > 300
-
-
-@pytest.mark.parametrize("threshold", ["umbrella", "empirical"])
-def test_saturated_scores_are_explained(threshold):
-    X, y = np.linspace(0.0, 1.0, 1000)[:, None], np.repeat([-1, 1], [900, 100])
-    X[700:] = 1.0  # two of nine negatives, and all positives, look the same
-    with pytest.warns(UserWarning, match="share the largest score.* logits"):
-        Scorer(rho=0.05, threshold=threshold, random_state=0).fit(X, y)
 
 
 class Open(LogisticRegression):

@@ -12,8 +12,8 @@ from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.selection import grid_search
-from npbench.numerics.annealing import FalseAlarmBound
 from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import NeymanPearson
 from npbench_np_svm.estimator import NPSVM

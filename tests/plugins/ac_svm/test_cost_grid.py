@@ -5,9 +5,10 @@ import pytest
 from sklearn.svm import SVC
 
 from class_samples import extremes, gaussians
-from npbench.numerics import cost_grid, smo
-from npbench.numerics.cost_grid_kernels import cost_grid as kernel
+from npbench.numerics import smo
 from npbench.numerics.gram import Gram, Kernel
+from npbench_ac_svm import cost_grid
+from npbench_ac_svm.cost_grid_kernels import cost_grid as kernel
 
 COSTS = np.array([0.01, 0.5, 30.0])
 SAMPLES = {"ordinary": gaussians(), **extremes()}

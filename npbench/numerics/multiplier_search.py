@@ -11,27 +11,16 @@ takes one convex step for each update of the multiplier (Algorithm 3).
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from npbench.numerics.multipliers import MAX_RESETS, MULTIPLIERS, ZERO_SHARE, GradientMultiplier, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
-from npbench.numerics.rate_interval import (
-    CLOSED_WIDTH,
-    RateInterval,
-    between,
-    in_order,
-    is_closed,
-    is_inside,
-    narrowed,
-    secant_change,
-)
 
 Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
-Update = Literal["secant", "gradient"]
 
 EXPLANATIONS: dict[Status, str] = {
     "converged": "the constrained surrogate rate is within epsilon of its bound",
@@ -44,85 +33,9 @@ EXPLANATIONS: dict[Status, str] = {
 }
 REACHED = ("converged", "inactive")
 
-LARGEST_FACTOR = 2.0  # of one update, or its inverse; a larger one can make all positives flat permanently
-NOTHING = 1e-9  # share of accepted samples that may be 0, up to rounding
-FLOOR, CAP = 1e-6, 1e6  # of the multiplier, relative to its start
-LARGE_DROP = 0.25  # of the rate across a closed interval, which makes the interval final
-MAX_REOPENINGS = 2  # of a closed interval
-MAX_RESETS = 10  # of an interval by rates out of order
-MAX_IMPRECISE = 5  # steps or results that miss tol
-FAR_LOOSENESS = 10.0  # factor of the tolerance of convex steps while the rate is far from its bound
-NEAR_EPSILONS = 4.0  # distance from the bound, in epsilons, up to which the rate is near
-
-
-class RateBound(Protocol):
-    """A constraint on the surrogate rates, ``rate <= bound``, whose Lagrangian has the term ``lambda gradient``."""
-
-    @property
-    def bound(self) -> float:
-        """Bound on the rate, in ]0, 1[."""
-
-    @property
-    def miss_weight(self) -> float:
-        """Derivative of the gradient with respect to P_nd; with respect to P_fa it is 1."""
-
-    def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return the bounded rate."""
-
-    def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``, or is 0."""
-
-
-@dataclass(frozen=True)
-class FalseAlarmBound:
-    """The Neyman-Pearson constraint ``P_fa <= rho``.
-
-    Examples
-    --------
-    >>> FalseAlarmBound(0.25).gradient(p_fa=0.5, p_nd=0.5)
-    0.25
-    """
-
-    bound: float
-    miss_weight = 0.0
-
-    def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return P_fa."""
-        return p_fa
-
-    def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return ``P_fa - rho``."""
-        return p_fa - self.bound
-
-
-@dataclass(frozen=True)
-class QValueBound:
-    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; it is 0 if nothing is accepted.
-
-    Examples
-    --------
-    >>> QValueBound(0.125).rate(p_fa=0.125, p_nd=0.5)
-    0.25
-    >>> QValueBound(0.125).gradient(p_fa=0.125, p_nd=0.5)
-    0.0625
-    """
-
-    bound: float
-
-    @property
-    def miss_weight(self) -> float:
-        """Weight of P_nd in the gradient: q."""
-        return self.bound
-
-    def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return ``P_fa / (1 - P_nd)``, at most 1."""
-        if max(p_fa, 1.0 - p_nd) <= NOTHING:
-            return 0.0
-        return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
-
-    def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return ``P_fa - q (1 - P_nd)``."""
-        return p_fa - self.bound * (1.0 - p_nd)
+MAX_IMPRECISE = 5  # steps or results that may miss tol before the search ends
+NEAR_EPSILONS = 4.0  # a rate is near its bound up to this distance, in epsilons
+TOL_FACTOR_FAR = 10.0  # factor of the tolerance of convex steps while the rate is not near
 
 
 class Trace(NamedTuple):
@@ -176,107 +89,6 @@ class Found:
     trace: list[Trace]
 
 
-class GradientMultiplier:
-    """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
-
-    lambda stays between FLOOR and CAP times its start, and the factor of an update is at most LARGEST_FACTOR, since
-    ``1 + nu gradient`` may be negative. A small gain nu takes many updates; a large one may oscillate forever.
-    """
-
-    closed = False  # whether no multiplier seems to meet the constraint
-    resets = 0  # of the interval, by rates out of order
-
-    def __init__(self, start: float, bound: float, nu: float) -> None:
-        self.value, self._bound, self._nu = start, bound, nu
-        self._factor = LARGEST_FACTOR
-        self._least, self._most = FLOOR * start, CAP * start
-
-    def suspect(self, value: float) -> None:
-        """Note a multiplier at which the rate is expected to jump."""
-
-    def update(self, rate: float, gradient: float) -> None:
-        """Update the multiplier after an iteration with this rate and gradient."""
-        self.value = self._moved(self.value, gradient)
-
-    def _moved(self, value: float, gradient: float) -> float:
-        factor = min(max(1.0 + self._nu * gradient, 1.0 / self._factor), self._factor)
-        return min(max(value * factor, self._least), self._most)
-
-    def at_end(self, excess: float) -> Status | None:
-        """Return "inactive" or "capped" if the constraint requires a multiplier below the floor or above the cap."""
-        if excess < 0 and self.value <= (1.0 + CLOSED_WIDTH) * self._least:
-            return "inactive"
-        if excess > 0 and self.value >= self._most / (1.0 + CLOSED_WIDTH):
-            return "capped"
-        return None
-
-
-class SecantMultiplier(GradientMultiplier):
-    """The multiplier lambda, updated by secants within an interval.
-
-    The first updates are ``lambda <- lambda (1 + nu (rate - bound))``, within LARGEST_FACTOR. As long as the flat
-    samples stay the same, the problem is convex and the rate decreases as lambda grows (Theorem 3). Earlier values then
-    bound lambda, and two of them give a secant of the rate in log(lambda), which is followed within the bounds.
-
-    A rate out of order shows that the flat samples have changed the problem: the interval is reset. If the interval
-    closes and the rate drops by more than LARGE_DROP across it, no multiplier meets the constraint. Otherwise it is
-    opened again, MAX_REOPENINGS times, each with the square root of the largest factor.
-    """
-
-    def __init__(self, start: float, bound: float, nu: float) -> None:
-        super().__init__(start, bound, nu)
-        self._reopenings_left = MAX_REOPENINGS
-        self._probes: list[float] = []
-        self._open()
-
-    def _open(self) -> None:
-        self._interval = RateInterval(self._least, self._most)
-        self._before: tuple[float, float] | None = None
-
-    def suspect(self, value: float) -> None:
-        """Try multipliers just below and just above ``value`` next, where the rate is expected to jump."""
-        self._probes = [value * (1.0 + 0.4 * CLOSED_WIDTH), value * (1.0 - 0.4 * CLOSED_WIDTH)]
-
-    def update(self, rate: float, gradient: float) -> None:
-        """Update the multiplier after an iteration with this rate."""
-        if not in_order(self._interval, self.value, rate):
-            self.resets += 1
-            self._open()
-        self._interval = narrowed(self._interval, self.value, rate, self._bound, 1.0)
-        if is_closed(self._interval):
-            self._reopenings_left -= 1
-            drop = self._interval.rate_low - self._interval.rate_high
-            self.closed = self._reopenings_left < 0 or drop > LARGE_DROP
-            self._factor = math.sqrt(self._factor)
-            self._open()
-        now = (self.value, rate)
-        self.value, self._before = self._next(*now), now
-
-    def _next(self, value: float, rate: float) -> float:
-        while self._probes:
-            probe = self._probes.pop()
-            if self._interval.low < probe < self._interval.high:
-                return probe
-        for proposed in (self._secant(value, rate), self._outward(value, rate)):
-            if proposed in (self._least, self._most) or (proposed and is_inside(self._interval, proposed)):
-                return proposed
-        return between(self._interval, self._bound)
-
-    def _secant(self, value: float, rate: float) -> float | None:
-        if self._before is None:
-            return None
-        change = secant_change(value, rate, *self._before, self._bound)
-        return value * math.exp(change) if abs(change) < math.log(self._factor) else None
-
-    def _outward(self, value: float, rate: float) -> float | None:
-        """Return a step in proportion to the excess of the rate, unless lambda is bounded on both sides."""
-        known = self._interval.low > self._least and self._interval.high < self._most
-        return None if known else self._moved(value, rate - self._bound)
-
-
-MULTIPLIERS = {"secant": SecantMultiplier, "gradient": GradientMultiplier}
-
-
 def anneal(
     svm: RampSVM,
     constraint: RateBound,
@@ -324,9 +136,9 @@ def anneal(
 
 def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) -> Status:
     """Update the flat samples and the multiplier after each step."""
-    svm, constraint, looseness = search.svm, search.constraint, FAR_LOOSENESS
+    svm, constraint, tol_factor = search.svm, search.constraint, TOL_FACTOR_FAR
     while (stopped := search.stopped) is None:
-        now = search.step(multiplier.value, flat, looseness)
+        now = search.step(multiplier.value, flat, tol_factor)
         excess = now.rate - constraint.bound
         if search.n_iter == 1 and np.ptp(svm.f_0) < 2.0 * svm.eta:
             # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
@@ -338,9 +150,9 @@ def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) ->
             multiplier.update(now.rate, now.gradient)
             if multiplier.closed or multiplier.resets > MAX_RESETS:
                 return "jump"
-        elif looseness == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
+        elif tol_factor == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
             return ended
-        looseness = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else FAR_LOOSENESS
+        tol_factor = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else TOL_FACTOR_FAR
     return stopped
 
 
@@ -372,21 +184,7 @@ def _descend(search: Search, nu: float) -> Status:
 
 
 class Search:
-    """Convex steps of a search: their trace, and the first, last and best of them.
-
-    Parameters
-    ----------
-    svm : RampSVM
-        Data and current point.
-    C : float
-        Weight of the surrogate miss rate; positive.
-    constraint : RateBound
-        Constraint on the surrogate rates.
-    epsilon : float
-        Tolerance on the constraint.
-    max_iter : int
-        Maximum number of convex steps.
-    """
+    """Convex steps of a search: their trace, and the first, last and best of them."""
 
     _best: Iterate
     _last: Iterate
@@ -426,12 +224,12 @@ class Search:
         multiplier.value = multiplier.value if value is None else value
         return multiplier
 
-    def step(self, multiplier: float, flat: np.ndarray, looseness: float = 1.0) -> Iterate:
+    def step(self, multiplier: float, flat: np.ndarray, tol_factor: float = 1.0) -> Iterate:
         """Take and record a convex step."""
-        self.svm.step(*self._costs(multiplier), flat, looseness)
+        self.svm.step(*self._costs(multiplier), flat, tol_factor)
         self._has_moved |= bool(self._trace) and not np.array_equal(flat, self._last.flat)
         now = self._last = self._iterate(multiplier, flat, self.n_iter)
-        self._imprecise += now.violation > looseness * self.svm.tol
+        self._imprecise += now.violation > tol_factor * self.svm.tol
         if not self._trace or now.better_than(self._best, self._limit):
             self._best = now
         self._trace.append(now.traced(time.perf_counter() - self._start))
@@ -461,7 +259,7 @@ class Search:
     def end(self, status: Status) -> Found:
         """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
         if status in REACHED:
-            status = "flat" if self._last.p_nd >= 1.0 - NOTHING else status
+            status = "flat" if self._last.p_nd >= 1.0 - ZERO_SHARE else status
             return Found(self._last, status, self._trace)
         best, last = self._recomputed(self._best), self._recomputed(self._last)
         kept = last if last.better_than(best, self._limit) else best

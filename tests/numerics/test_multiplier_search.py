@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.numerics.annealing import (
-    CAP,
-    CLOSED_WIDTH,
-    EXPLANATIONS,
-    FLOOR,
+from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.multiplier_search import EXPLANATIONS, REACHED, anneal
+from npbench.numerics.multipliers import (
     MAX_RESETS,
-    REACHED,
+    RELATIVE_CAP,
+    RELATIVE_FLOOR,
     FalseAlarmBound,
     QValueBound,
-    anneal,
+    SecantMultiplier,
 )
-from npbench.numerics.gram import Gram, Kernel
+from npbench.numerics.ramp_kernels import MultiplierSearch, next_multiplier, open_interval
 from npbench.numerics.ramp_svm import RampSVM
+from npbench.numerics.rate_interval import CLOSED_WIDTH
 
 RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
 BOUNDS = {"np": FalseAlarmBound, "qvalue": QValueBound}
@@ -92,10 +92,10 @@ def check_status(request):
             assert (result.best.p_fa, result.best.multiplier) == (last.p_fa, last.multiplier)
         case "inactive":
             assert result.best.rate <= rho
-            assert result.best.multiplier == last.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * start
+            assert result.best.multiplier == last.multiplier <= (1 + CLOSED_WIDTH) * RELATIVE_FLOOR * start
         case "capped":
             assert rates[-1] > rho
-            assert last.multiplier >= CAP * start / (1 + CLOSED_WIDTH)
+            assert last.multiplier >= RELATIVE_CAP * start / (1 + CLOSED_WIDTH)
         case "jump":
             # Neighbouring multipliers were tried, with P_fa on both sides of rho; or again and again, a larger one led
             # to a larger rate, as flat samples changed.
@@ -225,7 +225,7 @@ def test_constraint_is_inactive_for_separable_data_and_large_rho():
     result = search(X, y, rho=0.5, C=1e7, kernel=LINEAR)
     assert result.status == "inactive"
     assert result.best.p_fa < 0.5
-    assert result.best.multiplier <= (1 + CLOSED_WIDTH) * FLOOR * 1e7 * 36 / 24
+    assert result.best.multiplier <= (1 + CLOSED_WIDTH) * RELATIVE_FLOOR * 1e7 * 36 / 24
 
 
 @pytest.mark.parametrize("seed", [19, 24, 31])
@@ -363,8 +363,8 @@ def test_multiplier_stays_between_floor_and_cap(at):
     result = ended(svm)
     assert result.status == ("inactive" if at < 1 else "capped")
     assert len(svm.tried) <= 80
-    assert min(svm.tried) >= FLOOR * START * (1 - 1e-12)
-    assert max(svm.tried) <= CAP * START * (1 + 1e-12)
+    assert min(svm.tried) >= RELATIVE_FLOOR * START * (1 - 1e-12)
+    assert max(svm.tried) <= RELATIVE_CAP * START * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("at", [1e-3, 0.3, 2.0, 500.0])
@@ -400,3 +400,26 @@ def test_missing_every_positive_is_flat(bound):
     found = anneal(svm, bound, 40.0, 10.0, 0.005, 200)
     assert found.status == "flat"
     assert found.status not in REACHED
+
+
+def followed(rate, bound, start):
+    """Return the multipliers that the interpreted and the compiled rule end at; 0 if no multiplier meets the bound."""
+    rule, epsilon = SecantMultiplier(start, bound, 1 / bound), bound / 50
+    while not rule.closed and abs(rate(rule.value) - bound) > epsilon:
+        rule.update(rate(rule.value), rate(rule.value) - bound)
+    search, value = MultiplierSearch(open_interval(), 0.0, 0.0, 0, 0), start
+    while value and abs(rate(value) - bound) > epsilon:
+        search, value = next_multiplier(search, value, rate(value), bound, 1 / bound)
+    return 0.0 if rule.closed else rule.value, value
+
+
+@pytest.mark.parametrize("start", [0.05, 1.0, 200.0])
+@pytest.mark.parametrize("bound", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("steepness", [1.0, 2.0, 4.0])
+def test_both_rules_find_the_multiplier_of_a_decreasing_rate(steepness, bound, start):
+    found = followed(lambda value: 1 / (1 + (value / 7) ** steepness), bound, start)
+    assert found == pytest.approx((7 * (1 / bound - 1) ** (1 / steepness),) * 2, rel=0.05)
+
+
+def test_both_rules_give_up_at_a_jump():
+    assert followed(lambda value: 0.9 if value < 3 else 0.01, bound=0.1, start=1.0) == (0.0, 0.0)

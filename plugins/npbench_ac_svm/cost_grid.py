@@ -15,31 +15,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbench.numerics import cost_grid_kernels as kernels
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
+from npbench_ac_svm import cost_grid_kernels as kernels
 
-LEAST_GAP = 1e-5  # relative; rounding of the Gram matrix prevents much smaller ones
+MIN_GAP = 1e-5  # smallest relative duality gap that the rounding of the Gram matrix allows, about
 SINGLE_STEPS = 20  # SMO steps per sample in single precision, after which :func:`npbench.numerics.smo.solve` continues
 
 
 class Solutions(NamedTuple):
-    """Solutions for every pair of costs.
+    """Signed multipliers, intercepts, whether the tolerance was met, and SMO steps, for each pair of costs."""
 
-    Parameters
-    ----------
-    x : array of shape (n_positive_costs, n_negative_costs, n)
-        Signed multipliers.
-    b : array of shape (n_positive_costs, n_negative_costs)
-        Intercepts.
-    converged : bool array of shape (n_positive_costs, n_negative_costs)
-        Whether the tolerance was met.
-    n_iter : int array of shape (n_positive_costs, n_negative_costs)
-        Numbers of SMO steps.
-    """
-
-    x: np.ndarray
-    b: np.ndarray
+    x: np.ndarray  # (n_positive_costs, n_negative_costs, n)
+    b: np.ndarray  # (n_positive_costs, n_negative_costs), as the others
     converged: np.ndarray
     n_iter: np.ndarray
 
@@ -52,37 +40,21 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 1_000_000,
 ) -> Solutions:
-    """Minimise ``1/2 ||f_0||^2 + sum_i c_i max(0, 1 - y_i f(x_i))`` for every pair of class costs.
+    """Minimise ``1/2 ||f_0||^2 + sum_i c_i max(0, 1 - y_i f(x_i))`` for every pair of ascending class costs.
 
-    Parameters
-    ----------
-    K : float32 array of shape (n, n)
-        Gram matrix, C-contiguous.
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    costs_positive, costs_negative : arrays
-        Costs c_i of each class, positive and ascending.
-    tol : float
-        Largest duality gap, relative to the objective of the best constant f, ``2 min(C_pos n_pos, C_neg n_neg)``; at
-        least 1e-5 is used. Pairs that single precision does not bring there have an error of at most ``tol`` in the
-        optimality conditions, in units of the margin.
-    max_iter : int
-        Largest number of SMO steps for one pair.
-
-    Returns
-    -------
-    Solutions
-
-    Notes
-    -----
-    O(n) for a step; 16 n bytes for each pair of costs.
+    K is the float32 Gram matrix, C-contiguous. ``tol`` bounds the duality gap relative to the objective of the best
+    constant f, ``2 min(C_pos n_pos, C_neg n_neg)``; at least MIN_GAP is used. Pairs that single precision does not
+    bring there have an error of at most ``tol`` in the optimality conditions, in units of the margin. ``max_iter``
+    limits the SMO steps, of O(n) each, for one pair. Memory is 16 n bytes for each pair of costs.
     """
-    tol, budget = max(tol, LEAST_GAP), min(max_iter, SINGLE_STEPS * len(y))
+    tol, budget = max(tol, MIN_GAP), min(max_iter, SINGLE_STEPS * len(y))
     y = y.astype(float)
     x, b, gaps, steps = kernels.cost_grid(
         K, y, np.asarray(costs_positive, float), np.asarray(costs_negative, float), tol, budget
     )
     converged = gaps <= tol
+
+    # go on in double precision where single precision did not suffice
     for r, c in np.argwhere(~converged & (steps < max_iter)):
         lower = np.where(y > 0, 0.0, -costs_negative[c])
         upper = np.where(y > 0, costs_positive[r], 0.0)

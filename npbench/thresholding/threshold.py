@@ -112,12 +112,7 @@ class Threshold:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the threshold that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the text is not that of a threshold.
+        """Return the threshold that :meth:`to_json` wrote; raise a ValueError for other text.
 
         Examples
         --------
@@ -170,13 +165,7 @@ class GroupThresholds:
         )
 
     def values(self, by: Any) -> np.ndarray:
-        """Return the threshold of each sample, given its group.
-
-        Raises
-        ------
-        ValueError
-            If a group has no threshold.
-        """
+        """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
         labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
         if unknown := [label for label in labels.tolist() if label not in self.groups]:
             raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
@@ -193,13 +182,7 @@ class GroupThresholds:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the thresholds that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the text is not that of thresholds in groups.
-        """
+        """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
         stored = json.loads(text)
         if not isinstance(stored, dict) or "groups" not in stored:
             raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
@@ -210,13 +193,7 @@ class GroupThresholds:
 
 
 def from_json(text: str) -> Threshold | GroupThresholds:
-    """Return what ``to_json`` wrote: a threshold, or one for each group.
-
-    Raises
-    ------
-    ValueError
-        If the text is neither.
-    """
+    """Return what ``to_json`` wrote: a threshold, or one for each group; raise a ValueError for other text."""
     kind = GroupThresholds if "groups" in json.loads(text) else Threshold
     return kind.from_json(text)
 
@@ -224,7 +201,7 @@ def from_json(text: str) -> Threshold | GroupThresholds:
 def _from_dict(cls: type[Any], stored: Any) -> Any:
     known = {one.name for one in fields(cls)}
     if not isinstance(stored, dict) or not {"value", "rho", "delta", "rule"} <= set(stored):
-        raise ValueError("The JSON is not that of a threshold: it lacks value, rho, delta or rule.")
+        raise ValueError("The JSON is not a threshold: it lacks value, rho, delta or rule.")
     return cls(**{name: tuple(part) if name == "reference" else part for name, part in stored.items() if name in known})
 
 

@@ -1,0 +1,206 @@
+"""Bounds on the surrogate rates of the ramp-loss SVM, and rules that move the multiplier towards one.
+
+:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier`. Both narrow an
+interval (:mod:`npbench.numerics.rate_interval`) by secants in log(lambda) and share the constants below. They differ
+in four points: the compiled rule has absolute ends, follows longer secants, counts an end of the interval that stays
+twice as half (the Illinois rule), and keeps its largest factor when a closed interval opens again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from npbench.numerics.rate_interval import (
+    CLOSED_WIDTH,
+    RateInterval,
+    between,
+    in_order,
+    is_closed,
+    is_inside,
+    narrowed,
+    secant_change,
+)
+
+Update = Literal["secant", "gradient"]
+
+# Numba's cache of ramp_kernels does not notice a change of these values: clear it then.
+ZERO_SHARE = 1e-9  # a share of accepted samples that counts as 0, in spite of rounding
+MAX_FACTOR = 2.0  # of a step outwards, or its inverse; larger ones can make all positives flat permanently
+RELATIVE_FLOOR, RELATIVE_CAP = 1e-6, 1e6  # smallest and largest multiplier, relative to the first one
+LARGE_DROP = 0.25  # drop of the rate across a closed interval from which no multiplier meets the bound
+MAX_REOPENINGS = 2  # times that a closed interval is opened again
+MAX_RESETS = 10  # times that a rate out of order resets the interval
+
+
+class RateBound(Protocol):
+    """A constraint on the surrogate rates, ``rate <= bound``, whose Lagrangian has the term ``lambda gradient``."""
+
+    @property
+    def bound(self) -> float:
+        """Bound on the rate, in ]0, 1[."""
+
+    @property
+    def miss_weight(self) -> float:
+        """Derivative of the gradient with respect to P_nd; with respect to P_fa it is 1."""
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return the bounded rate."""
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``, or is 0."""
+
+
+@dataclass(frozen=True)
+class FalseAlarmBound:
+    """The Neyman-Pearson constraint ``P_fa <= rho``.
+
+    Examples
+    --------
+    >>> FalseAlarmBound(0.25).gradient(p_fa=0.5, p_nd=0.5)
+    0.25
+    """
+
+    bound: float
+    miss_weight = 0.0
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return P_fa."""
+        return p_fa
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa - rho``."""
+        return p_fa - self.bound
+
+
+@dataclass(frozen=True)
+class QValueBound:
+    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; it is 0 if nothing is accepted.
+
+    Examples
+    --------
+    >>> QValueBound(0.125).rate(p_fa=0.125, p_nd=0.5)
+    0.25
+    >>> QValueBound(0.125).gradient(p_fa=0.125, p_nd=0.5)
+    0.0625
+    """
+
+    bound: float
+
+    @property
+    def miss_weight(self) -> float:
+        """Weight of P_nd in the gradient: q."""
+        return self.bound
+
+    def rate(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa / (1 - P_nd)``, at most 1."""
+        if max(p_fa, 1.0 - p_nd) <= ZERO_SHARE:
+            return 0.0
+        return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
+
+    def gradient(self, p_fa: float, p_nd: float) -> float:
+        """Return ``P_fa - q (1 - P_nd)``."""
+        return p_fa - self.bound * (1.0 - p_nd)
+
+
+class GradientMultiplier:
+    """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
+
+    lambda stays between RELATIVE_FLOOR and RELATIVE_CAP times its start, and the factor of an update is at most
+    MAX_FACTOR, since ``1 + nu gradient`` may be negative. A small gain nu takes many updates; a large one may oscillate
+    forever.
+    """
+
+    closed = False  # whether no multiplier seems to meet the constraint
+    resets = 0  # of the interval, by rates out of order
+
+    def __init__(self, start: float, bound: float, nu: float) -> None:
+        self.value, self._bound, self._nu = start, bound, nu
+        self._factor = MAX_FACTOR
+        self._least, self._most = RELATIVE_FLOOR * start, RELATIVE_CAP * start
+
+    def suspect(self, value: float) -> None:
+        """Note a multiplier at which the rate is expected to jump."""
+
+    def update(self, rate: float, gradient: float) -> None:
+        """Update the multiplier after an iteration with this rate and gradient."""
+        self.value = self._moved(self.value, gradient)
+
+    def _moved(self, value: float, gradient: float) -> float:
+        factor = min(max(1.0 + self._nu * gradient, 1.0 / self._factor), self._factor)
+        return min(max(value * factor, self._least), self._most)
+
+    def at_end(self, excess: float) -> Literal["inactive", "capped"] | None:
+        """Return "inactive" or "capped" if the constraint requires a multiplier below the floor or above the cap."""
+        if excess < 0 and self.value <= (1.0 + CLOSED_WIDTH) * self._least:
+            return "inactive"
+        if excess > 0 and self.value >= self._most / (1.0 + CLOSED_WIDTH):
+            return "capped"
+        return None
+
+
+class SecantMultiplier(GradientMultiplier):
+    """The multiplier lambda, updated by secants within an interval.
+
+    The first updates are ``lambda <- lambda (1 + nu (rate - bound))``, within MAX_FACTOR. As long as the flat
+    samples stay the same, the problem is convex and the rate decreases as lambda grows (Theorem 3). Earlier values then
+    bound lambda, and two of them give a secant of the rate in log(lambda), which is followed within the bounds.
+
+    A rate out of order shows that the flat samples have changed the problem: the interval is reset. If the interval
+    closes and the rate drops by more than LARGE_DROP across it, no multiplier meets the constraint. Otherwise it is
+    opened again, MAX_REOPENINGS times, each with the square root of the largest factor.
+    """
+
+    def __init__(self, start: float, bound: float, nu: float) -> None:
+        super().__init__(start, bound, nu)
+        self._reopenings_left = MAX_REOPENINGS
+        self._probes: list[float] = []
+        self._open()
+
+    def _open(self) -> None:
+        self._interval = RateInterval(self._least, self._most)
+        self._before: tuple[float, float] | None = None
+
+    def suspect(self, value: float) -> None:
+        """Try multipliers just below and just above ``value`` next, where the rate is expected to jump."""
+        self._probes = [value * (1.0 + 0.4 * CLOSED_WIDTH), value * (1.0 - 0.4 * CLOSED_WIDTH)]
+
+    def update(self, rate: float, gradient: float) -> None:
+        """Update the multiplier after an iteration with this rate."""
+        if not in_order(self._interval, self.value, rate):
+            self.resets += 1
+            self._open()
+        self._interval = narrowed(self._interval, self.value, rate, self._bound, 1.0)
+        if is_closed(self._interval):
+            self._reopenings_left -= 1
+            drop = self._interval.rate_low - self._interval.rate_high
+            self.closed = self._reopenings_left < 0 or drop > LARGE_DROP
+            self._factor = math.sqrt(self._factor)
+            self._open()
+        now = (self.value, rate)
+        self.value, self._before = self._next(*now), now
+
+    def _next(self, value: float, rate: float) -> float:
+        while self._probes:
+            probe = self._probes.pop()
+            if self._interval.low < probe < self._interval.high:
+                return probe
+        for proposed in (self._secant(value, rate), self._outward(value, rate)):
+            if proposed in (self._least, self._most) or (proposed and is_inside(self._interval, proposed)):
+                return proposed
+        return between(self._interval, self._bound)
+
+    def _secant(self, value: float, rate: float) -> float | None:
+        if self._before is None:
+            return None
+        change = secant_change(value, rate, *self._before, self._bound)
+        return value * math.exp(change) if abs(change) < math.log(self._factor) else None
+
+    def _outward(self, value: float, rate: float) -> float | None:
+        """Return a step in proportion to the excess of the rate, unless lambda is bounded on both sides."""
+        known = self._interval.low > self._least and self._interval.high < self._most
+        return None if known else self._moved(value, rate - self._bound)
+
+
+MULTIPLIERS = {"secant": SecantMultiplier, "gradient": GradientMultiplier}
