@@ -76,7 +76,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         result = self._fit(X, signs, **options)
         if not getattr(self, "converged_", True):
             message = f"{type(self).__name__}: {self._explanation()}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)  # the caller of fit
         return result
 
     def _validate_params(self) -> None:

@@ -110,6 +110,7 @@ class DescentClassifier(BinaryClassifier):
         """Store the quality of a fit and its status, given the bound on P_fa and the largest multiplier."""
         self.objective_, self.imbalance_ = fit.objective, fit.imbalance
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
+        # a constraint that holds at the smallest multiplier does not bind
         slack = fit.p_fa <= limit and self.multiplier_ <= NEAR_FLOOR * LEAST_MULTIPLIER
         if fit.p_fa > limit + epsilon and self.multiplier_ >= NEAR_CAP * most:
             self.status_ = "capped"

@@ -75,7 +75,7 @@ class KernelClassifier(BinaryClassifier):
         gamma = self.gamma
         if gamma == "auto":
             gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
+        elif gamma == "scale":  # kernels without gamma need no pass over X
             variance = _variance(X) if self.kernel in ("rbf", "poly") else 0.0
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         return Kernel(self.kernel, float(gamma), self.degree, self.coef0)
@@ -93,6 +93,7 @@ class KernelClassifier(BinaryClassifier):
             return np.asarray(X[:, self.support_] @ self.dual_coef_[0]) + self.intercept_[0]
         scores = np.full(X.shape[0], self.intercept_[0])
         if len(self.support_):
+            # in blocks, whose kernel values fit into the cache
             rows = max(1, int(self.cache_size * MEGABYTE) // (8 * len(self.support_)))
             for start in range(0, X.shape[0], rows):
                 values = self._kernel.between(X[start : start + rows], self.support_vectors_)
@@ -149,5 +150,6 @@ class KernelClassifier(BinaryClassifier):
 def _variance(X: Any) -> float:
     if not issparse(X):
         return float(X.var())
+    # the zeros that a CSR matrix does not store count as well
     mean, n_values = X.mean(), X.shape[0] * X.shape[1]
     return float((np.square(X.data - mean).sum() + (n_values - X.nnz) * mean**2) / n_values)

@@ -26,6 +26,7 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
     to fit are sorted; those to validate stay in their order.
     """
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    # rows that are only fitted come last
     part = np.full(rows[-1] + 1, len(folds))
     for number, (_, validate) in enumerate(folds):
         part[validate] = number
@@ -39,6 +40,7 @@ def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
     """Return ``gram[rows][:, columns]``; bound by the bytes of the result where the indices are consecutive."""
     row_runs = _runs(rows)
     column_runs = row_runs if columns is rows else _runs(columns)
+    # a call for each pair of runs costs more than two passes with single indices
     if min(len(row_runs), len(column_runs)) > MAX_RUNS:
         return gram.take(rows, axis=0).take(columns, axis=1)
     result = np.empty((len(rows), len(columns)), gram.dtype)

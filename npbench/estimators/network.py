@@ -121,7 +121,7 @@ class NetworkClassifier(DescentClassifier):
             )
         except FloatingPointError:
             raise ValueError(TOO_LARGE) from None
-        self._gamma_0 = rule.gamma_0
+        self._gamma_0 = rule.gamma_0  # for the explanation
         self._set_network(network)
         self._assess(network, X, is_positive, rule)
 
@@ -144,6 +144,7 @@ class NetworkClassifier(DescentClassifier):
 
     def _rule(self, is_positive: np.ndarray, squared_norm: float) -> Rule:
         reach = width(self.loss, self.eta)
+        # the second bound keeps the first step from shrinking the weights by more than half
         default = min(FIRST_SCORE_CHANGE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
         constraint = self._constraint(is_positive)
         return Rule(
@@ -169,6 +170,7 @@ class NetworkClassifier(DescentClassifier):
         fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
         limit = self._limit(fit.p_nd)
         self._set_quality(fit, limit, self._epsilon(limit), rule.most)
+        # a q-value of nothing is 0: the constraint would look met
         if not fit.any_accepted:
             self.status_, self.converged_ = "empty", False
 

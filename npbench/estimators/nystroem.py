@@ -63,6 +63,7 @@ class NystroemClassifier(KernelClassifier):
         if self.n_components is None or self.kernel == "linear":
             return X, signs
         n = X.shape[0]
+        # ascending rows: the features do not depend on the order of the draws
         chosen = check_random_state(self.random_state).permutation(n)[: self.n_components]
         self._landmarks = Landmarks(X[np.sort(chosen)], super().resolved_kernel(X))
         features = self._landmarks.features(X)

@@ -83,6 +83,7 @@ class RankingClassifier(PlanesClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         features = self._fit_map(X)
+        # planes are those of one set of features: another random map would make them wrong
         map_differs = self.n_components is not None and not isinstance(self.random_state, Integral)
         trained = self.train(features, signs, None if map_differs else start)
         self._set_result(trained, np.asarray(features @ trained.weights), signs)
@@ -172,6 +173,7 @@ def structural_svm(
     first_w = _weights_of_sample(Z, signs, ranks, C, tol, surrogate) if start is None and method == "level" else start
     tried = _BestRanking(signs, *ranks)
     solution = solve(*ranks, first_w, tried if first_w is None else None)
+    # w = 0 has the objective C: nothing better is certified if the gap reaches it
     w, status = solution.w, str(solution.status)
     if status == "converged" and C - solution.objective <= solution.gap:
         status = "collapsed"

@@ -113,8 +113,8 @@ class RampClassifier(NystroemClassifier):
         return ramp_path.solve(K, signs, costs, eta=self.eta, tol=self.tol, **self._settings)
 
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
-        """Return the arguments common to all searches, with defaults filled in; C weighs the mean loss."""
-        # the paper's C is a weight of the mean loss
+        """Return the arguments common to all searches, with defaults filled in."""
+        # searches have the paper's C, the weight of the mean loss
         return {"C": self.C * int(svm.positive.sum()), "update": self.update, **self._settings}
 
     @property
@@ -136,6 +136,7 @@ class RampClassifier(NystroemClassifier):
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
         if self.is_linear:
+            # the Gram matrix is that of centred features, and so is b
             self.coef_ = svm.weights(best.x)[None, :]
             self.intercept_ = best.b - self.coef_ @ self._offsets
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status

@@ -51,6 +51,7 @@ def select(
     fold.
     """
     rows, local_folds = ordered_by_fold(folds)
+    # nothing to share without several C, or without one Gram matrix of all rows
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
     if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
@@ -60,6 +61,7 @@ def select(
     estimators = [[make(**params, C=C) for C in ascending] for params in others]
     path = _quick_path if all(along[0].kernel == "rbf" and along[0].has_path for along in estimators) else _path
     sample = KernelSample(X, [along[0] for along in estimators], np.float32 if path is _quick_path else float)
+    # equal settings, such as very large gammas, share one path
     settings = [_setting(along[0], sample) for along in estimators]
 
     def work(along: Sequence[RampClassifier]) -> list[tuple[float, int]]:
@@ -92,8 +94,10 @@ def _path(
     scored: list[Scored] = [[] for _ in estimators]
     unconverged = [0] * len(estimators)
     for fit, validate in folds:
+        # each search starts from the point at which the search for the smaller C ended
         svm = RampSVM(Gram.of(block(whole, fit, fit)), y[fit], estimators[0].eta, estimators[0].tol)
         found = [estimator.search(svm) for estimator in estimators]
+        # one product gives the scores of all classifiers
         multipliers = np.column_stack([one.best.x for one in found])
         scores = block(whole, validate, fit) @ multipliers + [one.best.b for one in found]
         for k, one in enumerate(found):

@@ -100,6 +100,7 @@ class Planes:
     def add(self, slope: np.ndarray, offset: float) -> None:
         """Add a plane. O(planes n_features)."""
         slot = int(np.argmax(self._idle[: self.count]))
+        # replace the plane that has been idle for longest, or add one
         if self._idle[slot] <= MAX_IDLE_ITERATIONS:
             slot = self.count
             self._grow()
@@ -160,20 +161,10 @@ class Planes:
 
 @dataclass(frozen=True)
 class Solution:
-    """Result of :func:`minimise`.
+    """Result of :func:`minimise`: the best point found, F there, and a lower bound on F.
 
-    Parameters
-    ----------
-    w : array of shape (n_features,)
-        Best point found.
-    objective, bound : float
-        F at w, and a lower bound on F.
-    status : {"converged", "stalled", "max_iter"}
-        Whether the gap meets the tolerance; if not, whether rounding or ``max_iter`` stopped the search.
-    trace : list of Trace
-        One entry for each iteration.
-    planes : Planes
-        Model of the risk, which does not depend on C.
+    The status says whether the gap meets the tolerance; if not, whether rounding or ``max_iter`` stopped the search.
+    ``planes`` is the model of the risk, which does not depend on C.
     """
 
     w: np.ndarray
@@ -325,6 +316,7 @@ class _Search:
     def step(self, target: float) -> None:
         w = self._planes.near(self.best.w, self._mu, self._C, self._accuracy(target))
         promised = 0.5 * float(w @ w) + self._C * self._planes.model(w)
+        # adapt mu to how far the model's value there covers the way to the bound
         reached = (promised - self.bound) / self.gap
         if reached > LEVELS[1]:
             self._mu /= MU_FACTOR
@@ -354,6 +346,7 @@ class _Search:
         for _ in range(MAX_LINE_POINTS):
             here = evaluate(t)
             lowest = min(lowest, here, key=lambda place: place.point.objective)
+            # bracket the minimum by the signs of the slope
             if here.slope <= 0.0:
                 left = here
             else:

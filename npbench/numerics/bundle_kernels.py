@@ -12,31 +12,12 @@ MAX_PROXIMAL_POINTS = 30
 
 @njit(cache=True, nogil=True)
 def maximise_on_simplex(H, p, c, x, tol, max_steps):
-    """Maximise ``p'x - c/2 x'Hx`` subject to ``x >= 0, sum(x) = 1``, changing a feasible x in place.
+    """Maximise ``p'x - c/2 x'Hx`` subject to ``x >= 0, sum(x) = 1``, changing a feasible x in place; return the steps.
 
-    Active set steps on the positive x maximise ``p'x - c/2 x'Hx - r/2 ||x - y||^2`` with a small ridge r. The proximal
-    point y then moves to the solution, until the ridge has no effect.
-
-    Parameters
-    ----------
-    H : array of shape (>= m, >= m)
-        Symmetric positive semi-definite matrix, of any rank; its first m rows and columns are used.
-    p : array of shape (m,)
-        Linear term.
-    c : float
-        Factor of H; positive.
-    x : array of shape (m,)
-        Feasible starting point; changed in place and feasible in the end.
-    tol : float
-        Steps end when no gradient exceeds that of a positive x by more than this, or its rounding error if larger. The
-        value is then as near to the maximum.
-    max_steps : int
-        Maximum number of steps, of O(m^2) each.
-
-    Returns
-    -------
-    int
-        Number of steps.
+    Active set steps on the positive x, of O(m^2) each, maximise ``p'x - c/2 x'Hx - r/2 ||x - y||^2`` with a small ridge
+    r. The proximal point y then moves to the solution, until the ridge has no effect. H is positive semi-definite, of
+    any rank; its first m = len(p) rows and columns are used. Steps end when no gradient exceeds that of a positive x by
+    more than ``tol``, or its rounding error if larger. The value is then as near to the maximum.
     """
     m = len(p)
     # positive variables, and the scale of the ridge

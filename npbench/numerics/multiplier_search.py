@@ -144,12 +144,14 @@ def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) ->
             # Some b puts all margins on the slope of the ramp. L is linear in b there, so that b jumps from one end of
             # an interval to the other at balanced costs.
             multiplier.suspect(search.C / (1.0 - constraint.miss_weight))
+        # move the flat samples and the multiplier together, unless the rate is at its bound
         before, flat = flat, svm.flat()
         ended = search.ended(now.rate, multiplier)
         if ended is None:
             multiplier.update(now.rate, now.gradient)
             if multiplier.closed or multiplier.resets > MAX_RESETS:
                 return "jump"
+        # the end counts only for an accurate step whose flat samples repeat
         elif tol_factor == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
             return ended
         tol_factor = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else TOL_FACTOR_FAR
@@ -167,6 +169,7 @@ def _descend(search: Search, nu: float) -> Status:
     svm, constraint = search.svm, search.constraint
     multiplier, flat = search.back_to_best(nu), svm.flat()
     while (stopped := search.stopped) is None:
+        # solve the convex problem of these flat samples, with its convex constraint
         search.step(multiplier.value, flat)
         p_nd, p_fa = svm.upper_rates()
         rate, gradient = min(constraint.rate(p_fa, p_nd), 1.0), constraint.gradient(p_fa, p_nd)
@@ -176,6 +179,7 @@ def _descend(search: Search, nu: float) -> Status:
             if multiplier.closed:
                 return "jump"
             continue
+        # done if its flat samples repeat; else linearise again at the new point
         before, flat = flat, svm.flat()
         if np.array_equal(flat, before) and search.confirms(ended):
             return ended
@@ -242,7 +246,7 @@ class Search:
 
     def confirms(self, status: Status) -> bool:
         """Return whether the status holds for the last iterate, recomputed if the status claims an optimum."""
-        if status not in REACHED:
+        if status not in REACHED:  # it claims nothing that could be wrong
             return True
         self._last = self._recomputed(self._last)
         excess = self._last.rate - self.constraint.bound
@@ -259,6 +263,7 @@ class Search:
     def end(self, status: Status) -> Found:
         """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
         if status in REACHED:
+            # all positives missed by far: the rate is met, but no slope leads away from here
             status = "flat" if self._last.p_nd >= 1.0 - ZERO_SHARE else status
             return Found(self._last, status, self._trace)
         best, last = self._recomputed(self._best), self._recomputed(self._last)

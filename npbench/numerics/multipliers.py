@@ -95,7 +95,7 @@ class QValueBound:
 
     def rate(self, p_fa: float, p_nd: float) -> float:
         """Return ``P_fa / (1 - P_nd)``, at most 1."""
-        if max(p_fa, 1.0 - p_nd) <= ZERO_SHARE:
+        if max(p_fa, 1.0 - p_nd) <= ZERO_SHARE:  # nothing is accepted, whatever rounding says of the ratio
             return 0.0
         return min(p_fa / (1.0 - p_nd), 1.0) if p_nd < 1.0 else float(p_fa > 0.0)
 
@@ -172,6 +172,7 @@ class SecantMultiplier(GradientMultiplier):
             self.resets += 1
             self._open()
         self._interval = narrowed(self._interval, self.value, rate, self._bound, 1.0)
+        # a closed interval is a jump, or flat samples have moved since its ends were tried
         if is_closed(self._interval):
             self._reopenings_left -= 1
             drop = self._interval.rate_low - self._interval.rate_high
@@ -182,6 +183,7 @@ class SecantMultiplier(GradientMultiplier):
         self.value, self._before = self._next(*now), now
 
     def _next(self, value: float, rate: float) -> float:
+        # a probe, then a secant, then a step outwards, then a point between the ends
         while self._probes:
             probe = self._probes.pop()
             if self._interval.low < probe < self._interval.high:

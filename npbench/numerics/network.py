@@ -115,6 +115,7 @@ def search(
     weight. Raises a FloatingPointError if numbers overflow.
     """
     start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
+    # running averages of W, c, v, b and lambda
     average = (*map(np.zeros_like, network), np.zeros(1))
     for epoch in range(n_epochs):
         # take a pass

@@ -30,21 +30,11 @@ NEGLIGIBLE_PROBABILITY = 1e-9  # tails of counts with less do not affect the lim
 
 @dataclass(frozen=True)
 class Area:
-    """A mean true-positive rate over a range of false-positive rates, in [0, 1], with its precision.
-
-    Parameters
-    ----------
-    value : float
-        The mean.
-    error : float
-        Standard error; NaN if a class has a single sample.
-    n_disjoint : int
-        Largest number of pairs of a positive and a negative in the range without a common sample.
-    """
+    """A mean true-positive rate over a range of false-positive rates, in [0, 1], with its precision."""
 
     value: float
-    error: float
-    n_disjoint: int
+    error: float  # standard error; NaN if a class has a single sample
+    n_disjoint: int  # largest number of pairs of a positive and a negative in the range without a common sample
 
     def limits(self, confidence: float = 0.95, scale: Literal["logit", "identity"] = "logit") -> tuple[float, float]:
         """Return confidence limits of the population's value, with equal tails.

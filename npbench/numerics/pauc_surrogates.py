@@ -102,6 +102,7 @@ class StructuralRisk:
             positive, best = self._positive, self._ranked(best, scores)
             counts = self._counts_above(scores[positive], scores[best])
             gradient[best] = self._scale * np.cumsum(np.bincount(counts, minlength=self._most + 1)[:0:-1])
+        # each positive loses to the negatives counted above it
         gradient[positive] = -self._scale * counts
         in_range = np.clip(counts - self._first, 0, self._last - self._first)
         return self._scale * self._margin * int(in_range.sum()) + float(gradient @ scores), gradient
@@ -121,6 +122,7 @@ class StructuralRisk:
         """Return, for each positive, the r that maximises its bracket."""
         above = self._most - count_at_most(ascending, positives)
         within = self._most - count_at_most(ascending, positives - self._margin)
+        # the maximum of each interval of r, where the bracket is concave
         candidates = [np.clip(within, self._first, self._last)]
         if self._first > 0:
             candidates.append(np.minimum(above, self._first))

@@ -62,6 +62,7 @@ def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, 
 
     All parts are in one call, because threads of one interpreter wait for each other between calls.
     """
+    # a start from other costs may lie outside the box
     lower, upper = ramp_box(y, cost_positive, cost_negative, flat, eta)
     fit_into_box(K, lower, upper, x, g)
     steps, violation = optimise(K, diagonal, lower, upper, x, g, tol, max_iter)
@@ -110,6 +111,7 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
     _ramp_box(y, weight, cost_positive, cost_negative, flat, lower, upper)
     _extrapolate(own, other, y, last_x, before_x, x, last_g, before_g, g)
     _snap(own, other, x, lower, upper, last_lower, before_lower, last_upper, before_upper, target)
+    # keep g up to date for the samples that snapped to a bound
     for i in range(y.shape[0]):
         if target[i] != x[i]:
             subtract(g, K[i], g.dtype.type(target[i] - x[i]))

@@ -76,9 +76,11 @@ class RampSVM:
         self._flat, self._slack = flat, tol_factor * self.tol
         costs = float(cost_positive), float(cost_negative)
         box = ramp_box(self.y, *costs, flat, self.eta)
+        # start near the solution, from the last two or from the last
         if not self._extrapolate(costs):
             self._carry(*box)
         self._box = box
+        # pair updates in one call, if the Gram matrix is there
         K, budget, spent = self.gram.whole, smo.INTERIOR_POINT_CALLS[0][0] * len(self.x), 0
         if K is not None:
             spent, self.violation, measures = ramp_step(

@@ -34,26 +34,17 @@ class Trace(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Quality of a classifier on a sample.
+    """Quality of a classifier on a sample: its objective (penalty plus P_nd), and the class means of its loss.
 
-    Parameters
-    ----------
-    objective : float
-        Penalty plus P_nd.
-    p_nd, p_fa : float
-        Class means of the loss.
-    imbalance : float
-        Size of the gradient of the Lagrangian relative to its terms, those of the penalty, the positives and the
-        negatives: the norm of their sum over the sum of their norms. In [0, 1]; 1 where all terms are 0.
-    any_accepted : bool
-        Whether a sample has a positive score, where it was checked.
+    The imbalance is the size of the gradient of the Lagrangian relative to its terms, those of the penalty, the
+    positives and the negatives: the norm of their sum over the sum of their norms. It is 1 where all terms are 0.
     """
 
     objective: float
     p_nd: float
     p_fa: float
     imbalance: float
-    any_accepted: bool = True
+    any_accepted: bool = True  # whether a sample has a positive score, where it was checked
 
 
 def width(loss: LossName, eta: float) -> float:

@@ -241,6 +241,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, by
             As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
         """
+        # a tie is rejected for either order of the labels, unlike by the sign of decision_function
         accepted = self._margin(X, by) > 0
         return self.classes_[np.where(self.classes_[1] == self.pos_label_, accepted, ~accepted).astype(int)]
 
@@ -318,6 +319,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _options(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Return what the classifier's ``fit`` receives besides samples and labels."""
+        # without metadata routing, everything goes to the classifier's fit
         if sample_weight is not None:
             params = {"sample_weight": sample_weight, **params}
         if get_config()["enable_metadata_routing"]:

@@ -130,6 +130,7 @@ def partial_auc(
         return pauc_metrics.mcclish(mean, lo, hi) if standardize else mean
 
     def limits(level: float) -> tuple[float, float]:
+        # around the value of the ROC curve, with the standard error of the area over exact ranks
         low, high = replace(pauc_metrics.fractional(y, scores, lo, hi), value=mean).limits(level)
         return scaled(low), scaled(high)
 
@@ -176,6 +177,7 @@ def np_score(
     predicted = predicted == label
     weight = None if sample_weight is None else _weights(sample_weight, positive)
     missed, alarms = ~predicted[positive], predicted[~positive]
+    # class means, with the weights of the class
     of_class = (None, None) if weight is None else (weight[positive], weight[~positive])
     p_nd, p_fa = (float(np.average(wrong, weights=w)) for wrong, w in zip((missed, alarms), of_class, strict=True))
 

@@ -97,6 +97,7 @@ class Threshold:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, the promise, and the miss rate with its 95 % limits, for JSON."""
+        # derived values serve readers in other languages; from_json ignores them
         missed = self.p_nd()
         return {
             **asdict(self),
@@ -166,6 +167,7 @@ class GroupThresholds:
 
     def values(self, by: Any) -> np.ndarray:
         """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
+        # look up each group once, not each sample
         labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
         if unknown := [label for label in labels.tolist() if label not in self.groups]:
             raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
@@ -199,6 +201,7 @@ def from_json(text: str) -> Threshold | GroupThresholds:
 
 
 def _from_dict(cls: type[Any], stored: Any) -> Any:
+    # ignore what is derived, or was added by a later version
     known = {one.name for one in fields(cls)}
     if not isinstance(stored, dict) or not {"value", "rho", "delta", "rule"} <= set(stored):
         raise ValueError("The JSON is not a threshold: it lacks value, rho, delta or rule.")

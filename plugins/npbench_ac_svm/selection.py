@@ -51,6 +51,7 @@ def select(
     linear = "linear" in search.get("kernel", [make().kernel])
     if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
+    # one path over all pairs of costs for each setting of the other parameters
     others = combinations({name: values for name, values in search.items() if name not in COSTS})
     estimators = [make(**params) for params in others]
     positive, negative = (sorted(set(search.get(name, [getattr(make(), name)]))) for name in COSTS)
@@ -71,6 +72,7 @@ def select(
         found = dict(zip(distinct, pool.map(work, distinct.values()), strict=True))
     table = {_key(params): found[setting] for params, setting in zip(others, settings, strict=True)}
     candidates, default = combinations(search), (positive[0], negative[0])
+    # a cost that is not searched has one value
     entries = [
         table[_key(params)][params.get("C_pos", default[0]), params.get("C_neg", default[1])] for params in candidates
     ]

@@ -86,12 +86,13 @@ class PAUCDC(PartialAUCClassifier):
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
         ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
         convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MAX_PLANES, start=start)
-        if ranks[0] == 0:
+        if ranks[0] == 0:  # nothing concave: the problem is convex
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights
         if convex.status == "collapsed":
             first = scaled(Z, risk, self.C, first)
         found = descend(Z, risk, self.C, first, tol=self.tol, max_iter=self.max_iter)
+        # w = 0 has the objective C
         if found.objective > self.C * (1.0 - self.tol):
             return Trained(convex.weights, float(self.C), found.gap, "collapsed", found.trace, convex.convex)
         return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)

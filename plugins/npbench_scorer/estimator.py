@@ -167,6 +167,7 @@ class Scorer(BinaryClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
+        # draw all splits before any fit, so that their rows do not depend on the classifier
         splits = [self._parts_of(signs, random) for _ in range(self.n_splits)]
         self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
         self.status_ = self._rule(_n_negatives(signs, splits[0]))
@@ -215,8 +216,8 @@ class Scorer(BinaryClassifier):
     def _parts_of(self, signs: np.ndarray, random: np.random.RandomState) -> list[Part]:
         """Draw rows to fit the classifier to, and others to score for the threshold: one part, or ``cv`` folds."""
         if self.cv is None:
-            held_out = self._held_out(signs, random)
-            return [(np.setdiff1d(np.arange(len(signs)), held_out), held_out)]
+            drawn = self._held_out(signs, random)
+            return [(np.setdiff1d(np.arange(len(signs)), drawn), drawn)]
         for sign, name in {-1: "negative", 1: "positive"}.items():
             if (count := int(np.sum(signs == sign))) < self.cv:
                 raise ValueError(
@@ -229,6 +230,7 @@ class Scorer(BinaryClassifier):
         """Draw the samples to set the threshold on: negatives, and positives if the rule needs them."""
         if self.threshold == "zero":
             return np.empty(0, dtype=int)
+        # a q-value depends on the positives too
         classes = {"negative": np.flatnonzero(signs < 0)}
         if self.q is not None:
             classes["positive"] = np.flatnonzero(signs > 0)

@@ -34,12 +34,14 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
         takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
         if not _takes_any_name(found):  # LightGBM passes other names on to its booster
             _check_names(found.__name__, params, takes)
+        # only solvers know what rho and q mean
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
         try:
             model = found(**{**of_problem, **params})
         except Exception as error:  # any class, any error
             raise ValueError(f"{estimator} cannot be built with params={dict(params)}: {error}.") from error
     else:
+        # the user's instance stays as it is
         model = clone(estimator)
         _check_names(type(model).__name__, params, model.get_params())
         model.set_params(**params)
@@ -76,6 +78,7 @@ def _imported(path: str) -> type:
     there = [
         key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, ClassifierMixin)
     ]
+    # misspelt names are the usual reason: offer the nearest classifier of the module
     near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise ValueError(f"estimator={path!r}: {parent} has no class {name}.{hint} {ADVICE}")

@@ -87,10 +87,11 @@ def _search(
         if scorer.cv is None:  # the same classifier scores both
             ((rest, held_out),) = found
             found = [(rest, np.concatenate([held_out, validate]))]
-        else:
+        else:  # one more fit, to all samples, is the one in use
             found.append((fit, validate))
         parts += found
         rules.append((len(found), sum(len(held_out) for _, held_out in own), rule))
+    # search as the solver does, with the threshold inside the loss
     classifier = scorer.classifier()
     kind: Callable[..., Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))

@@ -118,6 +118,7 @@ class StochasticDescent:
         state = self._state
         if not self._averages:
             return state.scale * self._v, state.b, state.multiplier
+        # sum of weighted iterates over the sum of weights
         w = (state.v_sum * self._v + self._u) / state.weight_sum
         return w, state.b_sum / state.weight_sum, state.multiplier_sum / state.weight_sum
 

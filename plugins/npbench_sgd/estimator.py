@@ -175,6 +175,7 @@ class StochasticNP(DescentClassifier, LinearClassifier):
             raise ValueError(
                 f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}."
             )
+        # later parts may have one class, but no third one
         is_known = np.isin(y, self.classes_)
         if not is_known.all():
             unknown = np.unique(y[~is_known]).tolist()
@@ -182,6 +183,7 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         return np.asarray(y == self.classes_[1])
 
     def _begin(self, X: Any) -> None:
+        # one generator for all epochs, also of partial_fit
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self._gamma_0 = self._first_step(X)
         self._descent = descent.StochasticDescent(X.shape[1], self.average)

@@ -89,6 +89,7 @@ class SVMPerf(PlanesClassifier):
         scores = X @ solution.w
         threshold = threshold_accepting(scores, self.k_)
         self.coef_, self.intercept_ = solution.w[None, :], np.array([-threshold])
+        # ties at the top can leave nothing above the threshold, however small the gap
         nothing_accepted = np.max(scores) <= threshold
         self.status_ = "flat" if solution.status == "converged" and nothing_accepted else solution.status
         self.converged_ = self.status_ == "converged"
