@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_MARKED_POINTS = 25  # longer lines have a band in place of error bars
+MAX_TITLES = 12  # on the points of a longer line
 MAX_MEASURED_TICKS = 8
 MIN_TICK_DISTANCE = 0.12  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
-# Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
-# of ten if there are two, and otherwise 1, 2, 5 of each decade.
-NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 CURVE_POINTS = 61
 
 
@@ -107,7 +105,8 @@ class Panel:
     def titled_points(self, series: Series) -> tuple[list[float], list[float], list[str]]:
         """Return x and y of the shown points, a few of many, and a title for each: setting, data set and values."""
         points = self.points(series)
-        kept = range(0, len(points.x), math.ceil(len(points.x) / MAX_MARKED_POINTS) or 1)
+        step = math.ceil(len(points.x) / MAX_TITLES) if points.is_dense else 1
+        kept = range(0, len(points.x), step)
         titles = ["\n".join([series.label, *self._about(points, place)]) for place in kept]
         return [points.x[place] for place in kept], [points.y[place] for place in kept], titles
 
@@ -124,13 +123,6 @@ class Panel:
     def x_range(self) -> tuple[float, float] | None:
         """Smallest and largest x that the axes can show."""
         found = [x for series in self.series for x in series.x if x > 0 or not (self.x_log or self.y_log)]
-        return (min(found), max(found)) if found else None
-
-    @property
-    def y_range(self) -> tuple[float, float] | None:
-        """Smallest and largest y that the axes show, limits included."""
-        shown = [self.points(series) for series in self.series]
-        found = [y for points in shown for y in (*points.y, *points.low, *points.high) if y > 0 or not self.y_log]
         return (min(found), max(found)) if found else None
 
     @property
@@ -235,18 +227,6 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
     known = set(labels)
     counts = Counter(map(shortened, known))
     return {label: label if counts[shortened(label)] > 1 else shortened(label) for label in known}
-
-
-def log_digits(low: float, high: float) -> tuple[int, ...]:
-    """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
-
-    >>> log_digits(0.01, 100), log_digits(2, 40), log_digits(0.13, 4.2), log_digits(12.5, 30)
-    ((1,), (1, 2, 5), (1, 2, 5), ())
-    """
-    if high < NARROW_LOG_AXIS * low:
-        return ()
-    has_two_powers = math.floor(math.log10(high)) > math.ceil(math.log10(low))
-    return (1,) if has_two_powers and high >= WIDE_LOG_AXIS * low else (1, 2, 5)
 
 
 def _between(low: float, high: float, geometric: bool) -> list[float]:

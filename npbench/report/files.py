@@ -16,6 +16,7 @@ from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
 from npbench.report.section import Section
+from npbench.report.sections.layout import unique_names
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
 from npbench.report.sheet import MISSING, Sheet
@@ -90,9 +91,8 @@ def _write(
 
 def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
     """Write each table as CSV and LaTeX, and return their number."""
-    taken: set[str] = set()
-    for sheet in sheets:
-        name = _unused(_file_stem(sheet.name or sheet.title), taken)
+    names = unique_names((_file_stem(sheet.name or sheet.title) for sheet in sheets), "-")
+    for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
             lines.writerow(map(_csv_text, sheet.columns))
@@ -107,8 +107,6 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
 def _csv_text(text: str) -> str:
     """Return words for a cell: a spreadsheet would run them as a formula if they began like one.
 
-    Examples
-    --------
     >>> _csv_text("=1+1"), _csv_text("-"), _csv_text("np_svm")
     ("'=1+1", '-', 'np_svm')
     """
@@ -117,21 +115,8 @@ def _csv_text(text: str) -> str:
 
 
 def _file_stem(title: str) -> str:
-    """Return a text as a file name without ending.
-
-    Examples
-    --------
-    >>> _file_stem("pima: mean ± standard deviation")
-    'pima-mean-standard-deviation'
-    """
+    """Return a text as a file name without ending."""
     return re.sub(r"[^a-z0-9_]+", "-", title.lower())[:MAX_NAME_LENGTH].strip("-") or "table"
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    candidates = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
-    unused = next(one for one in candidates if one not in taken)
-    taken.add(unused)
-    return unused
 
 
 def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:

@@ -11,9 +11,9 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from npbench.report.chart import MAX_MARKED_POINTS, Chart, Panel, Series, Surface
+from npbench.report.chart import MAX_MARKED_POINTS, MAX_TITLES, Chart, Panel, Series, Surface
 from npbench.report.render import drawing as paper
-from npbench.report.render.palette import MARKERS, Palette
+from npbench.report.render.palette import Palette
 from npbench.report.sections.ranking import diagram
 
 LABELS = ["np_svm C=1", "np_svm C=10", "gen", "scorer"]
@@ -63,7 +63,7 @@ def test_labels_look_the_same_in_every_panel():
     for axes in figure.axes:
         for label, line in lines(axes).items():
             assert to_hex(line.get_color()).upper() == PALETTE.colour(label)
-            assert line.get_marker() == MARKERS[PALETTE.marker(label) % len(MARKERS)]
+            assert line.get_marker() == PALETTE.look(series(label)).marker
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == PALETTE.labels
 
@@ -236,7 +236,7 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
     evil = EVIL.replace("\x1b", r"\x1b")
     assert f"{evil}\npima\nbound ρ: 0.05\nP_fa: 0.2 (0.1 to 0.3)" in found
     assert {"gen\nbreast\nP_fa: 0.25", "gen\npima\nP_fa: 0.5"} <= set(found)
-    assert sum("heart" in title for title in found) <= MAX_MARKED_POINTS
+    assert sum("heart" in title for title in found) <= MAX_TITLES
     (low, high) = (found[f"gen\n{name}\nP_fa: {y}"] for name, y in (("breast", 0.25), ("pima", 0.5)))
     assert low[0] < high[0]
     assert low[1] > high[1]  # y points down in SVG

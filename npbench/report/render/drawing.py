@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from npbench.console import printable
-from npbench.report.chart import Chart, Panel, Points, Series, log_digits, row_title, shortened
+from npbench.report.chart import Chart, Panel, Points, Series, row_title, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ MAX_NAMES_IN_ONE_COLUMN = 6
 MAX_NAMES_LENGTH = 40  # characters side by side below one axis
 MAX_TICKS = 6
 MAX_DECADES = 14  # labelled across all panels side by side
+# Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
+# of ten if there are two, and otherwise 1, 2, 5 of each decade.
+NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
 LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
 BAR_DISTANCE = 1.6  # points between error bars at the same x
 # Colours that the page replaces in its dark theme, as Matplotlib writes them into SVG.
@@ -253,12 +257,15 @@ def _add_titles(axes: Axes, panel: Panel, series: Series, transform: Any) -> Non
 
 
 def _draw_band(axes: Axes, points: Points, colour: str, steps: bool, n_series: int) -> None:
-    opacity = band_opacity(n_series)
     axes.fill_between(
-        points.x, points.low, points.high, color=colour, alpha=opacity, lw=0, step="post" if steps else None
+        points.x,
+        points.low,
+        points.high,
+        facecolor=(colour, band_opacity(n_series)),
+        edgecolor=(colour, 0.5),
+        lw=0.4,
+        step="post" if steps else None,
     )
-    for edge in (points.low, points.high):
-        axes.plot(points.x, edge, color=colour, alpha=0.5, lw=0.4, drawstyle="steps-post" if steps else "default")
 
 
 def _shade(axes: Axes, panel: Panel) -> None:
@@ -326,7 +333,7 @@ def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
         axis.set_major_locator(few)
         return
     low, high = axis.get_view_interval()
-    if digits := log_digits(low, high):
+    if digits := _log_digits(low, high):
         axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
     else:
         axis.set_major_locator(few)
@@ -334,6 +341,18 @@ def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
     step = 2 if n_columns * np.log10(high / low) > MAX_DECADES else 1
     axis.set_major_formatter(FuncFormatter(lambda value, _: "" if round(np.log10(value)) % step else f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _log_digits(low: float, high: float) -> tuple[int, ...]:
+    """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
+
+    >>> _log_digits(0.01, 100), _log_digits(2, 40), _log_digits(0.13, 4.2), _log_digits(12.5, 30)
+    ((1,), (1, 2, 5), (1, 2, 5), ())
+    """
+    if high < NARROW_LOG_AXIS * low:
+        return ()
+    has_two_powers = math.floor(math.log10(high)) > math.ceil(math.log10(low))
+    return (1,) if has_two_powers and high >= WIDE_LOG_AXIS * low else (1, 2, 5)
 
 
 def typeset(text: str, math_too: bool = True) -> str:

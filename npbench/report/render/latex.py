@@ -49,16 +49,8 @@ def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None
     r"""Return a table with its title as the caption and its notes below.
 
     Requires ``\usepackage{booktabs,siunitx}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers
-    are aligned at the decimal marker, and the best is bold.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The table.
-    name : str
-        Makes the label, ``tab:name``; none by default.
-    symbols : mapping of str to str, optional
-        LaTeX for heads that are names of quantities.
+    are aligned at the decimal marker, and the best is bold. The label is ``tab:name``; ``symbols`` are LaTeX for heads
+    that are names of quantities.
 
     Examples
     --------
@@ -136,11 +128,5 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text on one line, escaped for LaTeX.
-
-    Examples
-    --------
-    >>> escaped("p_fa\n50 %")
-    'p\\_fa 50 \\%'
-    """
+    """Return text on one line, escaped for LaTeX."""
     return "".join(SPECIAL.get(letter, letter) for letter in printable(" ".join(text.split())))

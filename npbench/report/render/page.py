@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 PARTS = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "page.js")
 OK = "ok"
+COUNTED = {"solver": "solvers", "dataset": "data sets", "problem": "problems", "repeat": "repeats", "run_id": "runs"}
 MAX_OPEN_ROWS = 40  # of the tables of a section; further tables are folded
 MAX_ERRORS = 200
 # Colours of a figure that follow the theme of the page.
 THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--shade)"}
 
-COORDINATES = re.compile(r"\b([MLC]) (-?\d+\.\d+) (-?\d+\.\d+)")  # of paths
+COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  # of paths, and of markers and texts
 
 
 class Picture(NamedTuple):
@@ -50,16 +51,7 @@ def write(
 ) -> None:
     """Write the page. It needs no network, and its content security policy forbids every request.
 
-    Parameters
-    ----------
-    path : Path
-        The file, in an existing folder.
-    sections : sequence of Section
-        Sections in the order of the page.
-    collection : Collection
-        Records for the table, with the runs that made them.
-    pictures : mapping of str to str
-        SVG of each chart by its name, and of additional figures, which the first section shows.
+    ``pictures`` are the SVG of each chart by its name, and of additional figures, which the first section shows.
     """
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
@@ -86,8 +78,8 @@ def write(
 def _picture(svg: str) -> Picture:
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert size is not None, "Matplotlib writes the size of a figure as its viewBox"
-    # Coordinates with six decimals would double the size of the page.
-    rounded = COORDINATES.sub(lambda found: f"{found[1]} {float(found[2]):.2f} {float(found[3]):.2f}", svg)
+    # Coordinates with six decimals would double the size of the page; a tenth of a point is not visible.
+    rounded = COORDINATES.sub(lambda found: " ".join(f"{float(one):.1f}" for one in found[0].split()), svg)
     return Picture(float(size[1]), float(size[2]), packed(rounded[rounded.index("<svg") :]))
 
 
@@ -97,14 +89,8 @@ def _themed(svg: str) -> str:
 
 
 def packed(text: str) -> str:
-    """Return text in UTF-8, compressed (zlib), in base64.
-
-    Examples
-    --------
-    >>> zlib.decompress(base64.b64decode(packed("np_svm"))).decode()
-    'np_svm'
-    """
-    return base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+    """Return text in UTF-8, compressed (zlib), in base64."""
+    return base64.b64encode(zlib.compress(text.encode(), level=9)).decode("ascii")
 
 
 def _json(value: Any) -> str:
@@ -116,8 +102,13 @@ def template(name: str) -> Template:
     environment = Environment(
         loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["json"] = partial(json.dumps, indent=2, ensure_ascii=False)
+    environment.filters["json"] = _shown_json
     return environment.get_template(name)
+
+
+def _shown_json(value: Any) -> str:
+    """Return JSON escaped for HTML; its quotation marks stay short."""
+    return html.escape(json.dumps(value, indent=2, ensure_ascii=False), quote=False)
 
 
 def source_of(script: str) -> str:
@@ -127,24 +118,10 @@ def source_of(script: str) -> str:
 
 
 def facts(records: pl.DataFrame) -> dict[str, str]:
-    """Return the counts shown below the title of the page.
-
-    Examples
-    --------
-    >>> records = pl.DataFrame({"solver": ["gen", "np_svm"], "dataset": "pima", "problem": "np", "repeat": 0})
-    >>> facts(records.with_columns(status=pl.lit("ok"), run_id=pl.lit("a")))["solvers"]
-    '2'
-    """
+    """Return the counts shown below the title of the page."""
     failed = (records["status"] != OK).sum()
-    counted = {
-        "solver": "solvers",
-        "dataset": "data sets",
-        "problem": "problems",
-        "repeat": "repeats",
-        "run_id": "runs",
-    }
     numbers = {"records": len(records), "failed": failed}
-    numbers |= {title: records[name].n_unique() for name, title in counted.items()}
+    numbers |= {title: records[name].n_unique() for name, title in COUNTED.items()}
     return {title: f"{number:,}" for title, number in numbers.items()}
 
 

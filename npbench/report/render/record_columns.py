@@ -27,16 +27,8 @@ MAX_METRICS_SHOWN = 6
 def columns(records: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the columns of records that have values.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records with the columns of the schema and any others.
-
-    Returns
-    -------
-    list of dict
-        For each column its ``name``, its ``kind`` (text, number or flag), whether it is ``shown`` at first, and its
-        ``values``. Infinite numbers are texts, which JSON requires.
+    Each has its ``name``, its ``kind`` (text, number or flag), whether it is ``shown`` at first, and its ``values``.
+    Infinite numbers are texts, which JSON requires.
     """
     shown = _shown(records)
     return [

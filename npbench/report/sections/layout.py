@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -50,16 +51,21 @@ def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequenc
 
 def numbered(charts: Sequence[Chart]) -> list[Chart]:
     """Return the charts with unique names, since charts are files."""
-    taken: set[str] = set()
-    found = []
-    for chart in charts:
-        name, number = chart.name, 1
-        while name in taken:
-            number += 1
-            name = f"{chart.name}_{number}"
-        taken.add(name)
-        found.append(replace(chart, name=name))
-    return found
+    names = unique_names(chart.name for chart in charts)
+    return [replace(chart, name=name) for chart, name in zip(charts, names, strict=True)]
+
+
+def unique_names(names: Iterable[str], separator: str = "_") -> list[str]:
+    """Return the names with a number after each that is taken.
+
+    >>> unique_names(["roc", "roc_2", "roc"])
+    ['roc', 'roc_2', 'roc_3']
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        candidates = itertools.chain([name], (f"{name}{separator}{number}" for number in itertools.count(2)))
+        unique[next(one for one in candidates if one not in unique)] = None
+    return list(unique)
 
 
 def file_name(*words: str) -> str:
