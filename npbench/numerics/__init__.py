@@ -1,1 +1,1 @@
-"""What several methods share: arrays in, arrays out; no estimators and nothing of npbench but numerics."""
+"""Array algorithms used by several methods; imports nothing else from npbench."""

@@ -13,14 +13,7 @@ from scipy.special import betaincinv
 
 
 def rate_limits(errors: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return limits that cover the rate with probability ``confidence`` or more, with equal tails.
-
-    Parameters
-    ----------
-    errors, n : int
-        Number of errors, in 0, ..., n, and of trials, n >= 1.
-    confidence : float
-        In ]0, 1[.
+    """Return limits that cover the rate with probability ``confidence`` or more, with equal tails, for n >= 1 trials.
 
     Examples
     --------

@@ -12,17 +12,11 @@ from scipy.sparse import csr_array, diags_array, issparse
 def offsets(X: Any) -> np.ndarray:
     """Return the offset c of each feature: products and distances of the rows of ``X - c`` keep the digits of X.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-
-    Returns
-    -------
-    array of shape (n_features,)
-        The mean where it exceeds the standard deviation, else 0: outliers move the mean away from the other samples,
-        and centred features stay as they are. A constant feature has exactly its value.
+    It is the mean where that exceeds the standard deviation, else 0: outliers move the mean away from the other
+    samples, and centred features stay as they are. A constant feature has exactly its value. X is an array or a CSR
+    matrix.
     """
+    # mean^2 > variance, from mean^2 and the mean of squares
     squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)
     far = 2.0 * np.ravel(X.mean(axis=0)) ** 2 > np.ravel(squares) / X.shape[0]
     c = np.zeros(X.shape[1])
@@ -33,11 +27,7 @@ def offsets(X: Any) -> np.ndarray:
 
 
 def without_offsets(X: Any, c: np.ndarray) -> Any:
-    """Return ``X - c``, or X itself if c is 0.
-
-    A CSR matrix stays one, with features of nonzero c stored in full. If c are the offsets of X, this at most doubles
-    its size, as a feature of which half the values are 0 has none.
-    """
+    """Return ``X - c``, or X itself if c is 0; a CSR matrix stays one, with features of nonzero c stored in full."""
     if not c.any():
         return X
     if not issparse(X):

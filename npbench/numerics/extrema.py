@@ -37,10 +37,7 @@ smaller = _vectorised("minnum")
 
 @intrinsic
 def ratio(_: Any, a: Any, b: Any) -> Any:
-    """Return a / b for a positive normal b, up to 0.2 % in single precision: division is the slowest vector operation.
-
-    Subtracting the bits of b from a constant negates its exponent; a step of Newton's method follows.
-    """
+    """Return a / b for a positive normal b, to 0.2 % in single precision: division is the slowest vector operation."""
     if a != b or a not in (types.float32, types.float64):
         return None
 
@@ -48,6 +45,7 @@ def ratio(_: Any, a: Any, b: Any) -> Any:
         above, below = values
         if a == types.float64:
             return builder.fdiv(above, below)
+        # subtracting the bits of b from a constant negates its exponent; a step of Newton's method follows
         bits, single = ir.IntType(32), ir.FloatType()
         guess = builder.bitcast(builder.sub(bits(0x7EF311C7), builder.bitcast(below, bits)), single)
         product = builder.fmul(below, guess, flags=("fast",))

@@ -26,7 +26,7 @@ from npbench.numerics.threads import one_blas_thread
 
 Finish = Callable[[np.ndarray, slice, slice], None]  # changes the products of some rows and columns in place
 
-BLOCK_BYTES = 1 << 20  # fits into a core's second-level cache
+CACHE_BLOCK_BYTES = 1 << 20  # fits into a core's second-level cache
 TILE = 184  # rows and columns that fit too; a power of two would place a column in few lines of the cache
 LEAST_EXPONENT_SINGLE = -80.0  # exp is much slower where it underflows; exp(-80) = 2e-35 is negligible
 
@@ -40,10 +40,8 @@ class Kernel:
     name : {"linear", "rbf", "poly", "precomputed"} or callable
         ``x'z``, ``exp(-gamma ||x - z||^2)``, ``(gamma x'z + coef0)^degree``; ``precomputed`` takes X as the matrix
         itself; a callable takes (X, Z) and returns the matrix of shape (len(X), len(Z)).
-    gamma : float
-        Scale, positive; ``1 / (2 sigma^2)`` for a bandwidth sigma.
-    degree, coef0 : float
-        Parameters of the polynomial kernel.
+    gamma, degree, coef0 : float
+        Scale, positive (``1 / (2 sigma^2)`` for a bandwidth sigma), and parameters of the polynomial kernel.
     """
 
     name: str | Callable[[Any, Any], np.ndarray]
@@ -76,6 +74,7 @@ class Kernel:
         if self.name == "precomputed":
             return _finite(np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float))
         rbf = self.name == "rbf"
+        # BLAS computes the products; the rest follows block by block
         x_terms, z_terms = (self._exponents(A) if rbf else np.empty(0) for A in (X, Z))
 
         def finish(block: np.ndarray, rows: slice, columns: slice) -> None:
@@ -96,11 +95,11 @@ class Kernel:
             return _finite(4.0 * self.gamma * _squared_norms(X)) / 4.0
 
     def of_squared_distances(self, squared: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Return ``exp(-gamma squared)`` from squared distances in single or double precision, shared by several gamma.
+        """Return ``exp(-gamma squared)`` from squared distances without NaN, in single or double precision.
 
-        ``squared`` has no NaN, hence neither does the result. Takes 1.7 ns a value in single precision, 0.7 of them for
-        the exponential, and the rest for passes over a block.
+        Takes 1.7 ns a value in single precision, 0.7 of them for the exponential, and the rest for passes over a block.
         """
+        # exp is much slower where it underflows
         least = gram_kernels.LEAST_EXPONENT if squared.itemsize == 8 else LEAST_EXPONENT_SINGLE
 
         def finish(block: np.ndarray, rows: slice, _: slice) -> None:
@@ -163,6 +162,7 @@ def _symmetric(X: np.ndarray, finish: Finish, n_threads: int) -> np.ndarray:
         rows = slice(start, start + TILE)
         for first in range(start, n, TILE):
             columns = slice(first, first + TILE)
+            # a tile on or above the diagonal, finished while it is in the cache, then mirrored
             tile = np.dot(X[rows], X[columns].T)
             finish(tile, rows, columns)
             matrix[rows, columns] = tile
@@ -174,7 +174,7 @@ def _symmetric(X: np.ndarray, finish: Finish, n_threads: int) -> np.ndarray:
 
 def _by_blocks(matrix: np.ndarray, finish: Finish, n_threads: int = 1) -> np.ndarray:
     """Apply ``finish`` to the matrix, in place, a block of rows at a time."""
-    size = max(1, BLOCK_BYTES // (8 * max(matrix.shape[1], 1)))
+    size = max(1, CACHE_BLOCK_BYTES // (8 * max(matrix.shape[1], 1)))
 
     def work(start: int) -> None:
         rows = slice(start, start + size)
@@ -276,6 +276,7 @@ class Gram:
             return self.whole[index]
         found = np.empty((len(index), self.n))
         absent = []
+        # rows from the cache, the most recently used last
         for place, i in enumerate(index.tolist()):
             if i in self._rows:
                 found[place] = self._rows[i]

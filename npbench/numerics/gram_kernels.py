@@ -19,16 +19,9 @@ SHIFT = 1.5 * 2.0**52  # a number added to it loses its fraction, and is an inte
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def gaussian(products, gamma, x_terms, z_terms):
-    """Replace the products x'z by ``exp(-gamma ||x - z||^2)``, to rounding.
+    """Replace the products x'z, of shape (n, m), by ``exp(-gamma ||x - z||^2)``, to rounding.
 
-    Parameters
-    ----------
-    products : array of shape (n, m)
-        Products x'z; changed in place.
-    gamma : float
-        Scale of the kernel.
-    x_terms, z_terms : arrays of shape (n,) and (m,)
-        ``gamma ||x||^2`` and ``gamma ||z||^2``, finite.
+    The finite terms, of shapes (n,) and (m,), are ``gamma ||x||^2`` and ``gamma ||z||^2``.
     """
     for r in range(products.shape[0]):
         row, x_term = products[r], x_terms[r]

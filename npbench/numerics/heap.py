@@ -29,6 +29,7 @@ def pop(heap, count, key):
 @register_jitable
 def _sink(heap, count, key, place):
     """Move the sample at ``place`` down to where no child has a smaller key."""
+    # children move up until the sample has none that is smaller
     sample = heap[place]
     while 2 * place + 1 < count:
         child = 2 * place + 1

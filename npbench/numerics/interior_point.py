@@ -18,25 +18,14 @@ from npbench.numerics.threads import one_blas_thread
 Array = np.ndarray
 Solve = Callable[[Array], Array]
 
-MAX_ITER = 100
+MAX_ITERATIONS = 100
 STEP_TO_BOUNDARY = 0.995  # longest step, as a share of the way to the nearest bound
 START_DISTANCE = 1e-4  # least distance of a starting variable from its bounds, relative to their difference
 
 
 def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
-    """Return L of shape (rank, n) with ``max |K - L'L| <= tol * max diag(K)``.
+    """Return L of shape (rank, n) with ``max |K - L'L| <= tol * max diag(K)``, or None above rank ``max_rank``.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Symmetric positive semi-definite matrix.
-    tol : float
-        Largest relative residual on the diagonal, in ]0, 1[.
-    max_rank : int
-        Largest rank; None is returned if it does not suffice.
-
-    Notes
-    -----
     O(n rank^2) operations; rank rows of K are read (Harbrecht, Peters and Schneider 2012).
     """
     n = len(K)
@@ -44,6 +33,7 @@ def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
     enough = tol * residual.max()
     L = np.empty((min(max_rank, n), n))
     for k in range(len(L)):
+        # eliminate the sample with the largest remaining diagonal
         pivot = int(np.argmax(residual))
         if residual[pivot] <= enough:
             return L[:k]
@@ -87,37 +77,24 @@ def _dense_solver(K: Array) -> Callable[[Array], Solve]:
 def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float = 1e-10) -> Array:
     """Return the x that maximises ``p'x - x'Kx/2`` subject to ``lower <= x <= upper`` and an unchanged sum.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix, symmetric positive semi-definite.
-    p, lower, upper : arrays of shape (n,)
-        Linear term and bounds, ``lower < upper``.
-    x : array of shape (n,)
-        Feasible starting point; a better one takes fewer iterations.
-    tol : float
-        Relative duality gap. If rounding prevents it, the best iterate is returned.
-
-    Returns
-    -------
-    x : array of shape (n,)
-        Solution, within the bounds; the caller certifies it.
-
-    Notes
-    -----
-    O(n r^2) per iteration for numerical rank r below n/3, else O(n^3).
+    Starts at a feasible x; needs ``lower < upper``. ``tol`` is the relative duality gap; if rounding prevents it, the
+    best iterate is returned, which the caller certifies. O(n r^2) per iteration for numerical rank r below n/3, else
+    O(n^3).
     """
+    # a factor of low rank makes an iteration cheap; else K + D is factored
     L = pivoted_cholesky(K, 1e-14, max_rank=len(p) // 3)
     factor = _dense_solver(K) if L is None else _low_rank_solver(L)
     total, width = x.sum(), upper - lower
     x = np.clip(x, lower + START_DISTANCE * width, upper - START_DISTANCE * width)
+    # multipliers of the bounds that balance g - b, moved away from 0
     g = p - K @ x
     b = float(np.median(g))
     w, v = np.maximum(b - g, 0.0), np.maximum(g - b, 0.0)  # multipliers of the lower and upper bounds
     away = max(float(np.mean(w + v)), 1e-8)
     w, v = w + away, v + away
     best, least = x, np.inf
-    for _ in range(MAX_ITER):
+    for _ in range(MAX_ITERATIONS):
+        # errors of the current iterate; keep the best
         s, t = x - lower, upper - x
         gap = s @ w + t @ v
         residual, missing = p - K @ x - b + w - v, total - x.sum()

@@ -1,9 +1,7 @@
-"""The SVM dual of :mod:`npbench.numerics.smo` for a linear kernel and many samples, by steps on those near the margin.
+"""The SVM dual of :mod:`npbench.numerics.smo` for a linear kernel and many samples, by an active set.
 
-Most samples stay on their side of the margin from one point to the next: those whose g = p - Xw stays on its side of b
-keep a linear loss, and their x one bound. A step therefore fixes x at a bound for all samples but those with the
-smallest ``|g - b|``. It solves the rest, in the change of their x, by further such steps, and by the rounds of
-:mod:`npbench.numerics.proximal_svm` where few samples are left.
+Samples far from the margin keep x at a bound; each step solves only for the samples nearest to it, in the change of
+their x, by further such steps, and by the rounds of :mod:`npbench.numerics.proximal_svm` where few samples are left.
 
 In the primal, a step minimises a lower bound of the objective that is exact near the current w. The result is optimal
 if no fixed sample has changed its side. Otherwise it is kept if it lowers the objective. Far from the optimum a step
@@ -19,12 +17,12 @@ import numpy as np
 from npbench.numerics.proximal_svm import Point, Problem, Rounds, gradient, weights
 from npbench.numerics.threads import one_blas_thread
 
-LEAST_SAMPLES = 4000  # of a problem whose solution takes steps on fewer
-NEAR_SHARE = 8  # number of samples for each one near the margin
-NEAR_PER_FEATURE = 4  # least number of samples near the margin for each feature; one of them may end between its bounds
-REACH = 2.0  # distance from b of the nearest fixed sample, in units of the violation, at which another step may succeed
+LEAST_SAMPLES = 4000  # a smaller problem takes rounds only
+NEAR_SHARE = 8  # one in eight samples counts as near the margin
+NEAR_PER_FEATURE = 4  # least number of samples near the margin per feature; one may end between its bounds
+STEP_RADIUS = 2.0  # a step may succeed if fixed samples are further from b than this many violations
 MAX_FAILED_STEPS = 3
-ROUNDING = 1e-9  # largest change of x that rounding explains, relative to its bounds
+SAME_POINT = 1e-9  # largest change of x that rounding explains, relative to its bounds
 
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
@@ -38,34 +36,20 @@ def solve(
     max_iter: int = 10_000_000,
     p: np.ndarray | None = None,
 ) -> tuple[int, float]:
-    """Maximise D over the box, starting from and changing x and g in place.
+    """Maximise D over the box, starting from and changing x and g in place; return Newton steps and violation.
 
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples: the Gram matrix is ``XX'``.
-    lower, upper, x, g, tol, max_iter, p
-        As in :func:`npbench.numerics.smo.solve`, with Newton steps as steps. The result's g is computed from its x.
+    Parameters are those of :func:`npbench.numerics.smo.solve`, with samples X of shape (n, d) in place of the Gram
+    matrix ``XX'``, and Newton steps as steps. The result's g is computed from its x.
 
-    Returns
-    -------
-    n_iter : int
-        Number of Newton steps, on however few samples.
-    violation : float
-        Violation reached; larger than ``tol`` only if ``max_iter`` or rounding stopped the method.
-
-    Notes
-    -----
     From the solution of a similar problem, one or two steps suffice. Each takes two or three passes over X, bound by
     its bytes, and Newton steps on samples that fit the processor's cache. From zeros some twenty Newton steps on all
-    samples come first (:mod:`npbench.numerics.proximal_svm`). Memory is O(n + d^2) and a copy of a seventh of X,
-    besides X.
+    samples come first. Memory is O(n + d^2) and a copy of a seventh of X, besides X.
     """
     w = weights(X, x)
     p = g - gradient(X, np.zeros(len(g)), w) if p is None else p
     problem, point = Problem(X, p, lower, upper), Point(x, g, w)
     inside = problem.feasible(x, g)
-    moved = np.abs(inside - x).sum() > ROUNDING * (upper - lower).sum()
+    moved = np.abs(inside - x).sum() > SAME_POINT * (upper - lower).sum()
     x[:] = inside
     # The first step starts at the weights given: those of the feasible x are far off if many samples were at a bound.
     violation = np.inf if moved else point.measure(problem)
@@ -81,14 +65,16 @@ def _solve(problem: Problem, rounds: Rounds, tol: float, max_iter: int) -> tuple
     hopeful, n_iter = tries > 0 and bool(point.w.any()), 0
     while rounds.violation > tol and n_iter < max_iter and not rounds.stalled:
         if hopeful:
+            # an active-set step on the samples near the margin
             steps, violation = _step(problem, point, n_near, tol, max_iter - n_iter)
             hopeful = violation < 0.5 * rounds.violation
             tries -= not hopeful
             rounds.width = min(rounds.width, violation)
             rounds.note(violation)
         else:
+            # a round on all samples; the next step succeeds if fixed samples are far enough from the margin
             steps = rounds.take(max_iter - n_iter)
-            hopeful = tries > 0 and REACH * rounds.violation <= _nearest(problem, point, n_near)[2]
+            hopeful = tries > 0 and STEP_RADIUS * rounds.violation <= _nearest(problem, point, n_near)[2]
         n_iter += steps
     return n_iter, rounds.return_to_best()
 
@@ -102,10 +88,9 @@ def _nearest(problem: Problem, point: Point, n_near: int) -> tuple[float, np.nda
 
 
 def _step(problem: Problem, point: Point, n_near: int, tol: float, max_iter: int) -> tuple[int, float]:
-    """Solve for the x of the samples near the margin, with all others at the bound of their side.
+    """Solve for the x of the samples near the margin; move there if it is optimal or lowers the primal objective.
 
-    Move to the solution if it is optimal or lowers the primal objective. Return the number of Newton steps, and the
-    violation: infinite if the point stays.
+    Return the number of Newton steps, and the violation: infinite if the point stays.
     """
     b, near, radius = _nearest(problem, point, n_near)
     x = problem.feasible(np.where(point.g > b, problem.upper, problem.lower), point.g)

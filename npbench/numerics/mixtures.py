@@ -10,26 +10,17 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 Array = np.ndarray
-ROUNDING = 1e-9  # accepted difference of the sum of weights from 1, and of a covariance from its transpose
+SAME_PARAMETER = 1e-9  # rounding in the sum of weights, and in the symmetry of a covariance
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:
-    """The density ``sum_i weights_i N(means_i, covariances_i)`` in d dimensions.
-
-    Parameters
-    ----------
-    weights : array of shape (k,)
-        Weights of the components; positive, with sum 1.
-    means : array of shape (k, d)
-        Means of the components.
-    covariances : array of shape (k, d, d)
-        Covariances of the components; symmetric and positive definite.
+    """The density ``sum_i weights_i N(means_i, covariances_i)`` of k components in d dimensions.
 
     Raises
     ------
     ValueError
-        If the shapes are inconsistent or values are out of range.
+        If the shapes are inconsistent, weights are not positive with sum 1, or a covariance is not positive definite.
 
     Examples
     --------
@@ -38,9 +29,9 @@ class GaussianMixture:
     ([0.0], [[2.0]])
     """
 
-    weights: Array
-    means: Array
-    covariances: Array
+    weights: Array  # (k,): positive, with sum 1
+    means: Array  # (k, d)
+    covariances: Array  # (k, d, d): symmetric and positive definite
 
     def __post_init__(self) -> None:
         for name in ("weights", "means", "covariances"):
@@ -51,13 +42,7 @@ class GaussianMixture:
 
     @classmethod
     def single(cls, mean: ArrayLike, covariance: ArrayLike) -> GaussianMixture:
-        """Return the mixture with one component.
-
-        Examples
-        --------
-        >>> GaussianMixture.single([0.0, 1.0], [[1.0, 0.0], [0.0, 4.0]]).n_features
-        2
-        """
+        """Return the mixture with one component."""
         return cls(np.ones(1), np.array([mean]), np.array([covariance]))
 
     @property
@@ -79,23 +64,12 @@ class GaussianMixture:
     def affine(self, matrix: Array, centre: Array) -> GaussianMixture:
         """Return the density of ``matrix (x - centre)``, for an invertible matrix of shape (d, d)."""
         covariances = matrix @ self.covariances @ matrix.T
+        # rounding makes the products asymmetric
         symmetric = (covariances + covariances.transpose(0, 2, 1)) / 2
         return GaussianMixture(self.weights, (self.means - centre) @ matrix.T, symmetric)
 
     def projected(self, w: Array, b: Array) -> tuple[Array, Array]:
-        """Return the means and the variances of ``f(x) = w'x + b`` in the components.
-
-        Parameters
-        ----------
-        w : array of shape (n, d)
-            Weights.
-        b : array of shape (n,)
-            Intercepts.
-
-        Returns
-        -------
-        means, variances : arrays of shape (n, k)
-        """
+        """Return the means and variances of ``w'x + b`` in the components, of shape (n, k), for w of shape (n, d)."""
         return w @ self.means.T + b[:, np.newaxis], np.einsum("nj,ijk,nk->ni", w, self.covariances, w)
 
     def tail(self, w: Array, b: Array) -> Array:
@@ -114,11 +88,9 @@ class GaussianMixture:
         return logsumexp(log_ndtr(self.standard_scores(w, b)), b=self.weights, axis=1)
 
     def standard_scores(self, w: Array, b: Array) -> Array:
-        """Return the mean of ``w'x + b`` over its standard deviation in each component, of shape (n, k).
-
-        Where w = 0, it is infinite, with the sign of b and positive for b = 0: ties count as positive here.
-        """
+        """Return mean over standard deviation of ``w'x + b`` in each component, of shape (n, k); infinite for w = 0."""
         means, variances = self.projected(w, b)
+        # where w = 0, the sign of b; ties count as positive here
         limit = np.where(means >= 0, np.inf, -np.inf)
         return np.divide(means, np.sqrt(variances), out=limit, where=variances > 0)
 
@@ -147,10 +119,10 @@ class GaussianMixture:
             raise ValueError(f"weights, means and covariances have shapes {shapes}, expected (k,), (k, d), (k, d, d).")
         if not all(np.isfinite(array).all() for array in (self.weights, self.means, self.covariances)):
             raise ValueError("weights, means and covariances must be finite: some are NaN or infinite.")
-        if self.weights.min() <= 0.0 or abs(self.weights.sum() - 1.0) > ROUNDING:
+        if self.weights.min() <= 0.0 or abs(self.weights.sum() - 1.0) > SAME_PARAMETER:
             raise ValueError(f"weights are {self.weights.tolist()}: they must be positive with sum 1.")
         for number, covariance in enumerate(self.covariances):
-            symmetric = np.allclose(covariance, covariance.T, rtol=0.0, atol=ROUNDING * np.abs(covariance).max())
+            symmetric = np.allclose(covariance, covariance.T, rtol=0.0, atol=SAME_PARAMETER * np.abs(covariance).max())
             if not symmetric or np.linalg.eigvalsh(covariance)[0] <= 0.0:
                 raise ValueError(
                     f"covariance {number} is {covariance.tolist()}: it must be symmetric and positive definite."

@@ -12,58 +12,27 @@ from npbench.numerics.thresholds import above_each, umbrella_rank
 
 
 class Limits(NamedTuple):
-    """Thresholds at some ranks and their limits: each field is a number, or an array of shape (n_ranks,).
+    """Thresholds at some ranks and their limits: each field is a number, or an array of shape (n_ranks,)."""
 
-    Parameters
-    ----------
-    rank : int
-        k: the threshold is just above the k-th smallest score of the left-out negatives.
-    threshold : float
-        The t of ``f = score - t``.
-    p_fa_high : float
-        Upper limit of the false-alarm rate: the smallest bound for which the umbrella rule chooses this rank.
-    p_nd : float
-        Miss rate on the left-out positives.
-    p_nd_low, p_nd_high : float
-        Lower and upper limit of the miss rate.
-    """
-
-    rank: Any
-    threshold: Any
-    p_fa_high: Any
-    p_nd: Any
-    p_nd_low: Any
-    p_nd_high: Any
+    rank: Any  # k: the threshold is just above the k-th smallest score of the left-out negatives
+    threshold: Any  # t of f = score - t
+    p_fa_high: Any  # upper limit of the false-alarm rate: the smallest bound with this rank in the umbrella rule
+    p_nd: Any  # miss rate on the left-out positives
+    p_nd_low: Any  # lower limit of the miss rate
+    p_nd_high: Any  # upper limit
 
 
 @dataclass(frozen=True)
 class NPROC:
-    """NP-ROC bands; made by :func:`np_roc`.
+    """NP-ROC bands; made by :func:`np_roc`."""
 
-    Parameters
-    ----------
-    negatives : array of shape (n_neg,)
-        Scores of left-out negatives, ascending.
-    positives : array of shape (n_pos,)
-        Scores of left-out positives, ascending.
-    delta : float
-        Probability that a limit fails.
-    thresholds : array of shape (n_neg,)
-        Thresholds just above each of ``negatives``.
-    """
-
-    negatives: np.ndarray
-    positives: np.ndarray
-    delta: float
-    thresholds: np.ndarray
+    negatives: np.ndarray  # (n_neg,): scores of left-out negatives, ascending
+    positives: np.ndarray  # (n_pos,): scores of left-out positives, ascending
+    delta: float  # probability that a limit fails
+    thresholds: np.ndarray  # (n_neg,): just above each of the negatives
 
     def at(self, rho: float) -> Limits:
         """Return the threshold of the umbrella rule for a bound on false alarms, with its limits, as numbers.
-
-        Parameters
-        ----------
-        rho : float
-            Bound on the false-alarm rate, in ]0, 1[.
 
         Raises
         ------
@@ -112,11 +81,9 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
 
     Parameters
     ----------
-    negatives : array of shape (n_neg,)
-        Scores of left-out negatives, finite, n_neg >= 1.
-    positives : array of shape (n_pos,)
-        Scores of left-out positives, finite, n_pos >= 1. Both samples must be independent of each other and of the
-        training sample.
+    negatives, positives : arrays of shapes (n_neg,) and (n_pos,)
+        Scores of left-out samples, finite, at least one of each class. Both samples must be independent of each other
+        and of the training sample.
     delta : float
         Probability that a limit fails, in ]0, 1[.
 
@@ -129,9 +96,6 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     ----------
     X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
     characteristics, Science Advances 4(2).
-
-    C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the
-    binomial, Biometrika 26(4), 404-413.
 
     Examples
     --------

@@ -11,29 +11,16 @@ from scipy.linalg import eigh
 from npbench.numerics.gram import Kernel
 from npbench.numerics.threads import blas_threads, one_blas_thread
 
-CUTOFF = 1e-12  # smallest eigenvalue that is kept, in units of the largest
-BLOCK_BYTES = 1 << 26  # of kernel values
+LEAST_EIGENVALUE = 1e-12  # in units of the largest; smaller ones are rounding
+KERNEL_BLOCK_BYTES = 1 << 26  # kernel values in memory at a time
 
 
 class Landmarks:
-    """Features ``Phi = K_nm K_mm^(-1/2)`` of samples, with ``Phi Phi' = K_nm K_mm^+ K_mn``.
+    """Features ``Phi = K_nm K_mm^(-1/2)`` of samples, with ``Phi Phi' = K_nm K_mm^+ K_mn``, from m landmarks.
 
-    Parameters
-    ----------
-    samples : {array, CSR matrix} of shape (m, n_features)
-        Landmarks.
-    kernel : Kernel
-        Positive semi-definite kernel.
-
-    Raises
-    ------
-    ValueError
-        If the kernel is 0 for all landmarks.
-
-    Notes
-    -----
     O(m^3) operations once and O(m (n_features + m)) for each sample. ``K - Phi Phi'`` is positive semi-definite and 0
     for landmarks. Equal landmarks and others of low rank leave out features: their eigenvalues are 0 to rounding.
+    ValueError if the kernel is 0 for all landmarks.
 
     References
     ----------
@@ -49,8 +36,9 @@ class Landmarks:
     @one_blas_thread()
     def __init__(self, samples: Any, kernel: Kernel) -> None:
         self._samples, self._kernel = samples, kernel
+        # eigenvalues of 0 to rounding belong to equal landmarks
         values, vectors = eigh(kernel.between(samples, samples), check_finite=False)
-        kept = values > CUTOFF * values[-1]
+        kept = values > LEAST_EIGENVALUE * values[-1]
         if not kept.any():
             raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
         self._root = vectors[:, kept] / np.sqrt(values[kept])
@@ -69,7 +57,7 @@ class Landmarks:
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the features of some rows after the other, in little memory."""
-        size = max(1, BLOCK_BYTES // (8 * self._root.shape[0]))
+        size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
         for start in range(0, X.shape[0], size):
             rows = slice(start, start + size)
             yield rows, self._features(X[rows])

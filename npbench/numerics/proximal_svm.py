@@ -45,36 +45,28 @@ from scipy.sparse import issparse
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.extrema import larger, smaller
 
-SHRINKAGE = 0.2  # of the width after a round
+SHRINKAGE = 0.2  # factor by which the width falls after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
-RESIDUAL = 0.1  # error of Xw that ends a round, in units of width or violation, or of the tolerance if that is larger
-MAX_NEWTON_STEPS = 50  # of a round
-MAX_STALLED_ROUNDS = 3  # rounds without a smaller violation, which rounding then prevents
-WIDENING = 25.0  # of the width after a round that Newton's method does not solve, and once when rounds stall
-MAX_TRIALS = 30  # of a line search
-FLAT_SLOPE = 0.5  # of the objective at the end of a line search, relative to its start
+RESIDUAL_FACTOR = 0.1  # error of Xw that ends a round, relative to max(min(width, violation), tol)
+MAX_NEWTON_STEPS = 50  # in a round
+MAX_STALLED_NEWTON_ROUNDS = 3  # more rounds without a smaller violation are stopped: rounding prevents one
+WIDENING = 25.0  # factor by which the width grows after a failed Newton round or a stall
+MAX_TRIALS = 30  # steps of a line search
+FLAT_SLOPE = 0.5  # slope that ends a line search, relative to the slope at its start
 LEAST_MARGIN = 0.1  # share of the interval that a trial keeps from its ends
-LEAST_RIDGE = 1e-15  # of a Hessian with unit diagonal; 100 times as much if rounding makes it indefinite
-BLOCK_SIZE = 2048  # samples that enter a Hessian together
-MAX_BALANCE_STEPS = 200  # of the search for b, which halves its interval at least every other step
-INFINITE = 1e300  # finite
+LEAST_RIDGE = 1e-15  # added to the unit diagonal of a Hessian; times 100 while rounding makes it indefinite
+HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
+MAX_BALANCE_STEPS = 200  # in the search for b, which halves its interval at least every other step
+INFINITE = 1e300  # finite, since fastmath does not allow infinities
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`npbench.numerics.smo.solve` refuses it
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Maximise ``p'x - 1/2 ||X'x||^2`` subject to ``sum(x) = 0`` and ``lower <= x <= upper``.
-
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    p, lower, upper : arrays of shape (n_samples,)
-        Linear term and bounds.
-    """
+    """Maximise ``p'x - 1/2 ||X'x||^2`` subject to ``sum(x) = 0`` and ``lower <= x <= upper``."""
 
     X: Any
-    p: np.ndarray
+    p: np.ndarray  # linear term
     lower: np.ndarray
     upper: np.ndarray
 
@@ -124,25 +116,10 @@ class Point:
 
 
 class Rounds:
-    """Rounds of the proximal point method, with a width that shrinks.
+    """Rounds of the proximal point method, with a width that shrinks; they change ``point`` in place.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    point : Point
-        Current point, changed in place.
-    tol : float
-        Largest violation aimed at; the width stays near it.
-    width : float
-        Width of the first round.
-    violation : float
-        Violation of its x, or infinite if unknown.
-
-    Attributes
-    ----------
-    violation : float
-        Least violation so far.
+    The width, first ``width``, stays near ``tol``, the largest violation aimed at. ``violation`` is the least so far,
+    infinite if unknown.
     """
 
     def __init__(self, problem: Problem, point: Point, tol: float, width: float, violation: float) -> None:
@@ -153,14 +130,15 @@ class Rounds:
     @property
     def stalled(self) -> bool:
         """Whether rounding prevents a smaller violation."""
-        return self._stalled >= MAX_STALLED_ROUNDS
+        return self._stalled >= MAX_STALLED_NEWTON_ROUNDS
 
     def take(self, max_iter: int) -> int:
         """Take one round; return its number of Newton steps, at least 1."""
         problem, point = self.problem, self.point
         self.width = max(self.width, LEAST_WIDTH * self.tol)
-        error = RESIDUAL * max(min(self.width, self.violation), self.tol) / problem.largest_norm
+        error = RESIDUAL_FACTOR * max(min(self.width, self.violation), self.tol) / problem.largest_norm
         rounded = _RoundedProblem(problem.X, problem.lower, problem.upper, point.x.copy(), self.width)
+        # Newton's method solves the problem of this width
         steps, exact = rounded.solve(error, min(MAX_NEWTON_STEPS, max_iter), point.x, point.g, point.w)
         self._stalled += 1
         if exact:
@@ -200,19 +178,7 @@ def gradient(X: Any, p: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 class _RoundedProblem:
-    """The problem of one round.
-
-    Parameters
-    ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    lower, upper : arrays of shape (n_samples,)
-        Bounds.
-    anchor : array of shape (n_samples,)
-        Point that the proximal term attracts to.
-    width : float
-        Width over which the hinge is rounded, positive.
-    """
+    """The problem of one round: the proximal term attracts to ``anchor``, and rounds the hinge over ``width``."""
 
     def __init__(self, X: Any, lower: np.ndarray, upper: np.ndarray, anchor: np.ndarray, width: float) -> None:
         self.X, self.lower, self.upper, self.anchor = X, lower, upper, anchor
@@ -222,10 +188,7 @@ class _RoundedProblem:
         self._b = 0.0
 
     def solve(self, error: float, max_iter: int, x: np.ndarray, g: np.ndarray, w: np.ndarray) -> tuple[int, bool]:
-        """Take Newton steps until ``||w - X'x|| <= error``, changing x, g and w in place.
-
-        Return the number of steps, and whether the error was met.
-        """
+        """Take Newton steps until ``||w - X'x|| <= error``, changing x, g and w; return steps and success."""
         self._respond(g, x)
         for step in range(max_iter):
             residual = w - weights(self.X, x)
@@ -236,18 +199,16 @@ class _RoundedProblem:
         return max_iter, False
 
     def _respond(self, g: np.ndarray, x: np.ndarray) -> None:
-        """Write the x of the weights whose g is given."""
+        """Compute x from g."""
         self._b = _balance(self.anchor, self.lower, self.upper, self.slopes, g, self._b, x)
 
     def _search(self, direction: np.ndarray, slope: float, x: np.ndarray, g: np.ndarray, w: np.ndarray) -> float:
-        """Return the length of a step at whose end the slope is small, and write x and g of that end.
-
-        The objective is convex; its slope is known without a pass over X. Secants follow the Illinois rule: an end of
-        the interval that stays counts half.
-        """
+        """Return the length of a step at whose end the slope is small, and write x and g of that end."""
+        # secants follow the Illinois rule: an end of the interval that stays counts half
         change, start = gradient(self.X, np.zeros(len(g)), direction), g.copy()
         small, length, least, most, slope_least, slope_most = FLAT_SLOPE * abs(slope), 1.0, 0.0, np.inf, slope, np.inf
         for _ in range(MAX_TRIALS):
+            # the slope is known without a pass over X
             np.multiply(length, change, out=g)
             g += start
             self._respond(g, x)
@@ -266,12 +227,13 @@ class _RoundedProblem:
 
     def _hessian(self, x: np.ndarray) -> np.ndarray:
         """Return I plus the scatter of the samples strictly between their bounds, weighted by their slopes."""
+        # differences from the weighted mean: b follows every step
         free = np.flatnonzero((self.lower < x) & (x < self.upper))
         H = np.eye(self.X.shape[1])
         if len(free) == 0:
             return H
         slopes = self.slopes[free]
-        blocks = [slice(start, start + BLOCK_SIZE) for start in range(0, len(free), BLOCK_SIZE)]
+        blocks = [slice(start, start + HESSIAN_BLOCK) for start in range(0, len(free), HESSIAN_BLOCK)]
         mean = np.sum([slopes[block] @ self.X[free[block]] for block in blocks], axis=0) / slopes.sum()
         for block in blocks:
             Z = self.X[free[block]]
@@ -308,6 +270,7 @@ def _clip(anchor: Any, lower: Any, upper: Any, slopes: Any, g: Any, b: Any, x: A
 @njit(cache=True, nogil=True, error_model="numpy")
 def _balance(anchor: Any, lower: Any, upper: Any, slopes: Any, g: Any, b: Any, x: Any) -> Any:
     """Write x for the b for which its sum is 0, and return that b: Newton's method, or bisection, starting from b."""
+    # interval outside of which all x are at their bounds
     least, most, scale = INFINITE, -INFINITE, 0.0
     for i in range(g.shape[0]):
         if slopes[i] > 0.0:

@@ -30,24 +30,16 @@ def bucket_of(value, least, rate):
 
 @njit(cache=True, nogil=True)
 def largest_and_candidates(scores, members, k):
-    """Return members that are among the k with the largest scores, and those from which the rest is to be taken.
+    """Return the members with scores certainly among the k largest, and the bucket from which the rest is taken.
 
-    Candidates are those in the bucket of the k-th largest score. Both are in the order of ``members``. O(members).
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        Scores; finite.
-    members : int array
-        Indices into ``scores``.
-    k : int
-        Number to select, from 1 to the number of members.
+    Both are in the order of ``members``. O(members).
 
     Examples
     --------
     >>> largest_and_candidates(np.array([0.0, 3.0, 1.0, 3.0]), np.array([0, 1, 3]), 1)
     (array([], dtype=int64), array([1, 3]))
     """
+    # buckets of equal width between the extremes
     least, largest = np.inf, -np.inf
     for i in members:
         least, largest = min(least, scores[i]), max(largest, scores[i])
@@ -82,16 +74,9 @@ def largest(scores: np.ndarray, members: np.ndarray, k: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def count_smaller(ascending, queries):
-    """Return, for each query, the number of values smaller than it: ``np.searchsorted(ascending, queries)``.
+    """Return ``np.searchsorted(ascending, queries)``, the number of values smaller than each query; all finite.
 
     O(values + queries) for smooth distributions, in any order of the queries; at worst a binary search for each.
-
-    Parameters
-    ----------
-    ascending : array of shape (m,)
-        Sorted values; finite, at least one.
-    queries : array of shape (n,)
-        Values to be placed; finite.
 
     Examples
     --------

@@ -34,13 +34,7 @@ def rates(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
 
 
 def misclassified(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which positives are missed and which negatives are false alarms, as boolean arrays.
-
-    Examples
-    --------
-    >>> misclassified(np.array([1, 1, -1, -1]), np.array([0.5, 0.0, np.nan, -2.0]))
-    (array([False,  True]), array([ True, False]))
-    """
+    """Return which positives are missed and which negatives are false alarms, as boolean arrays."""
     # "not correct" instead of "wrong": comparisons with NaN are False.
     return ~(scores[y > 0] > 0), ~(scores[y < 0] < 0)
 
@@ -109,11 +103,5 @@ def within_q(share_pos: np.ndarray, share_neg: np.ndarray, q: float) -> np.ndarr
 
 
 def ranked(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the scores with NaN replaced by the worst score of its class.
-
-    Examples
-    --------
-    >>> ranked(np.array([1, -1, -1]), np.array([np.nan, np.nan, 0.0]))
-    array([-inf,  inf,   0.])
-    """
+    """Return the scores with NaN replaced by the worst score of its class."""
     return np.where(np.isnan(scores), np.where(y > 0, -np.inf, np.inf), scores)

@@ -16,23 +16,10 @@ FPR_GRID = np.concatenate([[0.0], PREFERRED / 100_000, PREFERRED / 10_000, np.ar
 
 
 def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_GRID) -> np.ndarray:
-    """Return the height of the ROC curve at false-positive rates, in O(n log n).
+    """Return the height of the ROC curve at false-positive rates ``at`` in [0, 1], in O(n log n).
 
     The curve joins its points by straight lines, which a random choice between two neighbours attains; also across
-    ties. Where it rises vertically, its upper end counts.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels in {-1, +1}, both present.
-    scores : array of shape (n_samples,)
-        Larger for more positive samples; NaN ranks its sample as the worst of its class.
-    at : array of shape (n_rates,)
-        False-positive rates in [0, 1].
-
-    Returns
-    -------
-    array of shape (n_rates,)
+    ties. Where it rises vertically, its upper end counts. A NaN score ranks its sample as the worst of its class.
 
     References
     ----------

@@ -19,18 +19,14 @@ MOST_NU = 0.1
 
 
 class Trace(NamedTuple):
-    """One pass over the training sample.
-
-    The rates are means over the pass of the losses of the samples, each before its own step. The objective (penalty
-    plus P_nd) and the multiplier are those at the end of the pass.
-    """
+    """One pass over the training sample."""
 
     iteration: int
     seconds: float
-    objective: float
-    p_fa: float
+    objective: float  # penalty plus P_nd, at the end of the pass
+    p_fa: float  # mean of the losses of the samples, each before its own step
     p_nd: float
-    multiplier: float
+    multiplier: float  # at the end of the pass
 
 
 class Fit(NamedTuple):
@@ -61,20 +57,14 @@ def width(loss: LossName, eta: float) -> float:
 class Draws:
     """Random order in which each epoch takes the rows.
 
-    Parameters
-    ----------
-    is_positive : bool array of shape (n,)
-        Class of each row.
-    sampling : {"shuffle", "balanced"}
-        ``shuffle`` takes each row once. ``balanced`` makes n draws, half from each class; within a class, the numbers
-        of draws of two rows differ by at most one.
-    random : numpy.random.Generator
-        Source of the orders.
+    ``shuffle`` takes each row once. ``balanced`` makes n draws, half from each class; within a class, the numbers of
+    draws of two rows differ by at most one.
     """
 
     def __init__(self, is_positive: np.ndarray, sampling: Sampling, random: np.random.Generator) -> None:
         self._random = random
         n = len(is_positive)
+        # indices of 32 bits halve the memory traffic of an epoch
         kind = np.int32 if n <= np.iinfo(np.int32).max else np.int64
         if sampling == "balanced":
             classes = [np.flatnonzero(is_positive).astype(kind), np.flatnonzero(~is_positive).astype(kind)]
@@ -88,6 +78,7 @@ class Draws:
         """Return the row indices of the next epoch, in order."""
         for rows, _ in self._shares:
             self._random.shuffle(rows)
+        # each row once: the shuffled rows are the order
         if len(self._shares) == 1 and self._shares[0][1] == len(self._shares[0][0]):
             return self._shares[0][0]
         order = np.concatenate([np.resize(rows, share) for rows, share in self._shares])

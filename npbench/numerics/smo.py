@@ -26,9 +26,9 @@ from npbench.numerics.threads import one_blas_thread
 
 # SMO steps per sample before each call of the interior point method, and whether that call includes settled samples.
 INTERIOR_POINT_CALLS = ((50, False), (5, False), (5, False), (5, True), (10, True))
-STEPS_PER_ROUND = 50  # per sample; then g is recomputed, since its rounding errors accumulate
-MAX_STALLED_ROUNDS = 20  # rounds without a smaller violation, which rounding then prevents
-BLOCK_SIZE = 2000  # samples in the working set when the Gram matrix exceeds its budget
+STEPS_PER_ROUND = 50  # for each sample; then g is recomputed, since its rounding errors accumulate
+MAX_STALLED_SMO_ROUNDS = 20  # more rounds without a smaller violation are stopped: rounding prevents one
+WORKING_SET_SIZE = 2000  # samples, when the Gram matrix exceeds its budget
 
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
@@ -51,16 +51,13 @@ def solve(
         Gram matrix of n samples, symmetric positive semi-definite.
     lower, upper : arrays of shape (n,)
         Bounds, ``lower <= upper``, with ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable.
-    x : array of shape (n,)
-        Starting point, not necessarily feasible for these bounds. Zeros are a cold start.
-    g : array of shape (n,)
-        ``p - K x`` for that x; for a cold start, a copy of p.
+    x, g : arrays of shape (n,)
+        Starting point, not necessarily feasible for these bounds, and ``p - K x``. Zeros and a copy of p are a cold
+        start.
     tol : float
         Largest violation of the optimality conditions, in units of g; positive.
-    max_iter : int
-        Maximum number of steps.
-    spent : int
-        Steps that were already taken to reach this x; they count towards the first interior point call.
+    max_iter, spent : int
+        Maximum number of steps, and steps already taken, which count towards the first interior point call.
     p : array of shape (n,), optional
         Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
         the rounding errors of a start x far from the box: these can prevent the tolerance.
@@ -92,6 +89,7 @@ def solve(
     kernels.fit_into_box(K, lower, upper, x, g)
     n_iter = 0
     for steps_per_sample, whole in INTERIOR_POINT_CALLS:
+        # SMO first; the interior point method where that is slow
         budget = min(max(steps_per_sample * len(x) - spent, 0), max_iter - n_iter)
         spent = 0
         steps, violation = kernels.optimise(K, diagonal, lower, upper, x, g, tol, budget)
@@ -115,7 +113,7 @@ def _finish(
     tol: float,
     max_iter: int,
 ) -> tuple[int, float]:
-    """Take SMO steps until convergence or MAX_STALLED_ROUNDS rounds without progress; recompute g after each round."""
+    """Take SMO steps until convergence or a stall; recompute g after each round."""
     g[:] = p - K @ x
     best, least = x.copy(), np.inf
     n_iter = stalled_rounds = 0
@@ -128,7 +126,7 @@ def _finish(
         stalled_rounds += 1
         if high - low < least:
             best, least, stalled_rounds = x.copy(), high - low, 0
-        if least <= tol or n_iter >= max_iter or stalled_rounds >= MAX_STALLED_ROUNDS:
+        if least <= tol or n_iter >= max_iter or stalled_rounds >= MAX_STALLED_SMO_ROUNDS:
             x[:] = best
             g[:] = p - K @ x
             return n_iter, least
@@ -146,6 +144,7 @@ def _interior_step(
     K: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray, whole: bool
 ) -> None:
     """Replace x, or only its unsettled part, by the result of the interior point method."""
+    # variables with equal bounds, and those that their gradient holds at a bound, stay
     keep = np.arange(len(x)) if whole else kernels.unsettled(x, g, lower, upper, *kernels.ends(x, g, lower, upper))
     keep = keep[lower[keep] < upper[keep]]
     block = K if len(keep) == len(x) else K[np.ix_(keep, keep)]
@@ -167,9 +166,10 @@ def _solve_in_blocks(
         high, low = kernels.ends(x, g, lower, upper)
         if high - low <= tol or n_iter >= max_iter:
             return n_iter, high - low
+        # half of the block from each side of the largest violation
         rising = np.where(x < upper, g, -np.inf)
         falling = np.where(x > lower, g, np.inf)
-        half = min(BLOCK_SIZE // 2, len(x) // 2)
+        half = min(WORKING_SET_SIZE // 2, len(x) // 2)
         keep = np.union1d(np.argpartition(rising, -half)[-half:], np.argpartition(falling, half - 1)[:half])
         block = np.ascontiguousarray(gram.rows(keep)[:, keep])
         part, g_part = x[keep], g[keep]
@@ -185,8 +185,8 @@ def _solve_in_blocks(
 def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
     """Set x to ``target`` in place, and update g."""
     changed = np.flatnonzero(target != x)
-    for start in range(0, len(changed), BLOCK_SIZE):
-        some = changed[start : start + BLOCK_SIZE]
+    for start in range(0, len(changed), WORKING_SET_SIZE):
+        some = changed[start : start + WORKING_SET_SIZE]
         g -= (target[some] - x[some]) @ gram.rows(some)
     x[changed] = target[changed]
 
@@ -199,8 +199,8 @@ def gradient(gram: Gram, p: np.ndarray, x: np.ndarray) -> np.ndarray:
         return np.asarray(kernels.gradient(gram.whole, p, x))
     g = p.astype(float)
     support = np.flatnonzero(x)
-    for start in range(0, len(support), BLOCK_SIZE):
-        some = support[start : start + BLOCK_SIZE]
+    for start in range(0, len(support), WORKING_SET_SIZE):
+        some = support[start : start + WORKING_SET_SIZE]
         g -= x[some] @ gram.rows(some)
     return g
 
@@ -212,10 +212,10 @@ def violation(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray
 
 
 def bias(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly.
+    """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly; 0 if every b does.
 
-    If an interval of b is optimal, its middle is returned (its finite end if it has only one), and 0 if every b is.
-    O(n), plus a sort of the few g within the violation of the optimality conditions.
+    If an interval of b is optimal, its middle is returned (its finite end if it has only one). O(n), plus a sort of the
+    few g within the violation of the optimality conditions.
     """
     return float(kernels.bias(x, g, lower, upper))
 

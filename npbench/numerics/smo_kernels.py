@@ -22,10 +22,10 @@ from numba.extending import register_jitable
 from npbench.numerics.extrema import larger, ratio, smaller
 from npbench.numerics.heap import heapify, pop
 
-BLOCK = 128  # values of which the largest is found together
+ARGMAX_BLOCK = 128  # values of which the largest is found in one vectorised loop
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
 INFINITE_SINGLE = 1e30
-LEAST_CURVATURE = 1e-12  # of a pair, relative to the largest diagonal entry
+LEAST_CURVATURE = 1e-12  # curvature of a pair, relative to the largest diagonal entry
 LEAST_CURVATURE_SINGLE = 1e-6  # above its rounding error
 VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
@@ -37,8 +37,8 @@ def _argmax(values):
     n = values.shape[0]
     # block of the largest value
     most, first = values[0], 0
-    for start in range(0, n, BLOCK):
-        block = values[start : start + BLOCK]
+    for start in range(0, n, ARGMAX_BLOCK):
+        block = values[start : start + ARGMAX_BLOCK]
         best = block[0]
         for k in range(block.shape[0]):
             best = larger(best, block[k])
@@ -57,20 +57,8 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, gain):
 
     Bound by arithmetic while the arrays fit the first-level cache (in double precision by divisions), by the bytes of
     the row beyond. Rough gains in single precision take a quarter off the time of a step.
-
-    Parameters
-    ----------
-    g, low, diagonal : arrays of shape (n,)
-        Gradient, INFINITE where x_j cannot decrease and else 0, and K_jj.
-    row : array of shape (n,)
-        Row i of K.
-    g_i, d_i : float
-        g and K_ii of sample i.
-    floor : float
-        Least curvature of a pair.
-    gain : array of shape (n,)
-        Buffer.
     """
+    # zero of the type of g
     zero = g_i - g_i
     for k in range(g.shape[0]):
         drop = larger(g_i - g[k] - low[k], zero)
@@ -84,22 +72,8 @@ def _partner(g, low, diagonal, row, g_i, d_i, floor, gain):
 def _move(g, row_i, row_j, step, up, low, rising, least):
     """Set g -= step (K_i - K_j); return the i of the largest g that can increase and the smallest g that can decrease.
 
-    Bound by the bytes of two rows of K.
-
-    Parameters
-    ----------
-    g : array of shape (n,)
-        Gradient; changed in place.
-    row_i, row_j : arrays of shape (n,)
-        Rows of K.
-    step : float
-        Change of x_i, and minus that of x_j.
-    up, low : arrays of shape (n,)
-        -INFINITE where x cannot increase, INFINITE where x cannot decrease, else 0.
-    rising : array of shape (n,)
-        Buffer.
-    least : float
-        INFINITE.
+    ``up`` and ``low`` are -INFINITE where x cannot increase and INFINITE where it cannot decrease, else 0. Bound by the
+    bytes of two rows of K.
     """
     for k in range(g.shape[0]):
         value = g[k] - step * (row_i[k] - row_j[k])
@@ -197,10 +171,7 @@ def submatrix(K, rows, columns):
 
 @register_jitable(error_model="numpy")
 def compact_steps(K, diagonal, lower, upper, x, g, tol, max_iter, keep):
-    """Run :func:`pair_steps` on the samples ``keep``, then update g of all samples.
-
-    K may be float32, and the steps too then; g is updated in float64.
-    """
+    """Run :func:`pair_steps` on the samples ``keep``, in the type of K, then update g of all samples in float64."""
     m = keep.shape[0]
     block = K if m == x.shape[0] else submatrix(K, keep, keep)
     diagonal_keep, g_keep = np.empty(m, K.dtype), np.empty(m, K.dtype)
@@ -269,6 +240,7 @@ def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
             return done, high - low
         keep = unsettled(x, g, lower, upper, high, low)
         m = keep.shape[0]
+        # a compact copy pays once steps on all samples have taken as long
         copy_cost = m * m // n  # in steps on all samples
         if 2 * m <= n and done >= copy_cost:
             budget = min(max(1000, 10 * m), max_iter - done)
@@ -281,6 +253,7 @@ def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
 @njit(cache=True, nogil=True, error_model="numpy")
 def fault(lower, upper, x, g):
     """Return VALID, NOT_FINITE or INFEASIBLE."""
+    # one sum is not finite if any value is not
     total, least, most, ordered = 0.0, 0.0, 0.0, True
     for i in range(x.shape[0]):
         total += x[i] + g[i]
@@ -305,6 +278,7 @@ def _total_width(lower, upper):
 def feasible(lower, upper, x, g):
     """Return x clipped to the box, with sum(x) = 0 restored where this lowers the objective least."""
     n = x.shape[0]
+    # clip to the box
     inside, total, width = np.empty(n), 0.0, _total_width(lower, upper)
     for i in range(n):
         inside[i] = min(max(x[i], lower[i]), upper[i])
@@ -321,6 +295,7 @@ def feasible(lower, upper, x, g):
         if inside[i] != (lower[i] if total > 0.0 else upper[i]):
             heap[count] = i
             count += 1
+    # restore the sum where it costs least
     heapify(heap, count, cost)
     for left in range(count, 0, -1):
         i = pop(heap, left, cost)
@@ -358,10 +333,7 @@ def _around(g, lower, upper, b):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def bias(x, g, lower, upper):
-    """Return the minimiser b of sum_i h_i(g_i - b), the middle of an interval of minimisers.
-
-    A minimum lies between the two ends of the g. This interval is halved, and cut to the nearest g_i.
-    """
+    """Return the minimiser b of sum_i h_i(g_i - b), the middle of an interval of minimisers."""
     high, low = ends(x, g, lower, upper)
     if high == -INFINITE or low == INFINITE:  # the interval of b has only one finite end, or none
         return low if low < INFINITE else (high if high > -INFINITE else 0.0)
@@ -371,6 +343,7 @@ def bias(x, g, lower, upper):
         middle = 0.5 * (first + last)
         if not first < middle < last:
             return middle
+        # the interval is cut to the nearest g_i, since the slope changes only there
         slope, below, above = _around(g, lower, upper, middle)
         below, above = max(below, first), min(above, last)
         if abs(slope) <= flat:

@@ -21,18 +21,15 @@ def _controller() -> ThreadpoolController:
 
 
 def blas_threads() -> int:
-    """Return the current number of BLAS threads, a sensible number for other work too."""
+    """Return the number of BLAS threads."""
     return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread in the context.
-
-    The limit applies to the whole process. If several threads are in the context, the first to enter sets the limit and
-    the last to leave resets it.
-    """
+    """Limit BLAS to one thread in the context, for the whole process."""
     global _inside, _limiter  # noqa: PLW0603 - the limit is global too
+    # if several threads are inside, the first sets the limit and the last resets it
     with _lock:
         if _inside == 0:
             _limiter = _controller().limit(limits=1, user_api="blas")

@@ -26,13 +26,6 @@ def empirical(negatives: np.ndarray, rho: float) -> float:
 
     The rate on new samples then exceeds rho with a probability of about one half.
 
-    Parameters
-    ----------
-    negatives : array of shape (n,)
-        Scores of negatives, finite, n >= 1.
-    rho : float
-        Bound on the false-alarm rate, in ]0, 1[.
-
     Examples
     --------
     >>> scores = np.array([0.0, 1.0, 2.0, 3.0])
@@ -56,20 +49,8 @@ def empirical_rank(n: int, rho: float) -> int:
 def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
-    It lies just above the k-th smallest score, k as in :func:`umbrella_rank`. The samples must be independent of each
-    other and of the training sample. The scores may have any distribution, including ties.
-
-    Parameters
-    ----------
-    negatives : array of shape (n,)
-        Scores of negatives, finite.
-    rho, delta : float
-        Bound on the false-alarm rate, and on the probability of exceeding it; in ]0, 1[.
-
-    Raises
-    ------
-    ValueError
-        If n is below :func:`fewest_negatives`.
+    It lies just above the k-th smallest score, k as in :func:`umbrella_rank`, whose errors it raises. The samples must
+    be independent of each other and of the training sample. The scores may have any distribution, including ties.
 
     References
     ----------
@@ -90,8 +71,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
 
     The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
-    scores. It is the probability of at most n - k successes in n trials with probability rho. Bisection finds k in
-    O(log n) evaluations.
+    scores. It is the probability of at most n - k successes in n trials with probability rho.
 
     Raises
     ------
@@ -114,9 +94,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
 
 
 def violation(n: int, k: int, rho: float) -> float:
-    """Return a bound on the probability that more than rho lies above the k-th smallest score.
-
-    This is the sum of :func:`umbrella_rank`. Without ties it is the probability itself.
+    """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties.
 
     Examples
     --------
@@ -142,15 +120,6 @@ def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
 
     It accepts the positives that :func:`npbench.numerics.rates.share_accepted` counts, and none if no threshold has
     such a q-value.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    scores : array of shape (n,)
-        Larger for more positive samples; finite.
-    q : float
-        Bound on the q-value, in ]0, 1[.
 
     Examples
     --------
@@ -180,13 +149,8 @@ def just_above(score: float, scores: np.ndarray) -> float:
 
 
 def above_each(scores: np.ndarray) -> np.ndarray:
-    """Return :func:`just_above` for each of the scores, which are in ascending order, in O(n).
-
-    Examples
-    --------
-    >>> above_each(np.array([1.0, 2.0, 2.0, 3.0]))
-    array([1., 2., 2., 3.])
-    """
+    """Return :func:`just_above` for each of the scores, which are in ascending order, in O(n)."""
+    # equal scores share the threshold above them
     levels, tie = np.unique(scores, return_inverse=True)
     return _between(levels, np.append(levels[1:], np.inf), np.max(np.abs(scores)))[tie]
 

@@ -69,21 +69,6 @@ def surrogate_bound(
     return tau
 
 
-def negatives_needed(
-    alpha: float, n_features: int, *, delta: float = 0.05, lipschitz: float = 1.0, epsilon: float = 0.0
-) -> int:
-    """Return the smallest n_neg with ``n_neg >= (4 gamma / (alpha (1 - epsilon)))^2`` (equation 16).
-
-    Parameters are those of :func:`surrogate_bound`.
-
-    Examples
-    --------
-    >>> negatives_needed(0.1, n_features=1000)
-    578037
-    """
-    return _gamma_and_negatives(alpha, n_features, delta, lipschitz, epsilon)[1]
-
-
 def _gamma_and_negatives(
     alpha: float, n_features: int, delta: float, lipschitz: float, epsilon: float
 ) -> tuple[float, int]:

@@ -129,7 +129,7 @@ def test_cached_rows_are_copies():
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_threads_do_not_change_the_result(name, storage, monkeypatch):
-    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 60 * 4)  # fifteen blocks
+    monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8 * 60 * 4)  # fifteen blocks
     monkeypatch.setattr(gram_module, "TILE", 7)
     X = storage(draw(60))
     kernel, _ = KERNELS[name]
@@ -165,7 +165,7 @@ def test_exponential_hides_no_overflow(gamma, value):
 
 
 def test_errors_in_threads_are_raised(monkeypatch):
-    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8)
     with pytest.raises(ValueError, match=r"mismatch|dimension|aligned"):
         Kernel("linear").between(draw(5, d=3), draw(5, d=4), n_threads=2)
 
@@ -184,7 +184,7 @@ def test_errors_in_threads_are_raised(monkeypatch):
 )
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_infinite_values_raise(kernel, X, n_threads, monkeypatch):
-    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8)
     with pytest.raises(ValueError, match="NaN or too large"):
         kernel.between(X, X, n_threads)
 
@@ -197,7 +197,7 @@ def test_kernel_function_with_wrong_shape_raises():
 @pytest.mark.parametrize("name", ["linear", "rbf", "callable"])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_small_budget_gives_the_same_optimum(name, storage, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK_SIZE", 24)
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 24)
     rng = np.random.default_rng(4)
     X, p = draw(80), np.where(rng.random(80) < 0.3, 1.0, -1.0)
     upper = np.where(p > 0, 5.0, 0.0)

@@ -44,7 +44,7 @@ def test_offsets_and_storage_do_not_matter():
 def test_blocks_of_rows_are_all_rows(monkeypatch):
     landmarks = Landmarks(X[:20], KERNELS[0])
     whole = landmarks.features(X)
-    monkeypatch.setattr("npbench.numerics.nystroem.BLOCK_BYTES", 8 * 20 * 7)
+    monkeypatch.setattr("npbench.numerics.nystroem.KERNEL_BLOCK_BYTES", 8 * 20 * 7)
     np.testing.assert_allclose(landmarks.features(X), whole, atol=1e-12)
 
 

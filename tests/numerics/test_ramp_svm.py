@@ -257,7 +257,7 @@ def test_step_at_higher_costs_starts_where_samples_are_at_their_bounds():
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 def test_small_budget_gives_the_same_steps(eta, monkeypatch):
-    monkeypatch.setattr(smo, "BLOCK_SIZE", 30)
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 30)
     X, y = sample(100)
     ends = []
     for budget in (1 << 30, 8 * 100 * 10):

@@ -367,7 +367,7 @@ def test_random_boxes_are_solved_to_the_tolerance(seed):
 )
 def test_blocks_reach_the_optimum_of_the_whole_matrix(name, block, monkeypatch):
     K, p, lower, upper = CASES[name]
-    monkeypatch.setattr(smo, "BLOCK_SIZE", block)
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", block)
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget=8 * len(p) * 10)
     assert gram.whole is None
     x, g, _, violation = solved(K, p, lower, upper, 1e-7, gram=gram)
@@ -379,7 +379,7 @@ def test_blocks_reach_the_optimum_of_the_whole_matrix(name, block, monkeypatch):
 
 def test_blocks_stop_at_max_iter_with_the_true_violation(monkeypatch):
     K, p, lower, upper = CASES["ordinary"]
-    monkeypatch.setattr(smo, "BLOCK_SIZE", 20)
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 20)
     gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget=8 * len(p) * 10)
     x, _, steps, violation = solved(K, p, lower, upper, 1e-9, gram=gram, max_iter=5)
     assert steps == 5

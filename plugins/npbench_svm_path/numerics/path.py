@@ -51,7 +51,7 @@ from npbench_svm_path.numerics.path_kernels import (
 # Largest excess of a margin over 1, and ridge: tried in turn.
 PERTURBATIONS = ((4e-9, 1e-14), (1e-8, 1e-13), (2e-8, 1e-12), (2e-7, 1e-11), (2e-6, 1e-9))
 MAX_LINE_DISTANCE = 1e-9  # relative distance up to which costs are on the line
-BLOCK_BYTES = 1 << 25
+COLUMN_BLOCK_BYTES = 1 << 25  # sums over the left side in memory at a time
 
 
 class Solution(NamedTuple):
@@ -113,7 +113,7 @@ class Stretch(NamedTuple):
         # O(len(columns)) for each free sample of each requested segment, and for each move; blocks bound the memory
         segments = self.segment(t)
         found = np.empty((len(t), len(columns)))
-        rows = max(1, BLOCK_BYTES // (8 * (len(self.moves) + 2 * len(t) + 1)))
+        rows = max(1, COLUMN_BLOCK_BYTES // (8 * (len(self.moves) + 2 * len(t) + 1)))
         for first in range(0, len(columns), rows):
             block = np.ascontiguousarray(columns[first : first + rows].T)
             part = self._free_x(t, segments) @ block

@@ -94,7 +94,7 @@ def test_it_works_in_a_grid_search_by_the_validation_loss():
 @pytest.mark.parametrize(("kernel", "C"), [("rbf", 1.0), ("linear", 0.1)])
 def test_a_tiny_cache_gives_the_same_classifier(kernel, C, monkeypatch):
     # Features changed by 1e-4 change these scores by about 1e-3: no sample is nearly flat, so rounding decides nothing.
-    monkeypatch.setattr(smo, "BLOCK_SIZE", 40)
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 40)
     whole, tiny = (NPSVM(rho=0.2, C=C, kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
     assert np.any(Y * scores(whole) < -1), "no flat sample: the problem is convex"
     np.testing.assert_allclose(scores(tiny), scores(whole), atol=1e-5)
