@@ -1,4 +1,4 @@
-"""2nu-SVM against NuSVC over a grid of both nu, and leave-one-out in units of full fits.
+"""2nu-SVM against NuSVC over a grid of both nu, and leave-one-out against full fits.
 
 The grid has every fourth line of 20 x 20; NPBENCH_WHOLE_GRID=1 takes all of them, which keeps NuSVC for a minute.
 """
@@ -6,7 +6,6 @@ The grid has every fourth line of 20 x 20; NPBENCH_WHOLE_GRID=1 takes all of the
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +13,10 @@ import numpy as np
 import pytest
 from sklearn.svm import NuSVC
 
-import npbench
-from npbench.evaluation.protocols import Permutations
 from npbench.numerics.gram import Gram, Kernel
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
+from two_nu_reference import nearest_points, two_nu_svc
 
 LINES = np.arange(1, 21)[:: 1 if os.environ.get("NPBENCH_WHOLE_GRID") else 4] / 20
 
@@ -44,17 +42,6 @@ def grid() -> list[DualNu]:
     return [DualNu(a, b) for k, a in enumerate(lines) for b in (lines[::-1] if k % 2 else lines)]
 
 
-def nu_svc(K: np.ndarray, y: np.ndarray, caps: DualNu, tol: float) -> float:
-    """Return NuSVC's objective of the same problem, in the weights' unit of reduced hulls."""
-    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
-    share = caps.nu_neg * n_neg / (caps.nu_pos * n_pos + caps.nu_neg * n_neg)
-    nu = 2 * caps.nu_pos * caps.nu_neg / (caps.nu_pos + caps.nu_neg) * (1 - 1e-9)
-    model = NuSVC(nu=nu, kernel="precomputed", tol=tol).fit(K, y, sample_weight=np.where(y > 0, share, 1 - share))
-    x = np.zeros(len(y))
-    x[model.support_] = model.dual_coef_[0] * 2 / np.abs(model.dual_coef_).sum()
-    return 0.5 * float(x @ K @ x)
-
-
 @pytest.mark.parametrize("bandwidth", [0.3, 0.6, 1.0])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: float, tol: float) -> None:
@@ -66,7 +53,8 @@ def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: floa
         return [hulls.solve(caps) for caps in points]
 
     def theirs() -> list[float]:
-        return [nu_svc(K, y, caps, tol) for caps in points]
+        fits = [nearest_points(two_nu_svc(K, y, caps.nu_pos, caps.nu_neg, tol), len(y))[0] for caps in points]
+        return [0.5 * float(x @ K @ x) for x in fits]
 
     solutions = ours()
     assert all(solution.converged for solution in solutions)
@@ -82,61 +70,18 @@ def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: floa
     )
 
 
-def in_full_fits(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return processor seconds of cold fits over the grid, and leave-one-out in units of these: cold, and warm.
-
-    The last value is leave-one-out in units of a fit by NuSVC. Matrices and buffers are at hand. Cold starts are at the
-    class means, warm ones at the solution before.
-    """
-
-    def clocked(task: Callable[[], Any]) -> float:
-        start = time.process_time()
-        task()
-        return time.process_time() - start
-
-    hulls, along, fits, cold, warm, libsvm = ReducedHulls(K, y), ReducedHulls(K, y), [], [], [], []
-    for caps in grid():
-        tasks = (lambda caps=caps: hulls.solve(caps)), (lambda caps=caps: hulls.leave_one_out(caps))
-        seconds = []
-        for task in tasks:  # makes the buffers
-            task()
-        for _ in range(3):
-            for state in (hulls._whole, hulls._without[:3]):
-                for array, means in zip(state, hulls._uniform(1), strict=True):
-                    array[:] = means[0]
-            hulls._without[3][2].fill(-1)  # no inverse
-            hulls._size = 0
-            seconds.append([clocked(task) for task in tasks])
-        fit, left_out = np.min(seconds, axis=0)
-        fits.append(fit)
-        cold.append(left_out / fit)
-        warm.append(clocked(lambda caps=caps: along.leave_one_out(caps)) / fit)
-        libsvm.append(left_out / min(clocked(lambda caps=caps: nu_svc(K, y, caps, 1e-5)) for _ in range(3)))
-    return np.array(fits), np.array(cold), np.array(warm), np.array(libsvm)
-
-
-@pytest.mark.parametrize("name", ["bananas", "thyroid", "heart", "breast_cancer", "banana"])
 @pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0, 10.0])
-def test_leave_one_out_in_full_fits(
-    benchmark: Any, capsys: pytest.CaptureFixture[str], bandwidth: float, name: str, raw_dataset: Callable[[str], Any]
-) -> None:
+def test_leave_one_out_in_full_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
     X, y = bananas(170, 13)
-    if name != "bananas":
-        data, n = npbench.load_dataset(raw_dataset(name).name), raw_dataset(name).n_train
-        train = Permutations(n_train=n).split(data, 0, 0).train
-        X, y = data.X[train], data.y[train].astype(float)
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
     K = rbf(X, bandwidth)
-    fits, cold, warm, libsvm = in_full_fits(K, y)
-    benchmark.pedantic(lambda: ReducedHulls(K, y).leave_one_out(DualNu(0.5, 0.5)), rounds=5)
-    benchmark.extra_info |= {"full_fits": float(np.median(cold))}
-    with capsys.disabled():
-        print(
-            f"\n{name}, n={len(y)}, bandwidth {bandwidth:g}: a full fit takes {1e3 * np.median(fits):.2f} ms (median)"
-        )
-        units = ("cold", cold, "full fits"), ("along the grid", warm, "full fits"), ("cold", libsvm, "fits of NuSVC")
-        for start, cost, unit in units:
-            print(f"  leave-one-out {start}: {np.median(cost):.1f} {unit} (median), {cost.max():.1f} (largest)")
+    side_by_side(
+        lambda: [ReducedHulls(K, y).leave_one_out(caps) for caps in grid()],
+        lambda: [ReducedHulls(K, y).solve(caps) for caps in grid()],
+        what="2nu-SVM, leave-one-out at all points of a grid",
+        size=f"n=170 bandwidth={bandwidth:g}",
+        peer="a full fit of ours at each",
+        quality="all errors, not one classifier",
+    )
 
 
 @pytest.mark.parametrize("bandwidth", [1.0, 3.0])

@@ -23,6 +23,7 @@ SETTINGS = {
         {"fpr_range": (0.9, 1.0), "C": 1e6},
     ],
     "svm_perf": [{"k_share": 0.5, "C": C} for C in (1e-2, 1e2)],
+    "two_nu_svm": [{"rho": 0.001, "strategy": "bs", "nu_pos": nu, "nu_neg": nu} for nu in (0.2, 1.0)],
 }
 CERTIFIED = ("auc_svm", "pauc_struct", "svm_perf")
 ILL_CONDITIONED = ("pauc_struct", "unscaled", 1e6)  # features of 1e-4 and 1e4 count alike: planes take 16 digits

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from npbench.numerics import gram as gram_module
-from npbench.numerics import gram_kernels, smo
+from npbench.numerics import gram_kernels
 from npbench.numerics.gram import Gram, Kernel, squared_distances
 
 KERNELS = {
@@ -192,20 +192,3 @@ def test_infinite_values_raise(kernel, X, n_threads, monkeypatch):
 def test_kernel_function_with_wrong_shape_raises():
     with pytest.raises(ValueError, match=r"shape \(10, 10\), expected \(10, 4\)"):
         Kernel(lambda X, Z: X @ X.T).between(draw(10), draw(4))
-
-
-@pytest.mark.parametrize("name", ["linear", "rbf", "callable"])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_small_budget_gives_the_same_optimum(name, storage, monkeypatch):
-    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 24)
-    rng = np.random.default_rng(4)
-    X, p = draw(80), np.where(rng.random(80) < 0.3, 1.0, -1.0)
-    upper = np.where(p > 0, 5.0, 0.0)
-    lower = upper - np.where(p > 0, 5.0, 1.0)
-    optima = []
-    for budget in (1 << 30, 8 * 80 * 8):
-        x, g = np.zeros(80), p.copy()
-        _, violation = smo.solve(Gram(storage(X), KERNELS[name][0], budget), lower, upper, x, g, 1e-8)
-        assert violation <= 1e-8
-        optima.append(p @ x - 0.5 * x @ reference(name, X) @ x)
-    assert optima[1] == pytest.approx(optima[0], rel=1e-7)

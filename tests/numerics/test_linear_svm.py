@@ -158,17 +158,6 @@ def test_violation_of_an_unfinished_solution_is_its_own(max_iter):
     assert violation == pytest.approx(smo.violation(x, y - X @ (X.T @ x), lower, upper))
 
 
-@pytest.mark.parametrize("share", [0.5, 0.02])
-@pytest.mark.usefixtures("few")
-def test_same_answer_as_on_the_gram_matrix(share):
-    X, y, lower, upper = drawn(1, n=1500, share=share, flat=0.05)
-    x, g, _, _ = solved(X, y, lower, upper, tol=1e-8)
-    same, same_g = np.zeros(len(y)), y.copy()
-    smo.solve(Gram(X, Kernel("linear")), lower, upper, same, same_g, 1e-8, p=y)
-    assert y @ x + x @ g == pytest.approx(y @ same + same @ same_g, rel=1e-6)
-    np.testing.assert_allclose(X.T @ x, X.T @ same, atol=1e-6)
-
-
 @pytest.mark.parametrize("least", [60, 4000])
 def test_sparse_samples_give_the_answer_of_dense_ones(monkeypatch, least):
     monkeypatch.setattr(linear_svm, "LEAST_SAMPLES", least)

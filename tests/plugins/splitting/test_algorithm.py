@@ -250,15 +250,6 @@ def test_least_value_with_an_intercept_is_the_infimum():
     assert 0 <= result.reachable < 1e-3
 
 
-def test_infeasible_group_is_named():
-    X_pos, X_neg = sample()
-    X_neg[:10] = 0.0  # phi(0) whatever the weights
-    bounds = [Ball(50.0), GroupBound(np.arange(10), 0.5)]
-    result = minimise(X_pos, X_neg, LOGISTIC, 0.6, constraints=bounds)
-    assert (result.status, result.failing) == ("infeasible", 2)
-    assert result.reachable == pytest.approx(np.log(2))
-
-
 def test_disjoint_ball_and_half_space_are_named():
     result = minimise(
         *sample(), LOGISTIC, 0.5, constraints=[Ball(1.0), HalfSpace(np.array([1.0, 0.0, 0.0, 0.0]), -3.0)]

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import npbench
 from class_samples import gaussians
 from npbench_splitting.estimator import SplittingNP
 from npbench_splitting.genes import GeneScore
@@ -329,33 +328,3 @@ def test_extreme_samples_are_fitted_or_refused(rho, kind):
     assert np.all(np.isfinite(model.decision_function(Z)))
     assert model.surrogate_rates_[1] <= rho * (1 + 1e-5)
     assert np.mean(model.decision_function(Z[z < 0]) >= 0) <= rho / np.log(2)
-
-
-def ended(data, **params):
-    """Return, of a fit to half of the data, the surrogate type I risk and the 0-1 ones on both halves."""
-    rows = np.random.default_rng(0).permutation(len(data.y))
-    train, test = np.array_split(rows, 2)
-    model = SplittingNP(rho=0.1, fit_intercept=False, **params).fit(data.X[train], data.y[train])
-    errors = [np.mean(model.decision_function(data.X[part][data.y[part] < 0]) >= 0) for part in (train, test)]
-    return model, errors
-
-
-@pytest.mark.filterwarnings("ignore:SplittingNP. the classes can be separated")
-@pytest.mark.parametrize("params", [{"accelerate": "nesterov", "tol": 1e-3, "max_iter": 5000}, {"max_norm": 2.0}])
-@pytest.mark.parametrize(
-    "size",
-    [
-        {"n_pos": 600, "n_neg": 400, "n_features": 100, "offset": 0.6},
-        pytest.param({}, marks=pytest.mark.slow),  # that of the paper
-    ],
-    ids=["small", "paper"],
-)
-def test_surrogate_risk_on_counts_ends_at_alpha(size, params):
-    data = npbench.load_dataset("negative_binomial", **size)
-    model, errors = ended(data, **params)
-    assert model.converged_
-    assert model.surrogate_rates_[1] == pytest.approx(0.1, abs=1e-6)
-    assert errors[0] < 0.1
-    if "max_norm" in params:  # without it, classes that can be separated are overfitted
-        assert errors[1] < 0.1
-    assert model.surrogate_rates_[0] < 0.35

@@ -197,49 +197,6 @@ def test_product_with_an_upper_triangle(m):
     np.testing.assert_allclose(image, (np.triu(A) + np.triu(A, 1).T) @ v, rtol=0, atol=1e-5 * m)
 
 
-@pytest.mark.parametrize("gamma", [0.1, 1.0, 100.0])
-def test_more_free_weights_than_an_inverse_takes(gamma):
-    X, y = sample(500, 700, d=3)
-    X[::7] = X[3]  # duplicates in both classes
-    K = rbf(gamma)(X)
-    hulls = ReducedHulls(K, y)
-    for caps in (DualNu(0.1, 0.2), DualNu(0.5, 0.2), DualNu(0.5, 0.5)):
-        solution = hulls.solve(caps)
-        if solution.meet:
-            continue
-        gap, objective = complementarity(K, y, caps, solution), 0.5 * solution.x @ K @ solution.x
-        assert solution.converged
-        assert gap <= 1.001e-6 * objective + rounding(K)
-        assert_feasible(y * solution.x, y, caps)
-
-
-def nu_svc(K, y, caps):
-    """Return scikit-learn's weights and intercept of the same problem, by its weights of samples."""
-    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
-    total = caps.nu_pos * n_pos + caps.nu_neg * n_neg
-    share = caps.nu_neg * n_neg / total
-    nu = 2 * caps.nu_pos * caps.nu_neg / (caps.nu_pos + caps.nu_neg) * (1 - 1e-9)
-    model = NuSVC(nu=nu, kernel="precomputed", tol=1e-10).fit(K, y, sample_weight=np.where(y > 0, share, 1 - share))
-    x = np.zeros(len(y))
-    x[model.support_] = model.dual_coef_[0]
-    factor = 2 / np.abs(x).sum()
-    return factor * x, factor * model.intercept_[0]
-
-
-@pytest.mark.parametrize("caps", [DualNu(0.5, 0.5), DualNu(0.2, 0.7), DualNu(0.9, 0.1), DualNu(1, 1), DualNu(0.05, 1)])
-@pytest.mark.parametrize("name", ["rbf 1", "rbf 1000"])
-def test_matches_nu_svc_with_sample_weights(caps, name):
-    X, y = sample(40, 70)
-    K = KERNELS[name](X)
-    solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
-    x, b = nu_svc(K, y, caps)
-    assert solution.objective == pytest.approx(0.5 * x @ K @ x, rel=1e-5)
-    f = K @ solution.x + solution.b
-    if caps == DualNu(1, 1):
-        b += np.median(f - K @ x - b)  # LIBSVM takes another point of the interval of b
-    np.testing.assert_allclose(f, K @ x + b, rtol=0, atol=1e-3 * np.abs(f).max())
-
-
 def translated(caps, n_pos, n_neg):
     """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 of the paper's nu."""
     total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg
@@ -345,13 +302,6 @@ def test_identical_samples_are_all_errors(caps):
         assert solution.objective == 0
         assert left.errors.all()
         assert not left.doubt.any()
-
-
-def test_hulls_of_identical_classes_meet():
-    X, _ = sample(15, 15)
-    K, y = rbf(1.0)(np.concatenate([X, X])), np.repeat([1.0, -1.0], 30)
-    for nu in (0.01, 0.3, 1.0):
-        assert ReducedHulls(K, y).solve(DualNu(nu, nu)).meet
 
 
 def test_half_hulls_of_overlapping_linear_classes_meet():
