@@ -1,7 +1,5 @@
 """Exact limits of error rates, from the number of errors in independent trials.
 
-References
-----------
 C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
 Biometrika 26(4), 404-413, doi:10.1093/biomet/26.4.404.
 """

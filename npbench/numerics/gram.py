@@ -230,10 +230,8 @@ class Gram:
 
     Parameters
     ----------
-    X : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples.
-    kernel : Kernel
-        Kernel of the matrix.
+    X, kernel
+        Samples, an array or a CSR matrix, and the Kernel of the matrix.
     budget : int
         Memory limit in bytes, of the whole matrix or of the cached rows.
     n_threads : int

@@ -17,11 +17,6 @@ SAME_PARAMETER = 1e-9  # rounding in the sum of weights, and in the symmetry of 
 class GaussianMixture:
     """The density ``sum_i weights_i N(means_i, covariances_i)`` of k components in d dimensions.
 
-    Raises
-    ------
-    ValueError
-        If the shapes are inconsistent, weights are not positive with sum 1, or a covariance is not positive definite.
-
     Examples
     --------
     >>> two_humps = GaussianMixture(np.full(2, 0.5), np.array([[-1.0], [1.0]]), np.ones((2, 1, 1)))

@@ -32,21 +32,12 @@ class NPROC:
     thresholds: np.ndarray  # (n_neg,): just above each of the negatives
 
     def at(self, rho: float) -> Limits:
-        """Return the threshold of the umbrella rule for a bound on false alarms, with its limits, as numbers.
-
-        Raises
-        ------
-        ValueError
-            If the negatives are too few for this bound.
-        """
+        """Return the umbrella threshold at a bound and its limits, as numbers; ValueError with too few negatives."""
         rank = umbrella_rank(len(self.negatives), rho, self.delta)
         return Limits(*(value.item() for value in self.limits(np.array(rank))))
 
     def bands(self, most: int = 400) -> Limits:
-        """Return the limits at all ranks, or at ``most`` evenly spaced ones, by ascending ``p_fa_high``.
-
-        Between two of them, the one with the smaller ``p_fa_high`` is valid: the bands are step functions.
-        """
+        """Return the limits at all ranks, or at ``most`` evenly spaced ones, by ascending ``p_fa_high``."""
         n = len(self.negatives)
         return self.limits(np.linspace(n, 1, min(n, most)).round().astype(int))
 
@@ -66,7 +57,7 @@ class NPROC:
 
 
 def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) -> NPROC:
-    """Return the NP-ROC bands of a score, in O(n log n).
+    """Return the NP-ROC bands of a score, in O(n log n), from finite scores of left-out negatives and positives.
 
     For each rank k, fixed in advance, the threshold t just above the k-th smallest score of the negatives satisfies::
 
@@ -74,28 +65,16 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
         P(P_nd(t) >= p_nd_low)  >= 1 - delta,   p_nd_low  = Beta^-1(delta; m, n_pos - m + 1)       (0 if m = 0)
         P(P_nd(t) <= p_nd_high) >= 1 - delta,   p_nd_high = Beta^-1(1 - delta; m + 1, n_pos - m)   (1 if m = n_pos)
 
-    with m the number of left-out positives missed, for any distribution of the scores, including ties. The first is
-    the condition of the umbrella rule, solved for rho; without ties it is an equality. For the positives t is a fixed
-    number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with probability
-    1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
-
-    Parameters
-    ----------
-    negatives, positives : arrays of shapes (n_neg,) and (n_pos,)
-        Scores of left-out samples, finite, at least one of each class. Both samples must be independent of each other
-        and of the training sample.
-    delta : float
-        Probability that a limit fails, in ]0, 1[.
+    with m the number of left-out positives missed, for any distribution of the scores, including ties, and samples that
+    are independent of each other and of the training sample. The first is the condition of the umbrella rule (Tong,
+    Feng and Li 2018, Science Advances 4(2)), solved for rho; without ties it is an equality. For the positives t is a
+    fixed number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with
+    probability 1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
 
     Raises
     ------
     ValueError
-        If a sample is empty or has values that are NaN or infinite, or delta is out of range.
-
-    References
-    ----------
-    X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
-    characteristics, Science Advances 4(2).
+        If a sample is empty or has values that are NaN or infinite, or delta is not in ]0, 1[.
 
     Examples
     --------

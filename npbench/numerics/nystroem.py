@@ -18,13 +18,9 @@ KERNEL_BLOCK_BYTES = 1 << 26  # kernel values in memory at a time
 class Landmarks:
     """Features ``Phi = K_nm K_mm^(-1/2)`` of samples, with ``Phi Phi' = K_nm K_mm^+ K_mn``, from m landmarks.
 
-    O(m^3) operations once and O(m (n_features + m)) for each sample. ``K - Phi Phi'`` is positive semi-definite and 0
-    for landmarks. Equal landmarks and others of low rank leave out features: their eigenvalues are 0 to rounding.
-    ValueError if the kernel is 0 for all landmarks.
-
-    References
-    ----------
-    C. Williams, M. Seeger (2001), Using the Nystroem method to speed up kernel machines, NIPS 13.
+    Williams and Seeger (2001, NIPS 13). O(m^3) operations once and O(m (n_features + m)) for each sample. ``K - Phi
+    Phi'`` is positive semi-definite and 0 for landmarks. Equal landmarks and others of low rank leave out features:
+    their eigenvalues are 0 to rounding. ValueError if the kernel is 0 for all landmarks.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The dual of a linear SVM by the proximal point method, with Newton steps in the weights of the features.
 
 The problem of :mod:`npbench.numerics.smo` for ``K = XX'``, which is never formed. The proximal point method
-(Rockafellar 1976) maximises
+(Rockafellar 1976, SIAM Journal on Control and Optimization 14(5)) maximises
 
     D(x) - sum_i width (x_i - a_i)^2 / (2 s_i)    subject to  sum(x) = 0,  lower <= x <= upper
 
@@ -11,24 +11,13 @@ width of ``width``. Its weights are ``w = X'x`` with, for g = p - Xw,
 
     x_i = clip(a_i + s_i (g_i - b) / width, lower_i, upper_i)    and the b for which  sum(x) = 0.
 
-Semismooth Newton steps in w with a line search solve these equations exactly after finitely many steps, as they are
-piecewise linear (Li, Sun and Toh 2018 for the Lasso, Yan and Li 2020 for the SVM). A smaller width leaves a smaller
-violation of the optimality conditions.
+Semismooth Newton steps in w with a line search solve these piecewise linear equations exactly after finitely many steps
+(Li, Sun and Toh 2018, SIAM Journal on Optimization 28(1), for the Lasso; Yan and Li 2020, Optimization Methods and
+Software 35(4), for the SVM). A smaller width leaves a smaller violation of the optimality conditions.
 
 A Newton step costs ``O(n d + m d^2 + d^3)`` for n samples with d features, of which m are strictly between their
 bounds: about n / 4 in the first round and d in the last. Memory is O(n + d^2) besides X. For d = 54 the two or three
 passes over X, bound by its bytes, take half of the time; for d = 500 the m d^2 operations take most.
-
-References
-----------
-R. T. Rockafellar (1976), Monotone operators and the proximal point algorithm, SIAM Journal on Control and Optimization
-14(5), 877-898.
-
-X. Li, D. Sun, K.-C. Toh (2018), A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
-problems, SIAM Journal on Optimization 28(1), 433-458.
-
-Y. Yan, Q. Li (2020), An efficient augmented Lagrangian method for support vector machine, Optimization Methods and
-Software 35(4), 855-883.
 """
 
 from __future__ import annotations

@@ -12,14 +12,7 @@ import numpy as np
 
 
 def rates(y: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
-    """Return ``(P_nd, P_fa)``: shares of positives with score <= 0 and of negatives with score >= 0.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels in {-1, +1}, both present.
-    scores : array of shape (n_samples,)
-        Larger for more positive samples.
+    """Return ``(P_nd, P_fa)``: shares of positives with score <= 0 and of negatives with score >= 0; y in {-1, +1}.
 
     Examples
     --------
@@ -49,8 +42,6 @@ def np_score(p_nd: float, p_fa: float, rho: float) -> float:
 
     Examples
     --------
-    >>> np_score(0.25, 0.0625, rho=0.125)
-    0.25
     >>> np_score(0.25, 0.25, rho=0.125)
     1.25
     """
@@ -60,9 +51,9 @@ def np_score(p_nd: float, p_fa: float, rho: float) -> float:
 def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     """Return the share of positives with a q-value of at most q, in O(n log n).
 
-    The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t at or
-    below that score (Gasso et al. 2011, section 4), so the positives accepted are those at or above the lowest
-    threshold whose ratio is at most q (up to rounding: a ratio of exactly q counts).
+    The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t at or below
+    that score (Gasso et al. 2011, section 4). The positives accepted are thus at or above the lowest threshold whose
+    ratio is at most q, up to rounding.
 
     Examples
     --------

@@ -19,12 +19,9 @@ def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_
     """Return the height of the ROC curve at false-positive rates ``at`` in [0, 1], in O(n log n).
 
     The curve joins its points by straight lines, which a random choice between two neighbours attains; also across
-    ties. Where it rises vertically, its upper end counts. A NaN score ranks its sample as the worst of its class.
-
-    References
-    ----------
-    T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), 861-874: algorithm 3,
-    vertical averaging over test sets.
+    ties. Where it rises vertically, its upper end counts. A NaN score ranks its sample as the worst of its class. See
+    Fawcett
+    (2006, Pattern Recognition Letters 27(8)), algorithm 3, vertical averaging over test sets.
 
     Examples
     --------

@@ -11,24 +11,11 @@ DIGITS = 12  # differences that are equal up to rounding are ties
 
 
 def greater(differences: np.ndarray) -> np.ndarray:
-    """Return the one-sided p-value of each row, against larger differences than those symmetric about 0.
+    """Return the one-sided p-value of each row of n pairs, against larger differences than those symmetric about 0.
 
-    Zeros are omitted, as by Wilcoxon, and equal absolute values share their mean rank. Given these ranks, all signs are
-    equally likely: the distribution of the sum of positive ranks is exact. A row of zeros has the p-value 1. O(n^3) for
-    each pattern of ties.
-
-    Parameters
-    ----------
-    differences : array of shape (n_rows, n)
-        A sample of n pairs in each row.
-
-    Returns
-    -------
-    array of shape (n_rows,)
-
-    References
-    ----------
-    F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1(6).
+    Zeros are omitted, as by Wilcoxon (1945, Biometrics Bulletin 1(6)), and equal absolute values share their mean rank.
+    Given these ranks, all signs are equally likely: the distribution of the sum of positive ranks is exact. A row of
+    zeros has the p-value 1. O(n^3) for each pattern of ties.
 
     Examples
     --------
@@ -39,19 +26,7 @@ def greater(differences: np.ndarray) -> np.ndarray:
 
 
 def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the one-sided p-values of each row against larger and against smaller differences; see :func:`greater`.
-
-    Parameters
-    ----------
-    differences : array of shape (n_rows, n)
-        A sample of n pairs in each row.
-
-    Examples
-    --------
-    >>> larger, smaller = tails(np.array([[0.1, 0.2, 0.3, 0.4, -0.05]]))
-    >>> larger.tolist(), smaller.tolist()
-    ([0.0625], [0.96875])
-    """
+    """Return the one-sided p-values of each row against larger and against smaller differences; see :func:`greater`."""
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)
     n_zeros = np.sum(sizes == 0, axis=1, keepdims=True)
@@ -67,18 +42,7 @@ def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def distribution(n: int) -> np.ndarray:
-    """Return the probability that the positive ranks among 1, ..., n sum to 0, 1, ..., n (n + 1) / 2. O(n^3).
-
-    Parameters
-    ----------
-    n : int
-        Number of pairs with a nonzero difference.
-
-    Examples
-    --------
-    >>> (8 * distribution(3)).tolist()
-    [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]
-    """
+    """Return the probability that the positive ranks among 1, ..., n sum to 0, 1, ..., n (n + 1) / 2. O(n^3)."""
     return _chances(np.arange(1, n + 1)[None])[0, : n * (n + 1) // 2 + 1]
 
 

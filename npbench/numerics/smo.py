@@ -43,7 +43,7 @@ def solve(
     spent: int = 0,
     p: np.ndarray | None = None,
 ) -> tuple[int, float]:
-    """Maximise D over the box, starting from and changing x and g in place.
+    """Maximise D over the box, starting from and changing x and g in place; return steps and violation.
 
     Parameters
     ----------
@@ -55,19 +55,12 @@ def solve(
         Starting point, not necessarily feasible for these bounds, and ``p - K x``. Zeros and a copy of p are a cold
         start.
     tol : float
-        Largest violation of the optimality conditions, in units of g; positive.
+        Largest violation, in units of g; exceeded only if ``max_iter`` or rounding stops the method.
     max_iter, spent : int
         Maximum number of steps, and steps already taken, which count towards the first interior point call.
     p : array of shape (n,), optional
         Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
         the rounding errors of a start x far from the box: these can prevent the tolerance.
-
-    Returns
-    -------
-    n_iter : int
-        Number of SMO steps.
-    violation : float
-        Violation reached; larger than ``tol`` only if ``max_iter`` or rounding stopped the method.
 
     Raises
     ------

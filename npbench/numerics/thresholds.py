@@ -50,12 +50,8 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
     It lies just above the k-th smallest score, k as in :func:`umbrella_rank`, whose errors it raises. The samples must
-    be independent of each other and of the training sample. The scores may have any distribution, including ties.
-
-    References
-    ----------
-    X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
-    characteristics, Science Advances 4(2), Proposition 1.
+    be independent of each other and of the training sample; scores may have any distribution, including ties (Tong,
+    Feng and Li 2018, Science Advances 4(2), Proposition 1).
 
     Examples
     --------
@@ -71,12 +67,8 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
 
     The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
-    scores. It is the probability of at most n - k successes in n trials with probability rho.
-
-    Raises
-    ------
-    ValueError
-        If there is no such k, because n is below :func:`fewest_negatives`.
+    scores. It is the probability of at most n - k successes in n trials with probability rho. ValueError if there is no
+    such k, because n is below :func:`fewest_negatives`.
 
     Examples
     --------
@@ -94,13 +86,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
 
 
 def violation(n: int, k: int, rho: float) -> float:
-    """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties.
-
-    Examples
-    --------
-    >>> round(violation(59, 59, 0.05), 4)
-    0.0485
-    """
+    """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties."""
     return float(binom.cdf(n - k, n, rho))
 
 

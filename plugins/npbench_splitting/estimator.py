@@ -183,18 +183,11 @@ class SplittingNP(LinearClassifier):
 
         Parameters
         ----------
-        X : {array, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array of shape (n_samples,)
-            Two labels; the larger one is the positive class.
+        X, y
+            Training samples, an array or sparse matrix, and two labels; the larger one is the positive class.
         groups : array of shape (n_samples,), optional
             Group of each sample, a number or a string. The negatives of each group get their own bound, ``group_tau``;
             groups without negatives have none.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
 
         Raises
         ------

@@ -3,14 +3,10 @@
 Tests of the asv suite are collected as others are.
 """
 
-from __future__ import annotations
-
 import io
 import statistics
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +15,6 @@ from rich.table import Table
 
 import npbench
 from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.splits import Split
 
 
 class Comparison(NamedTuple):
@@ -46,16 +41,16 @@ TESTS = (
 COMPARISONS = pytest.StashKey[list[Comparison]]()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     asked = config.getoption("benchmark_only", default=False) or collection_path.name in TESTS
     return None if asked or collection_path.suffix != ".py" else True
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     config.stash[COMPARISONS] = []
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter, config):
     """Print all ratios of the session in one table."""
     table = Table("what", "size", "peer", "ours s", "theirs s", "ratio", "quality, ours / theirs", box=None)
     for row in config.stash[COMPARISONS]:
@@ -68,10 +63,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write(console.file.getvalue())
 
 
-Quality = str | tuple[str, float, float]
-
-
-def worth(quality: Quality | Callable[[], Quality]) -> str:
+def worth(quality):
     """Return a measure with its values for ours and theirs as text."""
     known = quality() if callable(quality) else quality
     if isinstance(known, str):
@@ -80,7 +72,7 @@ def worth(quality: Quality | Callable[[], Quality]) -> str:
     return f"{measure} {ours:.6g} / {theirs:.6g}"
 
 
-def seconds_of(call: Callable[[], Any], memory: int) -> float:
+def seconds_of(call, memory):
     np.full(memory, 1, np.uint8)
     start = time.perf_counter()
     call()
@@ -88,7 +80,7 @@ def seconds_of(call: Callable[[], Any], memory: int) -> float:
 
 
 @pytest.fixture
-def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., float]:
+def side_by_side(benchmark, request):
     """Return a function that times ours and theirs in turn and records the median ratio theirs / ours.
 
     ``quality`` is a measure and its values for ours and theirs, or a function that returns them when both have run, or
@@ -96,17 +88,7 @@ def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[...
     before: a virtual machine can take milliseconds to provide a megabyte for the first time.
     """
 
-    def measure(
-        ours: Callable[[], Any],
-        theirs: Callable[[], Any],
-        *,
-        what: str,
-        size: str,
-        peer: str,
-        quality: Quality | Callable[[], Quality],
-        rounds: int = 3,
-        memory: int = 0,
-    ) -> float:
+    def measure(ours, theirs, *, what, size, peer, quality, rounds=3, memory=0):
         ours()  # compiles, and fills caches
         seconds = []
         for _ in range(rounds):
@@ -124,10 +106,10 @@ def side_by_side(benchmark: Any, request: pytest.FixtureRequest) -> Callable[...
 
 
 @pytest.fixture
-def against_seconds(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., None]:
+def against_seconds(benchmark, request):
     """Return a function that compares seconds with the least and most of a peer that does not run in this process."""
 
-    def note(seconds: float, others: tuple[float, float], *, what: str, size: str, peer: str, quality: Quality) -> None:
+    def note(seconds, others, *, what, size, peer, quality):
         theirs = statistics.fmean(others)
         ratios = (value / seconds for value in (theirs, *others))
         found = Comparison(what, size, peer, seconds, theirs, *ratios, worth(quality))
@@ -138,10 +120,10 @@ def against_seconds(benchmark: Any, request: pytest.FixtureRequest) -> Callable[
 
 
 @pytest.fixture
-def standardised(raw_dataset: Callable[[str], Any]) -> Callable[[str], tuple[np.ndarray, np.ndarray, Split]]:
+def standardised(raw_dataset):
     """Return a function from the name of a data set to features, scaled by the training part, labels and split 0."""
 
-    def prepared(name: str) -> tuple[np.ndarray, np.ndarray, Split]:
+    def prepared(name):
         data = npbench.load_dataset(raw_dataset(name).name)
         split = CrossValidation().split(data, 0, 0)
         train = data.X[split.train]

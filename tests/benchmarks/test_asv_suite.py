@@ -1,7 +1,5 @@
 """The asv suite: every benchmark at its smallest size, with repeatable quality."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import itertools

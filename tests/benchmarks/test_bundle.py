@@ -1,9 +1,5 @@
 """Bundle solver on SVMperf's risk against cutting planes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -11,7 +7,7 @@ from npbench.numerics.bundle import minimise
 from npbench_svm_perf.precision import PrecisionAtK
 
 
-def sample(n: int, d: int = 54, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def sample(n, d=54, seed=0):
     """Return ten Gaussian and otherwise rare binary features, standardised; 30 % positives that overlap."""
     random = np.random.default_rng(seed)
     y = np.where(random.random(n) < 0.3, 1, -1)
@@ -22,7 +18,7 @@ def sample(n: int, d: int = 54, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("k_share", [0.5, 1.0])
 @pytest.mark.parametrize(("n", "C"), [(10_000, 0.01), (10_000, 1.0), (10_000, 100.0), (100_000, 0.01)])
-def test_against_cutting_planes(side_by_side: Callable[..., float], n: int, k_share: float, C: float) -> None:
+def test_against_cutting_planes(side_by_side, n, k_share, C):
     X, y = sample(n)
     problem = X, PrecisionAtK(y, round(k_share * int(np.sum(y > 0)))), C
     ours, theirs = minimise(*problem, tol=1e-3), minimise(*problem, tol=1e-3, method="plain")

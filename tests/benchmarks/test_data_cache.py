@@ -1,10 +1,6 @@
 """Loading a cached data set, including the check of its file's hash, against parsing it again."""
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,7 +19,7 @@ def read(path):
 """
 
 
-def written(folder: Path, n: int, d: int) -> Dataset:
+def written(folder, n, d):
     """Write n rows of d features and a label as CSV, and describe them."""
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(size=(n, d)).round(6), rng.integers(0, 2, n)])
@@ -36,9 +32,7 @@ def written(folder: Path, n: int, d: int) -> Dataset:
 
 
 @pytest.mark.parametrize(("n", "d"), [(20_000, 16), (200_000, 40)])
-def test_cache(
-    n: int, d: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, side_by_side: Callable[..., float]
-) -> None:
+def test_cache(n, d, tmp_path, monkeypatch, side_by_side):
     monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
     dataset = written(tmp_path, n, d)

@@ -3,12 +3,8 @@
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
 
-from __future__ import annotations
-
 import functools
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import cvxpy
 import numpy as np
@@ -32,7 +28,7 @@ RAMP_SVMS = {
 }
 
 
-def sample(n: int, d: int = 54) -> tuple[np.ndarray, np.ndarray]:
+def sample(n, d=54):
     """Return ten Gaussian and otherwise binary features, standardised, and labels that depend on them, with noise."""
     random = np.random.default_rng(0)
     X = random.normal(size=(n, d))
@@ -42,18 +38,18 @@ def sample(n: int, d: int = 54) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(f > np.median(f), 1.0, -1.0)
 
 
-def hinge(y: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
+def hinge(y, scores):
     """Return the mean hinge loss and a subgradient of it in the scores."""
     short = 1.0 - y * scores
     return float(np.maximum(short, 0.0).mean()), np.where(short > 0, -y, 0.0) / len(y)
 
 
-def objective(X: np.ndarray, y: np.ndarray, C: float, w: np.ndarray) -> float:
+def objective(X, y, C, w):
     return 0.5 * float(w @ w) + C * hinge(y, X @ w)[0]
 
 
 @pytest.mark.parametrize(("n", "C"), [(20_000, 1e-4), (20_000, 1e-2), (20_000, 1.0), (200_000, 1e-4), (200_000, 1e-2)])
-def test_hinge_against_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
+def test_hinge_against_liblinear(side_by_side, n, C):
     """Compare without an intercept, which LIBLINEAR would penalise; C is the cost of one sample, as in LIBLINEAR."""
     X, y = sample(n)
     peer = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, tol=1e-3, random_state=0)
@@ -72,18 +68,18 @@ def test_hinge_against_liblinear(side_by_side: Callable[..., float], n: int, C: 
 
 
 @pytest.mark.parametrize(("n", "C"), [(20_000, 1.0), (200_000, 1e-2), (500_000, 1e-3)])
-def test_free_intercept_against_liblinear(side_by_side: Callable[..., float], n: int, C: float) -> None:
+def test_free_intercept_against_liblinear(side_by_side, n, C):
     """LIBLINEAR penalises the intercept a little; the objective leaves that penalty out."""
     X, y = sample(n)
     lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
     peer = LinearSVC(C=C, loss="hinge", dual=True, intercept_scaling=10.0, tol=1e-3, random_state=0)
 
-    def ours() -> tuple[np.ndarray, float]:
+    def ours():
         x, g = np.zeros(n), y.copy()
         linear_svm.solve(X, lower, upper, x, g, 1e-3, p=y)
         return X.T @ x, smo.bias(x, g, lower, upper)
 
-    def reached(w: np.ndarray, b: float) -> float:
+    def reached(w, b):
         return 0.5 * float(w @ w) + C * float(np.maximum(0.0, 1.0 - y * (X @ w + b)).sum())
 
     with warnings.catch_warnings():
@@ -101,7 +97,7 @@ def test_free_intercept_against_liblinear(side_by_side: Callable[..., float], n:
 
 @pytest.mark.parametrize("n", [20_000, 100_000, 500_000])
 @pytest.mark.parametrize("name", RAMP_SVMS)
-def test_growth_of_ramp_svms(benchmark: Any, capsys: pytest.CaptureFixture[str], name: str, n: int) -> None:
+def test_growth_of_ramp_svms(benchmark, capsys, name, n):
     """Print seconds, the duality gap of the last convex step, and the peak memory besides the data."""
     RAMP_SVMS[name].fit(*sample(12_000))  # compiles
     X, y = sample(n)
@@ -121,7 +117,7 @@ def test_growth_of_ramp_svms(benchmark: Any, capsys: pytest.CaptureFixture[str],
     assert more < 1.0
 
 
-def test_hinge_against_a_conic_solver(side_by_side: Callable[..., float]) -> None:
+def test_hinge_against_a_conic_solver(side_by_side):
     X, y = sample(5000)
     w = cvxpy.Variable(X.shape[1])
     loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, X @ w))) / len(y)
@@ -139,7 +135,7 @@ def test_hinge_against_a_conic_solver(side_by_side: Callable[..., float]) -> Non
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "OSQP"])
-def test_smo_against_a_qp_solver(side_by_side: Callable[..., float], solver: str) -> None:
+def test_smo_against_a_qp_solver(side_by_side, solver):
     X, y = sample(500)
     K = Kernel("rbf", 1.0 / 54).between(X, X)
     lower, upper = np.minimum(0.0, 10.0 * y), np.maximum(0.0, 10.0 * y)
@@ -148,10 +144,10 @@ def test_smo_against_a_qp_solver(side_by_side: Callable[..., float], solver: str
     maximised = cvxpy.Maximize(y @ x - 0.5 * cvxpy.sum_squares(root.T @ x))
     problem = cvxpy.Problem(maximised, [cvxpy.sum(x) == 0, x >= lower, x <= upper])
 
-    def value(x: np.ndarray) -> float:
+    def value(x):
         return float(y @ x - 0.5 * x @ K @ x)
 
-    def ours() -> Any:
+    def ours():
         x, g = np.zeros(len(y)), y.copy()
         smo.solve(Gram.of(K), lower, upper, x, g, 1e-6)
         return x

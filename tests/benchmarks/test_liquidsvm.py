@@ -6,14 +6,9 @@ raises a bound that no candidate satisfies. The bars for ``ac_svm`` are a third 
 half on the other two.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +22,7 @@ from npbench_np_svm.estimator import NPSVM
 PYTHON = os.environ.get("NPBENCH_LIQUIDSVM")
 RHO, ROUNDS = 0.05, 3  # the bound is the default of np_svm
 VALUES, GAMMAS = np.geomspace(0.01, 100, 10).tolist(), np.geomspace(5e-5, 5e3, 10).tolist()
-SELECTIONS: dict[str, Any] = {
+SELECTIONS = {
     "ac_svm, 1000 candidates": (selection.select, ACSVM, {"C_neg": VALUES, "C_pos": VALUES, "gamma": GAMMAS}),
     "np_svm, 100 candidates": (ramp_selection.select, NPSVM, {"C": VALUES, "gamma": GAMMAS}),
 }
@@ -51,14 +46,7 @@ np.savez(sys.argv[2], seconds=seconds, labels=np.asarray(labels).reshape(len(dat
 @pytest.mark.skipif(PYTHON is None, reason="NPBENCH_LIQUIDSVM does not name an interpreter that has liquidSVM")
 @pytest.mark.parametrize("name", ["breast", "pima", "spambase", "banana"])
 @pytest.mark.parametrize("what", SELECTIONS)
-def test_selection(
-    benchmark: Any,
-    against_seconds: Callable[..., None],
-    what: str,
-    name: str,
-    standardised: Callable[[str], Any],
-    tmp_path: Path,
-) -> None:
+def test_selection(benchmark, against_seconds, what, name, standardised, tmp_path):
     X, y, split = standardised(name)
     problem = NeymanPearson(RHO)
     select, make, search = SELECTIONS[what]
@@ -66,12 +54,12 @@ def test_selection(
     parts = {"X": X[split.train], "y": y[split.train].astype(float), "X_test": X[split.test], "y_test": y[split.test]}
     np.savez(asked, **parts)
 
-    def ours() -> Any:
+    def ours():
         chosen = select(make, X, y, split.folds, problem, search).params
         model = make(**chosen)
         return model.fit(X[split.train], y[split.train])
 
-    def theirs() -> Any:
+    def theirs():
         subprocess.run([str(PYTHON), "-c", THEIRS, asked, answered], check=True, capture_output=True)
         return np.load(answered)
 

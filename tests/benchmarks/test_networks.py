@@ -3,10 +3,6 @@
 Ratios are theirs / ours, measured in turn in this run; nothing is asserted about time.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from sklearn.neural_network import MLPClassifier
@@ -19,7 +15,7 @@ from npbench.numerics.sgd import Draws
 @pytest.mark.parametrize("peer", ["one gradient by BLAS", "MLPClassifier, 200 samples a step"])
 @pytest.mark.parametrize(("n", "d"), [(20_000, 19), (200_000, 54)])
 @pytest.mark.parametrize("hidden", [5, 20])
-def test_an_epoch(side_by_side: Callable[..., float], n: int, d: int, hidden: int, peer: str) -> None:
+def test_an_epoch(side_by_side, n, d, hidden, peer):
     random = np.random.default_rng(0)
     X = random.normal(size=(n, d))
     is_positive = X[:, 0] + random.normal(size=n) > 0
@@ -30,7 +26,7 @@ def test_an_epoch(side_by_side: Callable[..., float], n: int, d: int, hidden: in
     mlp = MLPClassifier((hidden,), activation="tanh", solver="sgd", batch_size=200)
     mlp.partial_fit(X[:200], is_positive[:200], classes=[False, True])
 
-    def theirs() -> object:
+    def theirs():
         return nn.gradient(network, X, weights) if "BLAS" in peer else mlp.partial_fit(X, is_positive)
 
     side_by_side(

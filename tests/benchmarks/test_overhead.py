@@ -1,19 +1,11 @@
 """Overhead of an isolated job of a solver that does nothing: split, metrics, record on disk and limits included."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 BENCHOPT_SECONDS = (0.004, 0.008)  # for a run of version 1.10, without isolation: in parallel, and one after the other
 
 
-def test_overhead(
-    benchmark: Any, against_seconds: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overhead(benchmark, against_seconds, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parent)
     import test_large_sweeps as sweeps
 

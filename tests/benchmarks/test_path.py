@@ -3,11 +3,7 @@
 Overlapping Gaussians, 30 % positives; with 2 features more samples come and go than with 20.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +15,7 @@ from npbench_svm_path.numerics.path import CostPath
 SHARES = (np.arange(100) + 0.5) / 100
 
 
-def gaussians(n: int, d: int) -> tuple[np.ndarray, np.ndarray, float]:
+def gaussians(n, d):
     """Return samples, labels and the gamma that scikit-learn calls "scale"."""
     random = np.random.default_rng(0)
     y = np.where(np.arange(n) < 0.3 * n, 1.0, -1.0)
@@ -27,11 +23,11 @@ def gaussians(n: int, d: int) -> tuple[np.ndarray, np.ndarray, float]:
     return X, y, 1.0 / (d * X.var())
 
 
-def dual(K: np.ndarray, y: np.ndarray, alpha: np.ndarray) -> float:
+def dual(K, y, alpha):
     return float(alpha.sum() - 0.5 * (y * alpha) @ K @ (y * alpha))
 
 
-def fastest(task: Callable[[], Any], rounds: int = 3) -> float:
+def fastest(task, rounds=3):
     seconds = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -42,14 +38,12 @@ def fastest(task: Callable[[], Any], rounds: int = 3) -> float:
 
 @pytest.mark.parametrize("d", [2, 20])
 @pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
-def test_line_against_a_grid_of_fits(
-    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], d: int, C: float
-) -> None:
+def test_line_against_a_grid_of_fits(side_by_side, capsys, d, C):
     X, y, gamma = gaussians(800, d)
     K = Kernel("rbf", gamma).between(X, X)
     total = 2 * C
 
-    def theirs() -> None:
+    def theirs():
         for share in SHARES:
             weights = {1: total * share, -1: total * (1 - share)}
             SVC(C=1.0, kernel="precomputed", class_weight=weights, cache_size=500).fit(K, y)

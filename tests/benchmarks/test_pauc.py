@@ -4,12 +4,8 @@ Reported figures are seconds of one core, for two Gaussians in 50 dimensions wit
 means are not on record: shift and scale are such that the objectives are those reported, to within 2 %.
 """
 
-from __future__ import annotations
-
 import functools
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +18,7 @@ from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct
 
 
-def sample(n: int, d: int = 50, shift: float = 2.5, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def sample(n, d=50, shift=2.5, scale=1.0):
     """Return two Gaussians, a tenth of the samples positive."""
     y = np.where(np.arange(n) < n // 10, 1, -1)
     return scale * (np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d)), y
@@ -41,9 +37,7 @@ def sample(n: int, d: int = 50, shift: float = 2.5, scale: float = 1.0) -> tuple
         (50_000, (0.0, 1.0), 2.5, 1000.0),
     ],
 )
-def test_against_cutting_planes(
-    side_by_side: Callable[..., float], n: int, fpr_range: tuple[float, float], shift: float, C: float
-) -> None:
+def test_against_cutting_planes(side_by_side, n, fpr_range, shift, C):
     X, y = sample(n, shift=shift)
     problem = X, StructuralRisk(y, *ranks_within(int(np.sum(y < 0)), *fpr_range)), C
     ours, theirs = minimise(*problem, tol=1e-3), minimise(*problem, tol=1e-3, method="plain")
@@ -62,9 +56,7 @@ def test_against_cutting_planes(
 @pytest.mark.parametrize("n", [50_000, 1_000_000])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.05)])
 @pytest.mark.parametrize("C", [1.0, 10.0])
-def test_start_from_a_sample_against_cutting_planes(
-    side_by_side: Callable[..., float], n: int, fpr_range: tuple[float, float], C: float
-) -> None:
+def test_start_from_a_sample_against_cutting_planes(side_by_side, n, fpr_range, C):
     X, y = sample(n)
     fit = functools.partial(
         structural_svm, X, y, ranks_within(int(np.sum(y < 0)), *fpr_range), C, tol=1e-3, max_iter=1000
@@ -100,16 +92,7 @@ OVERLAPPING, APART, COLLAPSING = {"shift": 2.2, "scale": 1.1}, {"shift": 2.43, "
         (50_000, (0.0, 1.0), APART, 1000.0, 3.93, 108.997),
     ],
 )
-def test_beside_reported_seconds(
-    benchmark: Any,
-    capsys: pytest.CaptureFixture[str],
-    n: int,
-    fpr_range: tuple[float, float],
-    gaussians: dict[str, float],
-    C: float,
-    seconds: float,
-    objective: float,
-) -> None:
+def test_beside_reported_seconds(benchmark, capsys, n, fpr_range, gaussians, C, seconds, objective):
     X, y = sample(n, **gaussians)
     problem = X, StructuralRisk(y, *ranks_within(int(np.sum(y < 0)), *fpr_range)), C
     minimise(*problem, tol=1e-3)  # compiles
@@ -137,7 +120,7 @@ ESTIMATORS = {
 
 @pytest.mark.parametrize("n", [10_000, 100_000, 500_000])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_growth(benchmark: Any, name: str, n: int) -> None:
+def test_growth(benchmark, name, n):
     X, y = sample(n, d=54)
     ESTIMATORS[name].fit(*sample(1000, d=54))
     model = benchmark.pedantic(ESTIMATORS[name].fit, args=(X, y), rounds=3)

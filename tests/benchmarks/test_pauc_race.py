@@ -8,13 +8,9 @@ least. Both try three learning rates and the least seconds count, without those 
     python tests/benchmarks/store.py FILE
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -36,11 +32,8 @@ ROUNDS = 3
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the peers
 
-Weights = Iterator[np.ndarray]
-Times = dict[str, float | None]
 
-
-def sample(n: int, correlation: float, d: int = 50, shift: float = 2.5) -> tuple[np.ndarray, np.ndarray]:
+def sample(n, correlation, d=50, shift=2.5):
     """Return two Gaussians, a tenth of the samples positive."""
     y = np.where(np.arange(n) < n // 10, 1, -1)
     X = np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d)
@@ -52,7 +45,7 @@ def sample(n: int, correlation: float, d: int = 50, shift: float = 2.5) -> tuple
 class Race:
     """The samples, the optimum for a range, and how long a peer takes to come near it."""
 
-    def __init__(self, fpr_range: tuple[float, float], correlation: float) -> None:
+    def __init__(self, fpr_range, correlation):
         self.X, self.y = sample(N_SAMPLES, correlation)
         self.correlation = correlation
         self.fpr_range, self.ranks = fpr_range, ranks_within(int(np.sum(self.y < 0)), *fpr_range)
@@ -60,10 +53,10 @@ class Race:
         best = structural_svm(self.X, self.y, self.ranks, C, tol=1e-4, max_iter=1000)
         self.optimum, self.area = best.objective - best.gap, self._area(self.X @ best.weights)
 
-    def _area(self, scores: np.ndarray) -> float:
+    def _area(self, scores):
         return strict(scores[self.y > 0], scores[self.y < 0], *self.ranks)
 
-    def reached(self, w: np.ndarray) -> dict[str, bool]:
+    def reached(self, w):
         """Return whether the objective at the best scale of w, and its partial AUC, are within 1 % of the optimum."""
         length = float(np.linalg.norm(w))
         if not 0.0 < length < np.inf:
@@ -75,9 +68,9 @@ class Race:
             "area": self._area(scores) >= (1.0 - WITHIN) * self.area,
         }
 
-    def seconds(self, train: Callable[[], Weights]) -> Times:
+    def seconds(self, train):
         """Return the CPU seconds of a training until each goal, None if it is not reached."""
-        times: Times = {"objective": None, "area": None}
+        times = {"objective": None, "area": None}
         spent, noted, weights = 0.0, 0.0, train()
         next(weights)  # prepares the data
         while spent < MOST_SECONDS and None in times.values():
@@ -92,10 +85,10 @@ class Race:
                     times[goal] = spent
         return times
 
-    def best(self, trainings: list[Callable[[], Weights]]) -> Times:
+    def best(self, trainings):
         """Return the least seconds among trainings, of several rounds for the one that comes first."""
         found = [self.seconds(train) for train in trainings]
-        best: Times = {}
+        best = {}
         for goal in ("objective", "area"):
             times = [one[goal] or np.inf for one in found]
             first = int(np.argmin(times))
@@ -108,15 +101,15 @@ class Race:
 
 
 @pytest.fixture(scope="module", params=[(one, correlation) for correlation in CORRELATIONS for one in RANGES], ids=str)
-def race(request: pytest.FixtureRequest) -> Race:
+def race(request):
     return Race(*request.param)
 
 
 @pytest.fixture
-def note(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+def note(benchmark, capsys):
     """Return a function that stores the seconds of a method in the range of a race."""
 
-    def noted(race: Race, method: str, times: Times, *, proved: bool) -> None:
+    def noted(race, method, times, *, proved):
         benchmark.extra_info |= {"fpr_range": race.fpr_range, "correlation": race.correlation, "proved": proved}
         benchmark.extra_info |= {"raced": method, **times}
         benchmark.pedantic(lambda: None)
@@ -128,7 +121,7 @@ def note(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., No
     return noted
 
 
-def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+def timed(run):
     """Return the least CPU seconds of several rounds, and the result."""
     seconds, result = [], run()  # compiles
     for _ in range(ROUNDS):
@@ -139,14 +132,14 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 @pytest.mark.parametrize(("method", "name"), [("level", "`pauc_struct`"), ("plain", "cutting planes (SVMperf)")])
-def test_proved(race: Race, note: Callable[..., None], method: str, name: str) -> None:
+def test_proved(race, note, method, name):
     fit = functools.partial(structural_svm, race.X, race.y, race.ranks, C, tol=WITHIN, max_iter=1000, method=method)
     seconds, trained = timed(fit)
     assert race.reached(trained.weights)["objective"]
     note(race, name, {"objective": seconds, "area": seconds}, proved=True)
 
 
-def minimax_start(race: Race) -> np.ndarray:
+def minimax_start(race):
     """Return weights of an instance-wise pass through every tenth sample, scaled to the least objective of these."""
     some = [np.flatnonzero(race.y == label)[::SAMPLING_STEP] for label in (1, -1)]
     w = instance_wise_pass(race.X, *some, race.ranks[1] / np.sum(race.y < 0), C, 100.0 * C)
@@ -191,14 +184,14 @@ def instance_wise_pass(X, positive, negative, share, C, delay):
     return mean
 
 
-def tenth_start(race: Race) -> np.ndarray:
+def tenth_start(race):
     """Return the weights that the search of the library starts from."""
     w = _weights_of_sample(race.X, race.y, race.ranks, C, WITHIN, "tight")
     assert w is not None
     return w
 
 
-def fortieth(race: Race) -> np.ndarray:
+def fortieth(race):
     """Return the weights of a fit to every fortieth sample of each class, whose optimum is near that for all."""
     some = np.sort(np.concatenate([np.flatnonzero(race.y == label)[::40] for label in (1, -1)]))
     ranks = race.ranks[0] // 40, race.ranks[1] // 40
@@ -213,19 +206,19 @@ def fortieth(race: Race) -> np.ndarray:
         (minimax_start, "start: an instance-wise minimax pass"),
     ],
 )
-def test_unproved(race: Race, note: Callable[..., None], train: Callable[[Race], np.ndarray], name: str) -> None:
+def test_unproved(race, note, train, name):
     seconds, w = timed(lambda: train(race))
     times = {goal: seconds if is_reached else None for goal, is_reached in race.reached(w).items()}
     note(race, name, times, proved=False)
 
 
-def test_proved_from_a_minimax_pass(race: Race, note: Callable[..., None]) -> None:
+def test_proved_from_a_minimax_pass(race, note):
     seconds, found = timed(lambda: minimise(race.X, race.risk, C, tol=WITHIN, start=minimax_start(race)))
     assert found.status == "converged"
     note(race, "level bundle from an instance-wise minimax pass", {"objective": seconds, "area": seconds}, proved=True)
 
 
-def batches(y: np.ndarray) -> Iterator[np.ndarray]:
+def batches(y):
     """Yield indices of the positives and negatives of a batch, each class in passes of random order."""
     random = np.random.default_rng(0)
     sizes = ((1, POSITIVE_BATCH), (-1, NEGATIVE_BATCH))
@@ -242,7 +235,7 @@ def batches(y: np.ndarray) -> Iterator[np.ndarray]:
         yield np.concatenate(batch)
 
 
-def by_libauc(race: Race, rate: float) -> Weights:
+def by_libauc(race, rate):
     """Yield weights in a training by LibAUC: the same hinge loss, with its optimizers for it."""
     import torch
     from libauc.losses import PairwiseAUCLoss, pAUC_CVaR_Loss
@@ -271,7 +264,7 @@ def by_libauc(race: Race, rate: float) -> Weights:
         yield mean.numpy()
 
 
-def by_tfco(race: Race, rate: float, bins: int = 10) -> Weights:
+def by_tfco(race, rate, bins=10):
     """Yield weights in a training by TFCO: a Lagrangian with the false-positive rate of each threshold bounded."""
     import tensorflow as tf
     import tensorflow_constrained_optimization as tfco
@@ -295,7 +288,7 @@ def by_tfco(race: Race, rate: float, bins: int = 10) -> Weights:
     optimizer = tf.keras.optimizers.SGD(rate)
 
     @tf.function
-    def step() -> None:
+    def step():
         update()
         with tf.GradientTape() as tape:
             value = loss() + 0.5 / C * tf.reduce_sum(w * w)
@@ -320,7 +313,7 @@ def by_tfco(race: Race, rate: float, bins: int = 10) -> Weights:
         ("tensorflow_constrained_optimization", "TFCO 0.2", by_tfco),
     ],
 )
-def test_peers(race: Race, note: Callable[..., None], module: str, method: str, train: Callable[..., Weights]) -> None:
+def test_peers(race, note, module, method, train):
     pytest.importorskip(module)
     trainings = [functools.partial(train, race, rate) for rate in LEARNING_RATES]
     note(race, method, race.best(trainings), proved=False)

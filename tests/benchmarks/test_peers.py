@@ -4,14 +4,10 @@ Ratios are theirs / ours, both measured in turn in this run; nothing is asserted
 NPBENCH_WHOLE_GRID=1 takes all.
 """
 
-from __future__ import annotations
-
 import functools
 import multiprocessing
 import os
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +33,7 @@ C_OF_ONE = [0.1, 1, 10, 100] if WHOLE else [1, 100]
 WEIGHTS = [1, 10, 100] if WHOLE else [1, 100]
 
 
-def solve(X: np.ndarray, y: np.ndarray, gamma: float, C: float, weight: float, tol: float) -> tuple[float, float]:
+def solve(X, y, gamma, C, weight, tol):
     """Solve from scratch, Gram matrix included; return the dual objective and the relative duality gap."""
     gram = Gram(X, Kernel("rbf", gamma), n_threads=blas_threads())
     lower, upper = box(y, C, weight)
@@ -47,7 +43,7 @@ def solve(X: np.ndarray, y: np.ndarray, gamma: float, C: float, weight: float, t
     return objective, smo.duality_gap(x, g, lower, upper, smo.bias(x, g, lower, upper)) / objective
 
 
-def libsvm_certificate(X: np.ndarray, y: np.ndarray, model: SVC, C: float, weight: float) -> tuple[float, float]:
+def libsvm_certificate(X, y, model, C, weight):
     x = np.zeros(len(y))
     x[model.support_] = model.dual_coef_[0]
     lower, upper = box(y, C, weight)
@@ -60,39 +56,28 @@ def libsvm_certificate(X: np.ndarray, y: np.ndarray, model: SVC, C: float, weigh
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize("C", C_OF_ONE)
 @pytest.mark.parametrize(("n", "d"), [(2000, 2), (2000, 20), (4600, 20), (10000, 20)])
-def test_one_solve(side_by_side: Callable[..., float], n: int, d: int, C: float, weight: float) -> None:
+def test_one_solve(side_by_side, n, d, C, weight):
     X, y = mixture(n, d)
     compare(side_by_side, X, y, C, weight, tol=1e-3, label=f"mixture n={n} d={d}", rounds=1 if n > 4600 else 3)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize("C", C_OF_ONE)
-def test_one_solve_spambase(
-    side_by_side: Callable[..., float], raw_dataset: Callable[[str], Any], C: float, weight: float
-) -> None:
+def test_one_solve_spambase(side_by_side, raw_dataset, C, weight):
     data = npbench.load_dataset(raw_dataset("spambase").name)
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     compare(side_by_side, X, np.asarray(data.y, dtype=int), C, weight, tol=1e-3, label="spambase")
 
 
 @pytest.mark.parametrize(("C", "weight"), [(10, 100), (100, 10), (100, 100)])
-def test_high_cost(side_by_side: Callable[..., float], C: float, weight: float) -> None:
+def test_high_cost(side_by_side, C, weight):
     """Compare at costs where LIBSVM's gap stays large; our tolerance is a hundredth of its."""
     X, y = mixture(4600, 2)
     ours = compare(side_by_side, X, y, C, weight, tol=1e-5, label="2-D mixture n=4600", rounds=1)
     assert ours <= 1e-6
 
 
-def compare(
-    side_by_side: Callable[..., float],
-    X: np.ndarray,
-    y: np.ndarray,
-    C: float,
-    weight: float,
-    tol: float,
-    label: str,
-    rounds: int = 3,
-) -> float:
+def compare(side_by_side, X, y, C, weight, tol, label, rounds=3):
     gamma = 1.0 / (X.shape[1] * X.var())
     model = SVC(C=C, gamma=gamma, class_weight={1: weight, -1: 1}, cache_size=500)
     ours = functools.partial(solve, X, y, gamma, C, weight, tol)
@@ -113,7 +98,7 @@ def compare(
 
 
 @pytest.mark.parametrize("name", ["breast", "pima", "spambase"])
-def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: Callable[[str], Any]) -> None:
+def test_selection(side_by_side, name, raw_dataset):
     """NP-SVM's searches over the 10 x 10 grid for two splits, against one SVC fit per candidate on the same folds.
 
     Both have two cores: ours as npbench uses them, a process for each split; theirs as GridSearchCV does.
@@ -126,7 +111,7 @@ def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: C
         for X, y, folds in problems
     ]
 
-    def theirs() -> None:
+    def theirs():
         for search, X, y in searches:
             search.fit(X, y)
 
@@ -142,7 +127,7 @@ def test_selection(side_by_side: Callable[..., float], name: str, raw_dataset: C
         )
 
 
-def selection_problem(name: str, repeat: int) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+def selection_problem(name, repeat):
     """Return the rows that are not for testing, standardised on the training part, their labels and the folds."""
     data = npbench.load_dataset(name)
     split = (Holdout() if name == "spambase" else CrossValidation()).split(data, 0, repeat)
@@ -152,7 +137,7 @@ def selection_problem(name: str, repeat: int) -> tuple[np.ndarray, np.ndarray, l
     return X[rows], np.asarray(data.y[rows], dtype=int), folds
 
 
-def our_selection(problem: tuple[np.ndarray, np.ndarray, list[Any]]) -> float:
+def our_selection(problem):
     X, y, folds = problem
     search = {"C": list(COSTS), "gamma": list(GAMMAS)}
     with threadpool_limits(1):

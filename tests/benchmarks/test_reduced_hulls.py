@@ -3,11 +3,7 @@
 The grid has every fourth line of 20 x 20; NPBENCH_WHOLE_GRID=1 takes all of them, which keeps NuSVC for a minute.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +17,7 @@ from two_nu_reference import nearest_points, two_nu_svc
 LINES = np.arange(1, 21)[:: 1 if os.environ.get("NPBENCH_WHOLE_GRID") else 4] / 20
 
 
-def bananas(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def bananas(n, d, seed=0):
     """Return two noisy arcs that interlock, in the plane, and features of noise beyond."""
     random = np.random.default_rng(seed)
     y = np.where(np.arange(n) < 0.45 * n, 1.0, -1.0)
@@ -32,11 +28,11 @@ def bananas(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
-def rbf(X: np.ndarray, bandwidth: float) -> np.ndarray:
+def rbf(X, bandwidth):
     return np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2) / bandwidth**2)
 
 
-def grid() -> list[DualNu]:
+def grid():
     """Return the grid; neighbours differ in one nu."""
     lines = LINES[::-1]
     return [DualNu(a, b) for k, a in enumerate(lines) for b in (lines[::-1] if k % 2 else lines)]
@@ -44,15 +40,15 @@ def grid() -> list[DualNu]:
 
 @pytest.mark.parametrize("bandwidth", [0.3, 0.6, 1.0])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: float, tol: float) -> None:
+def test_grid_against_nu_svc(side_by_side, bandwidth, tol):
     X, y = bananas(400, 2)
     K, points = rbf(X, bandwidth), grid()
 
-    def ours() -> list[Any]:
+    def ours():
         hulls = ReducedHulls(K, y)
         return [hulls.solve(caps) for caps in points]
 
-    def theirs() -> list[float]:
+    def theirs():
         fits = [nearest_points(two_nu_svc(K, y, caps.nu_pos, caps.nu_neg, tol), len(y))[0] for caps in points]
         return [0.5 * float(x @ K @ x) for x in fits]
 
@@ -71,7 +67,7 @@ def test_grid_against_nu_svc(side_by_side: Callable[..., float], bandwidth: floa
 
 
 @pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0, 10.0])
-def test_leave_one_out_in_full_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
+def test_leave_one_out_in_full_fits(side_by_side, bandwidth):
     X, y = bananas(170, 13)
     K = rbf(X, bandwidth)
     side_by_side(
@@ -85,14 +81,14 @@ def test_leave_one_out_in_full_fits(side_by_side: Callable[..., float], bandwidt
 
 
 @pytest.mark.parametrize("bandwidth", [1.0, 3.0])
-def test_leave_one_out_against_separate_fits(side_by_side: Callable[..., float], bandwidth: float) -> None:
+def test_leave_one_out_against_separate_fits(side_by_side, bandwidth):
     X, y = bananas(170, 13)
     K, caps = rbf(X, bandwidth), DualNu(0.4, 0.6)
 
-    def ours() -> int:
+    def ours():
         return int(np.sum(ReducedHulls(K, y).leave_one_out(caps).errors))
 
-    def theirs() -> int:
+    def theirs():
         wrong = 0
         for i in range(len(y)):
             others = np.delete(np.arange(len(y)), i)
@@ -110,7 +106,7 @@ def test_leave_one_out_against_separate_fits(side_by_side: Callable[..., float],
     )
 
 
-def relative_gap(K: np.ndarray, y: np.ndarray, caps: DualNu, x: np.ndarray) -> float:
+def relative_gap(K, y, caps, x):
     """Return the duality gap of signed weights from its definition, relative to their objective."""
     G, gap = y * (K @ x), 0.0
     for label, cap in zip((1, -1), caps(int(np.sum(y > 0)), int(np.sum(y < 0))), strict=True):
@@ -123,25 +119,23 @@ def relative_gap(K: np.ndarray, y: np.ndarray, caps: DualNu, x: np.ndarray) -> f
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("gamma", [0.1, 0.5])
 @pytest.mark.parametrize(("tol", "peer_tol"), [(1e-3, 1e-5), (1e-6, 1e-7)])  # gaps of the same order
-def test_one_fit_against_nu_svc(
-    side_by_side: Callable[..., float], gamma: float, nu: float, tol: float, peer_tol: float
-) -> None:
+def test_one_fit_against_nu_svc(side_by_side, gamma, nu, tol, peer_tol):
     X, y = bananas(5000, 10)
     caps, n_pos, n_neg = DualNu(nu, nu), np.sum(y > 0), np.sum(y < 0)
     share = n_neg / (n_pos + n_neg)
     svc = NuSVC(nu=nu * (1 - 1e-9), gamma=gamma, tol=peer_tol, cache_size=1000)
-    found: dict[str, np.ndarray] = {}
+    found = {}
 
-    def ours() -> None:
+    def ours():
         model = TwoNuSVM(nu_pos=nu, nu_neg=nu, gamma=gamma, tol=tol).fit(X, y)
         assert model.converged_
         found["ours"] = np.bincount(model.support_, model.dual_coef_[0], len(y))
 
-    def theirs() -> None:
+    def theirs():
         svc.fit(X, y, sample_weight=np.where(y > 0, share, 1 - share))
         found["theirs"] = np.bincount(svc.support_, svc.dual_coef_[0] * 2 / np.abs(svc.dual_coef_).sum(), len(y))
 
-    def quality() -> tuple[str, float, float]:
+    def quality():
         K = Gram(X, Kernel("rbf", gamma)).whole
         assert K is not None
         return "relative gap", *(relative_gap(K, y, caps, found[name]) for name in ("ours", "theirs"))

@@ -4,12 +4,8 @@ Ratios are theirs / ours, both measured in turn in this run; nothing is asserted
 besides the rows themselves is printed with them.
 """
 
-from __future__ import annotations
-
 import functools
 import tracemalloc
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +17,7 @@ from npbench_datasets.scalable import load_scalable
 N = 200_000
 
 
-def extra_memory(draw: Callable[[], Any]) -> float:
+def extra_memory(draw):
     """Return the peak memory of ``draw`` in MB, minus that of its result."""
     tracemalloc.start()
     try:
@@ -33,11 +29,11 @@ def extra_memory(draw: Callable[[], Any]) -> float:
     return (peak - now) / 1e6
 
 
-def dense(n_features: int, density: float) -> Any:
+def dense(n_features, density):
     return make_classification(N, n_features, n_informative=10, n_redundant=0, random_state=0)
 
 
-def csr(n_features: int, density: float) -> Any:
+def csr(n_features, density):
     random = np.random.default_rng(0)
     return sparse.random_array(
         (N, n_features), density=density, format="csr", rng=random, data_sampler=random.standard_normal
@@ -47,9 +43,7 @@ def csr(n_features: int, density: float) -> Any:
 @pytest.mark.parametrize(
     ("kind", "n_features", "density"), [("dense", 50, 1.0), ("sparse", 50, 0.1), ("sparse", 1000, 0.01)]
 )
-def test_rows_against_those_of_a_library(
-    side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], kind: str, n_features: int, density: float
-) -> None:
+def test_rows_against_those_of_a_library(side_by_side, capsys, kind, n_features, density):
     ours = functools.partial(load_scalable, N, n_features, density)
     theirs = functools.partial(dense if kind == "dense" else csr, n_features, density)
     side_by_side(

@@ -5,12 +5,8 @@ of each parameter, 64 candidates; NPBENCH_WHOLE_GRID=1 takes all 1000, which kee
 more from warm starts.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +31,7 @@ NP_SVM_BAR, AC_SVM_BARS = 60, {"breast": 200, "pima": 200, "spambase": 100, "ban
 
 
 @pytest.mark.parametrize("name", AC_SVM_BARS)
-def test_np_svm(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
+def test_np_svm(side_by_side, name, standardised):
     X, y, split = standardised(name)
     search = {"C": COSTS, "gamma": GAMMAS}
     ours = partial(select_ramp, NPSVM, X, y, split.folds, NeymanPearson(0.05), search)
@@ -57,7 +53,7 @@ def test_np_svm(side_by_side: Callable[..., float], name: str, standardised: Cal
 
 
 @pytest.mark.parametrize("name", AC_SVM_BARS)
-def test_ac_svm(side_by_side: Callable[..., float], name: str, standardised: Callable[[str], Any]) -> None:
+def test_ac_svm(side_by_side, name, standardised):
     X, y, split = standardised(name)
     costs, gammas = COSTS[THINNED], GAMMAS[THINNED]
     weights = [{-1: C_neg, 1: C_pos} for C_neg in costs for C_pos in costs]
@@ -81,16 +77,14 @@ def test_ac_svm(side_by_side: Callable[..., float], name: str, standardised: Cal
     )
 
 
-def dual_value(model: SVC, X: np.ndarray) -> float:
+def dual_value(model, X):
     x = model.dual_coef_[0]
     return float(np.abs(x).sum() - 0.5 * x @ (model.decision_function(X)[model.support_] - model.intercept_[0]))
 
 
 @pytest.mark.parametrize("name", ["thyroid", "heart"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_two_nu_svm(
-    side_by_side: Callable[..., float], name: str, tol: float, raw_dataset: Callable[[str], Any]
-) -> None:
+def test_two_nu_svm(side_by_side, name, tol, raw_dataset):
     """Coordinate descent by leave-one-out, against NuSVC without each sample at a tenth of the same points."""
     described = raw_dataset(name)
     data = npbench.load_dataset(described.name)
@@ -103,7 +97,7 @@ def test_two_nu_svm(
     ours = partial(select_two_nu_svm, partial(TwoNuSVM, rho=0.1), X, y, folds, NeymanPearson(0.1), search)
     visited = ours().trace[::10]
 
-    def theirs() -> None:
+    def theirs():
         for point in visited:
             K = rbf_kernel(X, gamma=point.gamma)
             for left_out in range(len(y)):

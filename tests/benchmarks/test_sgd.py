@@ -3,15 +3,11 @@
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,14 +31,14 @@ ALPHA = 1e-4
 
 
 @pytest.fixture(autouse=True)
-def _expected() -> Iterator[None]:
+def _expected():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 
 
 @functools.cache
-def dense(n: int = 200_000, d: int = 54, n_normal: int = 10) -> tuple[np.ndarray, np.ndarray]:
+def dense(n=200_000, d=54, n_normal=10):
     """Return ten normal and 44 binary features, standardised, and labels that depend on them linearly, with noise."""
     random = np.random.default_rng(0)
     X = random.normal(size=(n, d))
@@ -53,7 +49,7 @@ def dense(n: int = 200_000, d: int = 54, n_normal: int = 10) -> tuple[np.ndarray
 
 
 @functools.cache
-def text(per_row: int = 75, n: int = 100_000, d: int = 47_000) -> tuple[Any, np.ndarray]:
+def text(per_row=75, n=100_000, d=47_000):
     """Return rows of unit length with ``per_row`` words whose frequencies fall by Zipf's law, and labels likewise."""
     random = np.random.default_rng(0)
     frequency = 1.0 / np.arange(1, d + 1)
@@ -69,12 +65,12 @@ def text(per_row: int = 75, n: int = 100_000, d: int = 47_000) -> tuple[Any, np.
     return X, np.where(f + 0.3 * f.std() * random.logistic(size=n) > 0, 1, -1)
 
 
-DATA: dict[str, Callable[[], Any]] = {"dense 200,000 x 54": dense, "CSR 100,000 x 47,000": text}
+DATA = {"dense 200,000 x 54": dense, "CSR 100,000 x 47,000": text}
 
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("name", DATA)
-def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> None:
+def test_epoch(side_by_side, name, average):
     """Time one more epoch of ``partial_fit``, including checks and shuffling."""
     X, y = DATA[name]()
     classes = np.array([-1, 1])
@@ -94,9 +90,7 @@ def test_epoch(side_by_side: Callable[..., float], name: str, average: bool) -> 
 
 @pytest.mark.parametrize("rho", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("name", [*DATA, "magic", "spambase"])
-def test_objective_after_five_epochs(
-    name: str, rho: float, raw_dataset: Callable[[str], Any], benchmark: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_objective_after_five_epochs(name, rho, raw_dataset, benchmark, capsys):
     """Compare the Lagrangian with its value after a hundred epochs, at the multiplier reached there."""
     X, y = DATA[name]() if name in DATA else standardised(raw_dataset(name).name)
     early, late = (StochasticNP(rho=rho, lambda_c=ALPHA, max_iter=e, random_state=0) for e in (EPOCHS, 100))
@@ -109,7 +103,7 @@ def test_objective_after_five_epochs(
     assert excess < 0.02 or name == "spambase"  # 4601 samples with heavy tails: some twenty epochs
 
 
-def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
+def standardised(name):
     data = npbench.load_dataset(name)
     return (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), np.asarray(data.y, dtype=int)
 
@@ -117,9 +111,7 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.skipif(
     not os.environ.get("NPBENCH_WHOLE_GRID"), reason="the batch SVM takes two minutes: NPBENCH_WHOLE_GRID=1"
 )
-def test_magic_against_the_batch_svm(
-    raw_dataset: Callable[[str], Any], benchmark: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_magic_against_the_batch_svm(raw_dataset, benchmark, capsys):
     """Compare J_val and seconds, including the selection, over the default grids of both."""
     X, y = standardised(raw_dataset("magic").name)
     split = Holdout().split(BinaryData(X, y, "magic"), 0, 0)
@@ -129,7 +121,7 @@ def test_magic_against_the_batch_svm(
         "np_svm": ({"kernel": "linear"}, {"C": protocol.grid_values(["geomspace", 0.01, 100, 10])}),
     }
 
-    def choose(name: str) -> tuple[float, float]:
+    def choose(name):
         fixed, grid = grids[name]
         solver = registry.installed().solver(name)
         make = functools.partial(resolve(solver.estimator), rho=0.05, **fixed)

@@ -1,7 +1,5 @@
 """``asv continuous`` flags a commit that makes a kernel slower or its results worse, and no other."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

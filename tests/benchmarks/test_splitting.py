@@ -3,34 +3,30 @@
 The conic solver has one ball; NPBENCH_WHOLE_GRID=1 gives it three regions, which keeps it for five minutes.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
-from typing import Any
 
 import cvxpy
 import numpy as np
 import pytest
 
 from npbench import load_dataset
-from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
+from npbench_splitting.numerics.calibrated import LOSSES
 from npbench_splitting.numerics.splitting import Ball, minimise
 
 RADII = [None, 1.0, 3.0] if os.environ.get("NPBENCH_WHOLE_GRID") else [1.0]
 
 
-def genes() -> tuple[np.ndarray, np.ndarray]:
+def genes():
     """Return 1670 positives and 520 negatives of 1000 genes, half of the generator's."""
     data = load_dataset("negative_binomial")
     return np.ascontiguousarray(data.X[data.y > 0][::2]), np.ascontiguousarray(data.X[data.y < 0][::2])
 
 
-def conic(X_pos: np.ndarray, X_neg: np.ndarray, loss: CalibratedLoss, tau: float, radius: float | None) -> float:
+def conic(X_pos, X_neg, loss, tau, radius):
     """Return the least phi_pos by cvxpy and Clarabel, at its default tolerance of 1e-8."""
     w = cvxpy.Variable(X_pos.shape[1])
 
-    def mean_loss(margins: cvxpy.Expression) -> cvxpy.Expression:
+    def mean_loss(margins):
         if loss.name == "logistic":
             return cvxpy.sum(cvxpy.logistic(-margins)) / margins.shape[0]
         roots = cvxpy.norm(cvxpy.vstack([np.ones(margins.shape[0]), margins]), 2, axis=0)
@@ -45,12 +41,12 @@ def conic(X_pos: np.ndarray, X_neg: np.ndarray, loss: CalibratedLoss, tau: float
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("name", ["logistic", "matsusita"])
-def test_fit_against_a_conic_solver(side_by_side: Callable[..., float], name: Any, radius: float | None) -> None:
+def test_fit_against_a_conic_solver(side_by_side, name, radius):
     (X_pos, X_neg), loss = genes(), LOSSES[name]
     constraints = [] if radius is None else [Ball(radius)]
     values = []
 
-    def theirs() -> None:
+    def theirs():
         values.append(conic(X_pos, X_neg, loss, 0.1, radius))
 
     result = minimise(X_pos, X_neg, loss, 0.1, constraints=constraints)

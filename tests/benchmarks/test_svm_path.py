@@ -1,10 +1,6 @@
 """Choice along the SVM path against LIBSVM, and its ROC curves against scikit-learn; ratios are theirs / ours."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ from npbench_svm_path.numerics.roc import by_both
 TOTAL = 2.0
 
 
-def by_libsvm(X: np.ndarray, y: np.ndarray, folds: list[Any], kernel: str, n_asymmetries: int) -> None:
+def by_libsvm(X, y, folds, kernel, n_asymmetries):
     """Fit every asymmetry on each fold, and score the samples left out."""
     for fit, left_out in folds:
         for asymmetry in np.arange(1, n_asymmetries + 1) / (n_asymmetries + 1):
@@ -28,7 +24,7 @@ def by_libsvm(X: np.ndarray, y: np.ndarray, folds: list[Any], kernel: str, n_asy
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_choice(side_by_side: Callable[..., float], kernel: str, raw_dataset: Callable[[str], Any]) -> None:
+def test_choice(side_by_side, kernel, raw_dataset):
     data = npbench.load_dataset(raw_dataset("pima").name)
     X, y = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y.astype(float)
     model = SVMPath(total=TOTAL, kernel=kernel, asymmetry=0.3, stages="asymmetries", random_state=0)
@@ -46,12 +42,12 @@ def test_choice(side_by_side: Callable[..., float], kernel: str, raw_dataset: Ca
     )
 
 
-def test_roc_by_both(side_by_side: Callable[..., float]) -> None:
+def test_roc_by_both(side_by_side):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(2000) < 0.4, 1, -1)
     scores = rng.normal(size=(1000, 2000)) + np.linspace(0, 2, 1000)[:, None] * y
 
-    def theirs() -> None:
+    def theirs():
         for row in scores:
             roc_curve(y, row)
 

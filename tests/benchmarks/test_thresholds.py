@@ -4,11 +4,6 @@ Scores are N(0, 1) for negatives and N(2, 1) for positives; the experiment ``gua
 MAPIE gets the posterior probability, and equal numbers of positives and negatives to choose its threshold.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -26,12 +21,12 @@ SETTINGS = {
 }
 
 
-def posterior(X: np.ndarray) -> np.ndarray:
+def posterior(X):
     positive = expit(2 * X[:, 0] - 2)
     return np.column_stack([1 - positive, positive])
 
 
-def theirs(negatives: np.ndarray, positives: np.ndarray, **options: Any) -> float | None:
+def theirs(negatives, positives, **options):
     controller = mapie.BinaryClassificationController(posterior, "fpr", RHO, confidence_level=1 - DELTA, **options)
     controller.calibrate(
         np.concatenate([negatives, positives])[:, None], np.repeat([0, 1], [len(negatives), len(positives)])
@@ -43,7 +38,7 @@ def theirs(negatives: np.ndarray, positives: np.ndarray, **options: Any) -> floa
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("n", [59, 100, 200, 500, 1000])
-def test_mapie(side_by_side: Callable[..., float], capsys: pytest.CaptureFixture[str], n: int, setting: str) -> None:
+def test_mapie(side_by_side, capsys, n, setting):
     rng, options = np.random.default_rng(0), SETTINGS[setting]
     samples = [(rng.normal(size=n), rng.normal(2, size=n)) for _ in range(SAMPLES)]
     ours = [umbrella(negatives, RHO, DELTA) for negatives, _ in samples]

@@ -317,12 +317,7 @@ class CostPath:
     def lines(self, totals: Sequence[float]) -> list[Line]:
         """Return the line of each sum of costs, with one pass along the entry line.
 
-        Raises
-        ------
-        ValueError
-            If a sum is not a positive number.
-        ArithmeticError
-            If a line cannot be followed to its end.
+        ValueError if a sum is not a positive number, ArithmeticError if a line cannot be followed to its end.
         """
         return self._followed(totals, _Follower.line)
 
