@@ -304,14 +304,6 @@ def test_identical_samples_are_all_errors(caps):
         assert not left.doubt.any()
 
 
-def test_half_hulls_of_overlapping_linear_classes_meet():
-    X, y = sample(30, 30, shift=0.1)
-    hulls = ReducedHulls(X @ X.T, y)
-    assert hulls.solve(DualNu(0.5, 0.5)).meet
-    assert not hulls.solve(DualNu(1, 1)).meet
-    assert hulls.leave_one_out(DualNu(0.5, 0.5)).errors.all()
-
-
 def cold(K, y, caps, i):
     """Return the fit without i, the margin of i under it, and a bound on its error."""
     others = np.delete(np.arange(len(y)), i)
