@@ -51,7 +51,7 @@ def solve(
     inside = problem.feasible(x, g)
     moved = np.abs(inside - x).sum() > SAME_POINT * (upper - lower).sum()
     x[:] = inside
-    # The first step starts at the weights given: those of the feasible x are far off if many samples were at a bound.
+    # The first step starts at the given weights: the feasible x has others if many samples were at a bound.
     violation = np.inf if moved else point.measure(problem)
     width = min(violation, float(np.ptp(p)))
     return _solve(problem, Rounds(problem, point, tol, width, violation), tol, max_iter)

@@ -68,7 +68,7 @@ def secant_change(value: float, rate: float, value_before: float, rate_before: f
 
 @register_jitable
 def between(interval: RateInterval, bound: float) -> float:
-    """Return where the weighted log-odds of the rate, linear in log(multiplier), are those of the bound."""
+    """Return where the weighted log-odds of the rate, linear in log(multiplier), meet the bound."""
     # log-odds are nearly linear in log(multiplier)
     above = interval.weight_low * (log_odds(interval.rate_low) - log_odds(bound))
     below = interval.weight_high * (log_odds(bound) - log_odds(interval.rate_high))

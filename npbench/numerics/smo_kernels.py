@@ -26,7 +26,7 @@ ARGMAX_BLOCK = 128  # values of which the largest is found in one vectorised loo
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
 INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # curvature of a pair, relative to the largest diagonal entry
-LEAST_CURVATURE_SINGLE = 1e-6  # above its rounding error
+LEAST_CURVATURE_SINGLE = 1e-6  # likewise in single precision, above its rounding error
 VALID, NOT_FINITE, INFEASIBLE = range(3)
 FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 

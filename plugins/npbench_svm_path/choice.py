@@ -64,7 +64,7 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
     """Return the choices ONE, INT and ALL for testing asymmetries in ]0, 1[. O(n log n) for each classifier.
 
     ``ONE`` is trained with the nearest training asymmetry. ``INT`` and ``ALL`` have the least cost on the pooled
-    validation parts, and are kept if their costs on the parts are smaller than those of ``ONE`` by a one-sided
+    validation parts, and are kept if their costs on the parts are smaller than for ``ONE`` by a one-sided
     signed-rank test at 5 %. Among equal costs, ``ALL`` takes the classifier trained nearest to the testing asymmetry,
     ``INT`` the threshold nearest to 0.
     """

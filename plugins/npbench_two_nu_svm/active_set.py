@@ -64,7 +64,7 @@ def face_of(Q, p, G, ridge, work, size):
 def _columns(Q, p, ridge, work, face, which, table):
     """Write the responses of members, G and levels to a change of each of the samples ``which`` to the table.
 
-    Member: column of the inverse. Non-member j: e_j minus its projection onto the members. G is that of Q + ridge,
+    Member: column of the inverse. Non-member j: e_j minus its projection onto the members. G belongs to Q + ridge,
     hence at the level for all members. O(size (size + n)) for each sample, in one to four matrix products.
     """
     n = Q.shape[0]

@@ -244,7 +244,7 @@ class TwoNuSVM(KernelClassifier):
         x[order] = found.x
         self._set_expansion(X, signs, x, found.b)
         if self._shifts and not found.meet:
-            # of the scores without intercept, whose comparison with the threshold no rounding changes
+            # threshold of the scores without intercept: rounding then changes no comparison
             self.intercept_ = np.zeros(1)
             self.intercept_ = np.array([-empirical(self._scores(X)[signs < 0], self.rho)])
         self.margin_, self.objective_, self.duality_gap_ = found.margin, found.objective, found.gap

@@ -185,7 +185,7 @@ def _margin(p, upper, v, H, levels, i, widest):
 def _fill(row, first, end, upper, mean, v, H):
     """Take the sample of this row from the mean of its class: all others are at their bounds. O(n)."""
     for k in range(first, end):
-        v[k] = upper[k]  # that of the sample is 0
+        v[k] = upper[k]  # the bound of the sample is 0
     for k in range(len(v)):
         H[k] += (mean[k] - row[k]) / (end - first - 1)
 
@@ -268,7 +268,7 @@ def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
 @register_jitable(error_model="numpy")
 def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
     """Return whether the hulls meet without a group of samples, and the number of pair steps."""
-    # start from the weights of all samples, with those of the group moved to the others
+    # start from the weights of all samples, moving the group's weight to the others
     reduced = bounds.copy()
     for k in group:
         reduced[k] = 0.0

@@ -13,7 +13,7 @@ from npbench.numerics.extrema import larger, smaller
 from npbench.numerics.heap import heapify, pop
 
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
-LEAST_CURVATURE = 1e-300  # of a pair; duplicates have none
+LEAST_CURVATURE = 1e-300  # curvature along a pair of duplicates, which is 0
 SAME_SUM = 1e-12  # accepted difference from 1 of a sum of bounds
 
 

@@ -150,12 +150,11 @@ class ReducedHulls:
         self.tol, self.n_pos, self.n_neg = tol, int(np.sum(y > 0)), int(np.sum(y < 0))
         self._order = np.argsort(-y, kind="stable")
         largest = float(np.abs(K.diagonal()).max())
-        self._unit = 2.0 ** np.frexp(largest)[1]  # of K; no square of its entries overflows
+        self._unit = 2.0 ** np.frexp(largest)[1]  # unit of K: no square of its entries overflows
         self._rounding = OBJECTIVE_ROUNDING * largest / self._unit
         K = np.ascontiguousarray(K, float)
         # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
-        # all samples look alike, as at large bandwidths. The mean of some samples serves as well as that of all.
-        # the mean of some samples serves as well as the mean of all
+        # all samples look alike, as at large bandwidths. The mean of some samples serves as well as the mean of all.
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
         mean = K[some].mean(axis=0) / self._unit
         in_place = overwrite_K and self.n_pos == np.argmin(y > 0)
@@ -166,7 +165,7 @@ class ReducedHulls:
         self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
-        self._size = 0  # of the inverse that leave-one-out keeps from one point to the next
+        self._size = 0  # size of the inverse that leave-one-out keeps from one point to the next
 
     def solve(self, caps: Caps) -> Solution:
         """Return the nearest points under these caps; ValueError if the caps are infeasible for these samples."""
@@ -194,7 +193,7 @@ class ReducedHulls:
         return Solution(x, b, margin, objective, gap, converged, meet, steps)
 
     def leave_one_out(self, caps: Caps) -> LeftOut:
-        """Return the margin of each sample under the classifier of all others; signs are those of n separate fits.
+        """Return the margin of each sample under the classifier of all others; signs as of n separate fits.
 
         ``caps`` is called with the class counts of the remaining samples; ValueError if it is infeasible for them.
         """

@@ -30,7 +30,7 @@ def select(
 
     Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
     is empty: the trace has the rates of every point visited, and ``n_candidates`` counts them. Folds of single rows
-    give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" is that of all rows.
+    give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" refers to all rows.
     """
     candidates = {name: values for name, values in search.items() if name in SEARCHED}
     others = combinations({name: values for name, values in search.items() if name not in SEARCHED})

@@ -15,9 +15,9 @@ from npbench_splitting.numerics.projection import project
 
 Inner = int | Literal["summable"]
 
-MAX_INNER_STEPS = 1000  # of a projection, with inner="summable"
+MAX_INNER_STEPS = 1000  # a projection with inner="summable" takes no more
 LANCZOS_STEPS = 45
-LANCZOS_MARGIN = 1.1  # by which the largest Ritz value is increased
+LANCZOS_MARGIN = 1.1  # factor that makes the largest Ritz value a bound
 
 
 def beta(X: Any, loss: CalibratedLoss, norm: Literal["spectral", "frobenius"]) -> float:
