@@ -1,4 +1,4 @@
-"""What the threshold of a method promises, and how often a promise that is kept looks broken on a test part."""
+"""Promises of thresholds, and how often a promise that is kept looks broken on a test part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from npbench.numerics.thresholds import fewest_negatives, umbrella_rank
 
 UMBRELLA = "umbrella"  # threshold and status of a scorer
-SAME_COUNT = 1e-9  # accepted rounding error of a number of false alarms
+COUNT_TOLERANCE = 1e-9  # rounding error of a number of false alarms
 
 
 def promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
@@ -66,5 +66,5 @@ def seen_above(n_calibration: int, n_test: int, rho: float, delta: float) -> flo
     from scipy.stats import betabinom  # slow to import
 
     k = umbrella_rank(n_calibration, rho, delta)
-    few = np.floor(rho * n_test + SAME_COUNT)
+    few = np.floor(rho * n_test + COUNT_TOLERANCE)
     return float(betabinom.sf(few, n_test, n_calibration - k + 1, k))

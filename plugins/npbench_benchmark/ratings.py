@@ -15,7 +15,7 @@ from npbench.numerics.signed_rank import DIGITS
 
 ELO_CENTRE, ELO_SCALE = 1000.0, 400.0 / math.log(10.0)
 RESAMPLES = 1000
-MAX_STEPS, MAX_STEP, TOLERANCE = 100, 2.0, 1e-10
+MAX_STEPS, MAX_STEP, STEP_TOLERANCE = 100, 2.0, 1e-10  # of Newton's method, in units of strength
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
@@ -106,7 +106,7 @@ def elo(total: np.ndarray) -> np.ndarray:
         curvature[..., diagonal, diagonal] = tie * (1.0 - tie) - curvature.sum(axis=-1)
         step = np.linalg.solve(curvature, slope[..., None])[..., 0]
         strength += step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / MAX_STEP)
-        if np.abs(step).max() < TOLERANCE:
+        if np.abs(step).max() < STEP_TOLERANCE:
             break
     return ELO_CENTRE + ELO_SCALE * strength
 

@@ -1,4 +1,4 @@
-"""Where each method stands at one setting of the problem, such as a bound rho, as numbers."""
+"""Standings of methods at one setting of the problem, such as a bound rho, as numbers."""
 
 from __future__ import annotations
 
@@ -19,69 +19,38 @@ from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import method_names
 from npbench_benchmark.promises import allowed, promised
 
-WORTHLESS = 1.0  # NP score of a classifier that accepts nothing; score of a job without a result
-COIN = 0.5  # share of test parts above rho for a method whose true rate is rho
+SCORE_OF_FAILURE = 1.0  # of a job without a result, as of a classifier that accepts nothing
+CHANCE_SHARE = 0.5  # of test parts above rho, for a method whose true rate is rho
 
 
 @dataclass(frozen=True)
 class Standing:
     """A method over all data sets at one setting of the problem.
 
-    Parameters
-    ----------
-    label : str
-        Shortest text that distinguishes the method.
-    n_datasets, n_jobs, n_good : int
-        Number of data sets it was run on, of its jobs, and of those that have a score.
-    keys : frozenset of str
-        Keys of its records.
-    above : int
-        Number of good jobs whose false-alarm rate on the test part exceeds rho; 0 for problems without a bound.
-    share_limits : (float, float)
-        Exact 95 % limits of the share of these.
-    promised : float or None
-        Largest probability of a true rate above rho that the method promises: delta of an umbrella threshold, which
-        "auto" sets where it can.
-    allowed : float
-        Share of test parts above rho that counts as keeping the bound: a half, or
-        :func:`npbench_benchmark.promises.seen_above` on average.
-    p_nd : float or None
-        Miss rate: mean over data sets of the means over good jobs.
-    score, seconds : float
-        Mean of :func:`score_of`, and geometric mean of processor seconds of selection and fit, over data sets. A
-        job that failed has the score 1, and the seconds that it took. NaN seconds if none were measured.
-    rank, win_rate, elo : float
-        Compared with all other methods; a data set on which a job failed is lost to every method without failures.
-    place : int
-        Place among all methods, see :func:`npbench_benchmark.ratings.places`.
-    ranks_without, places_without : (lowest, highest)
-        Mean rank and place if the data sets of one source are left out, whichever it is.
-    elo_limits : (float, float)
-        95 % limits of ``elo`` by the bootstrap over data sets.
-    is_efficient : bool
-        Whether no other method has a better score in fewer seconds.
+    A job that failed has the score 1, and the seconds that it took. A data set on which a job failed is lost to every
+    method without failures.
     """
 
-    label: str
+    label: str  # shortest text that distinguishes the method
     n_datasets: int
     n_jobs: int
-    n_good: int
-    keys: frozenset[str]
-    above: int
-    share_limits: Limits
-    promised: float | None
-    allowed: float
-    p_nd: float | None
-    score: float
-    seconds: float
+    n_good: int  # jobs with a score
+    keys: frozenset[str]  # of its records
+    above: int  # good jobs with a false-alarm rate above rho on the test part; 0 for problems without a bound
+    share_limits: Limits  # exact 95 % limits of the share of these
+    promised: float | None  # largest probability of a true rate above rho that the method promises: delta
+    allowed: float  # share of test parts above rho that counts as keeping the bound, see npbench_benchmark.promises
+    p_nd: float | None  # mean over data sets of the means over good jobs
+    score: float  # mean of score_of over data sets
+    seconds: float  # geometric mean over data sets of processor seconds; NaN if none were measured
     rank: float
     win_rate: float
     elo: float
-    elo_limits: Limits
-    place: int
-    ranks_without: Limits
+    elo_limits: Limits  # 95 % limits by the bootstrap over data sets
+    place: int  # among all methods, see npbench_benchmark.ratings.places
+    ranks_without: Limits  # lowest and highest mean rank if the data sets of one source are left out
     places_without: tuple[int, int]
-    is_efficient: bool
+    is_efficient: bool  # no other method has a better score in fewer seconds
 
     @property
     def share(self) -> float | None:
@@ -140,7 +109,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
             above=(good & _exceeds(records)).sum(),
             p_fa=pl.col("p_fa").filter(good).mean(),
             p_nd=pl.col("p_nd").filter(good).mean(),
-            score=pl.when(good).then(score).otherwise(WORTHLESS).mean(),
+            score=pl.when(good).then(score).otherwise(SCORE_OF_FAILURE).mean(),
             log_seconds=spent.log().mean(),
         )
         .sort(*METHOD, "dataset")
@@ -193,7 +162,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
             "promised": delta,
-            "allowed": COIN if delta is None else allowed(delta, params, good),
+            "allowed": CHANCE_SHARE if delta is None else allowed(delta, params, good),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
             "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
