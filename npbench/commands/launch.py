@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from npbench.commands.run import print_absent, report
+from npbench import session
+from npbench.commands.run import report
 from npbench.config.fill import check_all
 from npbench.errors import Exit, RequestError
 from npbench.progress import TerminalProgress
@@ -45,11 +46,10 @@ def run_by_hydra(requested: Requested) -> Exit:
         folder=Path.cwd(),
     )
     requests = task.validated(requested.requests, settings)
-    plan = planned(requests, settings, skip_absent=requested.experiment is not None)
-    print_absent(plan)
+    plan = session.plan(replace(requested, requests=requests), TerminalProgress())
     if what.combinations is not None:
         asked = zip(what.combinations, requests, strict=True)
-        what = replace(what, combinations=[words for words, request in asked if not plan.skips(request)])
+        what = replace(what, combinations=[words for words, request in asked if not plan.sources.skips(request)])
     try:
         launch(what, task)
         all_ended = True

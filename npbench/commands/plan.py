@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 from npbench import session
-from npbench.commands.run import print_absent
 from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
@@ -18,6 +17,7 @@ from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
+from npbench.progress import TerminalProgress
 from npbench.report.select.labels import classes
 from npbench.report.select.protocols import protocols
 
@@ -29,9 +29,7 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(
             "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
         )
-    plan = session.plan(asked)
-    print_plan(plan, asked.settings)
-    print_absent(plan)
+    print_plan(session.plan(asked, TerminalProgress()), asked.settings)
     return Exit.OK
 
 

@@ -13,22 +13,16 @@ from npbench.progress import TerminalProgress
 
 def run(asked: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    plan = session.plan(asked)
-    print_absent(plan)  # also at the end, below the table
+    progress = TerminalProgress()
+    plan = session.plan(asked, progress)
     try:
-        session.run(plan, asked, TerminalProgress())
+        session.run(plan, asked, progress)
     except KeyboardInterrupt:
         done = plan.n_stored(asked.settings.trace, asked.settings.keep_scores)
         where = asked.settings.results
         print(f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {where}; rerun to resume.", file=sys.stderr)
         return Exit.INTERRUPTED
     return report(plan, asked, skipped=len(plan.jobs) - len(plan.todo))
-
-
-def print_absent(plan: Plan) -> None:
-    """Print which data sets of an experiment are skipped, and where to get them."""
-    for message in plan.absent.values():
-        print(f"Skipped: {message}", file=sys.stderr)
 
 
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
@@ -44,5 +38,6 @@ def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
         print_tables(experiment, records, asked.settings.results)
         conclude = print_outcome
     conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
-    print_absent(plan)
+    for error in plan.sources.absent.values():  # again, below the table
+        print(f"Skipped: {error}", file=sys.stderr)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED

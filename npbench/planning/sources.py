@@ -1,23 +1,60 @@
-"""Data of requests, each data set loaded once."""
+"""Data of requests: each data set loaded once, without the rows that a request leaves out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
+from npbench.console import status
 from npbench.data import BinaryData, load
 from npbench.data.missing import without_missing
+from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.request import Request
-from npbench.values import canonical
 
 
 class Sources:
-    """Data sets by request, without the rows that the request leaves out."""
+    """Data sets by request; ``absent`` holds the errors of those that were skipped."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, BinaryData] = {}
+        self.absent: dict[str, AbsentDataError] = {}
+        self._whole: dict[str, BinaryData] = {}
+        self._complete: dict[tuple[str, str], BinaryData] = {}
+
+    def load(self, requests: Sequence[Request], *, skip_absent: bool) -> None:
+        """Load the data of requests, those with absent files excepted if so asked, unless all are absent."""
+        distinct = {(name_of(request), request.features["missing"]): request for request in requests}
+        names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
+        with status(f"Loading {names}"):
+            collect_errors([partial(self._load, request, skip_absent) for request in distinct.values()])
+        if self.absent and not self._complete:
+            raise RequestError(*(fault for error in self.absent.values() for fault in error.faults))
 
     def data(self, request: Request) -> BinaryData:
         """Return the data of a request."""
-        missing = request.features["missing"]
-        name = canonical([request.dataset.name, request.dataset_params, missing])
-        if name not in self._loaded:
-            self._loaded[name] = without_missing(load(request.dataset, **request.dataset_params), missing)
-        return self._loaded[name]
+        name, missing = name_of(request), request.features["missing"]
+        if name not in self._whole:
+            self._whole[name] = load(request.dataset, **request.dataset_params)
+        if (name, missing) not in self._complete:
+            self._complete[name, missing] = without_missing(self._whole[name], missing)
+        return self._complete[name, missing]
+
+    def skips(self, request: Request) -> bool:
+        """Return whether the data of a request are absent, and skipped."""
+        return name_of(request) in self.absent
+
+    def by_hash(self) -> dict[str, BinaryData]:
+        """Return the data of all requests by content hash."""
+        return {data.sha256: data for data in self._complete.values()}
+
+    def _load(self, request: Request, skip_absent: bool) -> None:
+        try:
+            self.data(request)
+        except AbsentDataError as error:
+            if not skip_absent:
+                raise
+            self.absent[name_of(request)] = error
+
+
+def name_of(request: Request) -> str:
+    """Return what identifies a request's data before they are loaded."""
+    return repr((request.dataset.name, sorted(request.dataset_params.items())))

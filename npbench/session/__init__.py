@@ -29,9 +29,7 @@ from npbench.records.record import Record
 
 def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
-    found = plan(asked)
-    for message in found.absent.values():
-        progress.note(f"Skipped: {message}")
+    found = plan(asked, progress)
     run(found, asked, progress)
     return found.records()
 
@@ -41,9 +39,12 @@ def ask(words: Sequence[str]) -> Requested:
     return requested(parse(words))
 
 
-def plan(asked: Requested) -> Plan:
+def plan(asked: Requested, progress: Progress) -> Plan:
     """Plan a checked command line; an experiment leaves out data sets whose files are absent."""
-    return planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
+    found = planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
+    for error in found.sources.absent.values():
+        progress.note(f"Skipped: {error}")
+    return found
 
 
 def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
@@ -65,7 +66,8 @@ def run(plan: Plan, asked: Requested, progress: Progress) -> None:
         return
     if asked.settings.name == "local":
         processes.prepare()  # they load what they share while this process goes on
-    carry_out(plan, asked.settings, describe(asked.settings.results, asked.words, asked.configs), progress)
+    description = describe(asked.settings.results, asked.words, asked.configs)
+    carry_out(plan, asked.settings, description, progress)
 
 
 def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
@@ -79,18 +81,19 @@ def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any],
     """Run the jobs to do, at least one; report to ``progress`` and to observing plugins."""
     facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-    context = RunContext(plan.data, facts, settings.trace, settings.keep_scores)
+    context = RunContext(plan.sources.by_hash(), facts, settings.trace, settings.keep_scores)
+    executor = _executor(plan, settings)
     observers = Observers(registry.installed().observers, progress.note)
-    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
 
     def on_record(record: Record) -> None:
         progress.record(record)
         observers.notify("npbench_job_finished", record=record)
 
+    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with progress.of(plan.todo):
         if settings.name == "local":
             _compile(plan, limits, context, progress)
-        run_jobs(plan.todo, plan.store, _executor(plan, settings), limits, context, on_record)
+        run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
 
 
 def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData]) -> dict[str, Record]:

@@ -21,7 +21,8 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
 from npbench.evaluation.request import Request
-from npbench.planning.plan import check_split, jobs_of
+from npbench.planning.plan import jobs_of
+from npbench.planning.split_checks import check_split
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.records.fields import ASKED, SCHEMA
 from npbench.values import canonical
