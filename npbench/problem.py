@@ -79,7 +79,7 @@ class Problem(Protocol):
 
     @property
     def ranks(self) -> bool:
-        """Whether the loss depends on the order of the scores, not only on their signs."""
+        """True if the loss depends on the order of the scores, not only on their signs."""
 
     def loss(self, folds: Scored) -> float:
         """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""

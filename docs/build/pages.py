@@ -30,8 +30,8 @@ from npbench.report.section import Section
 from npbench.report.select.collect import collect
 from npbench.report.select.protocols import protocols
 from npbench_benchmark.charts import settings
+from npbench_benchmark.leaderboard import Standing, bounded, score_of, standings
 from npbench_benchmark.names import method_names
-from npbench_benchmark.standing import Standing, bounded, score_of, standings
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -13,9 +16,10 @@ from rich.text import Text
 
 from npbench import registry
 from npbench.config.search_folders import config_folders
-from npbench.contracts import DataFile, Dataset
+from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
 from npbench.errors import RequestError
+from npbench.signature import REQUIRED, signature
 
 HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
 COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
@@ -95,9 +99,9 @@ def show(dataset: Dataset) -> None:
     for file in dataset.mirror.files if dataset.mirror else ():
         console.print(Text(f"{file.path}, with the same data, read where the files above are absent", "bold"))
         console.print(_grid(_places(file)))
-    for path in _settings(dataset.name):
-        console.print(Text(f"Settings, {path.name}", "bold"))
-        console.print(Text(path.read_text(encoding="utf-8")), soft_wrap=True)
+    for title, text in _settings(dataset):
+        console.print(Text(title, "bold"))
+        console.print(Text(text), soft_wrap=True)
 
 
 def _grid(rows: Sequence[tuple[str, str]]) -> Table:
@@ -132,9 +136,18 @@ def _places(file: DataFile) -> list[tuple[str, str]]:
     return rows if len(rows) > described else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
 
 
-def _settings(name: str) -> Iterator[Path]:
-    """Yield the YAML files of a data set, which explain its parameters."""
-    for folder in config_folders():
-        path = folder / "dataset" / f"{name}.yaml"
-        if path.is_file():
-            yield path
+def _settings(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield the YAML of a data set or, without any, its parameters with the loader's documentation of them."""
+    paths = [folder / "dataset" / f"{dataset.name}.yaml" for folder in config_folders()]
+    if found := [path for path in paths if path.is_file()]:
+        yield from ((f"Settings, {path.name}", path.read_text(encoding="utf-8")) for path in found)
+        return
+    with contextlib.suppress(Exception):  # a plugin that cannot be imported has no settings to show
+        defaults = signature(dataset.load, len(dataset.files)).defaults
+        lines = [f"{name}: {_shown(value)}" for name, value in defaults.items()]
+        if lines:
+            yield "Settings", "\n".join([*lines, "", inspect.getdoc(resolve(dataset.load)) or ""])
+
+
+def _shown(value: Any) -> str:
+    return "required" if value is REQUIRED else "null" if value is None else str(value)

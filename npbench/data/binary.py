@@ -15,7 +15,7 @@ from npbench.data import checks
 from npbench.data.checks import Features
 from npbench.errors import RequestError
 
-OPTIONAL = ("published", "categorical", "groups")  # arrays that few data sets have
+OPTIONAL = ("published", "categorical", "groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class BinaryData:
 
     @cached_property
     def has_missing(self) -> bool:
-        """Whether a feature value is missing."""
+        """True if a feature value is missing."""
         return checks.has_missing(self.X)
 
     @cached_property

@@ -188,7 +188,7 @@ class Official(_Stratified):
     Parameters
     ----------
     test_rows : (int, int)
-        First row of the test part and the row after its last, counted from 0; by default those of the data set (see
+        First row of the test part and the row after its last, counted from 0; by default the data set's (see
         :class:`npbench.contracts.Dataset`).
     validation_size : float
         Share of each class of the rest set aside, in ]0, 1[.
@@ -264,7 +264,7 @@ class Permutations:
     Parameters
     ----------
     n_train : int
-        Number of training rows, at least 4; by default that of the data set (see :class:`npbench.contracts.Dataset`).
+        Number of training rows, at least 4; by default the data set's (see :class:`npbench.contracts.Dataset`).
     folds : int, optional
         Number of stratified folds of the training part, at least 2; None for leave-one-out.
     """

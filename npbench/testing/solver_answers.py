@@ -10,9 +10,9 @@ from npbench.contracts import Solver
 from npbench.testing.check import Skipped, require
 from npbench.testing.samples import apart, blobs, fitted_aloud, made, scores
 
-SCORE_TOLERANCE = 0.05  # relative to the spread of the scores: a tolerance on the objective leaves this open
+SCORE_TOLERANCE = 0.05  # relative to the spread of the scores; tolerances on objectives allow this
 OBJECTIVE_TOLERANCE = 0.01  # relative
-ROUNDING = 1e-6  # of objectives, for an optimum of 0
+ZERO_OBJECTIVE = 1e-6  # absolute tolerance, for an optimum of 0
 
 
 def direction(solver: Solver) -> None:
@@ -112,9 +112,11 @@ def one_optimum(solver: Solver) -> None:
         raise Skipped("The estimator has no objective_.")
     first, second = (float(model.objective_) for model in models)
     require(
-        abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ROUNDING,
+        abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ZERO_OBJECTIVE,
         f"objective_ is {first:.6g}, and {second:.6g} with the rows in another order: a convex problem has one. "
         "Solve it more precisely, or remove the tag convex.",
     )
     gap = float(getattr(models[0], "duality_gap_", 0.0))
-    require(gap >= -ROUNDING * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound cannot lie above the optimum.")
+    require(
+        gap >= -ZERO_OBJECTIVE * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound cannot lie above the optimum."
+    )

@@ -9,18 +9,19 @@ import numpy as np
 from npbench.contracts import Solver
 from npbench.testing.check import require
 from npbench.testing.samples import blobs, fitted_aloud, made
+from npbench.testing.solver_answers import OBJECTIVE_TOLERANCE
 
-CHANGES = {"times": (1e-8, 1e4, 1e7, 1e8), "plus": (1e6, 1e8)}  # of all features
-CLAIM_TOLERANCE = 1e-3  # relative; of rates absolute
-ROUNDING = 1e-9  # absolute, for claims of 0
-OBJECTIVE_TOLERANCE = 0.01  # relative
-BOUND_TOLERANCE = 1.25  # factor: estimators have tolerances on their bounds
+FEATURE_CHANGES = {"times": (1e-8, 1e4, 1e7, 1e8), "plus": (1e6, 1e8)}
+CLAIM_TOLERANCE = 1e-3  # relative, absolute for rates
+ZERO_TOLERANCE = 1e-9  # absolute, for claims of 0
+BOUND_FACTOR = 1.25  # estimators have tolerances on their bounds
 
 
 def honest_claims(solver: Solver) -> None:
     """At any scale and offset of the features, a fit with converged_ True has the objective and rates it claims."""
     X, y = blobs(n=40)
-    cases = [("times", 1.0), *((operation, number) for operation in CHANGES for number in CHANGES[operation])]
+    changes = ((operation, number) for operation, numbers in FEATURE_CHANGES.items() for number in numbers)
+    cases = [("times", 1.0), *changes]
     for params in _trials(solver):
         for operation, number in cases:
             features = _changed(X, operation, number)
@@ -33,7 +34,7 @@ def same_optimum(solver: Solver) -> None:
     """If times 10 or plus 10 leaves the objective unchanged, so does any scale or offset (tag convex)."""
     X, y = blobs(n=40)
     for params in _trials(solver):
-        for operation, numbers in CHANGES.items():
+        for operation, numbers in FEATURE_CHANGES.items():
             first, near = (_objective(solver, _changed(X, operation, number), y, params) for number in (1.0, 10.0))
             if not _agree(first, near):
                 continue
@@ -80,7 +81,7 @@ def _require_honest(solver: Solver, model: Any, X: np.ndarray, y: np.ndarray, wh
         # Rates are fractions of the samples: an absolute error counts.
         unit = 1.0 if name.endswith("rates_") else np.maximum(np.abs(claimed), np.abs(found))
         require(
-            np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ROUNDING),
+            np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ZERO_TOLERANCE),
             f"With {what}, converged_ is True and {name} is {_written(claimed)}, but the scores of the training sample "
             f"give {_written(found)}: compute it from the coefficients that fit keeps, or set converged_ to False.",
         )
@@ -104,7 +105,7 @@ def _require_rates(solver: Solver, model: Any, scores: np.ndarray, y: np.ndarray
         name, share = bounds[problem]
         if params.get(name) is not None:
             require(
-                p_fa <= BOUND_TOLERANCE * params[name] * share + CLAIM_TOLERANCE,
+                p_fa <= BOUND_FACTOR * params[name] * share + CLAIM_TOLERANCE,
                 f"With {what}, converged_ is True, but the surrogate P_fa {p_fa:.4g} exceeds its bound "
                 f"{params[name] * share:.4g} ({name}={params[name]:g}): set converged_ to False.",
             )
@@ -118,7 +119,7 @@ def _objective(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, A
 def _agree(first: float | None, second: float | None) -> bool:
     if first is None or second is None:
         return False
-    return abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ROUNDING
+    return abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ZERO_TOLERANCE
 
 
 def _written(values: np.ndarray) -> str:

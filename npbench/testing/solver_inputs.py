@@ -11,9 +11,9 @@ from scipy import sparse
 from npbench.contracts import Solver
 from npbench.testing.check import refusal, require
 from npbench.testing.samples import apart, blobs, made, scores
+from npbench.testing.solver_answers import SCORE_TOLERANCE
 
 LABELS = ((0, 1), (1, 2), (-3.0, 7.0), (False, True), ("no", "yes"))
-SCORE_TOLERANCE = 0.05  # relative to the spread of the scores: a tolerance on the objective leaves this open
 
 
 def any_two_labels(solver: Solver) -> None:
@@ -117,7 +117,7 @@ def sparse_equals_dense(solver: Solver) -> None:
         difference = apart(dense, scores(solver, kind(X), y, kind(X)))
         require(
             difference <= SCORE_TOLERANCE,
-            f"Scores of {kind.__name__} samples differ from those of dense ones by {difference:.2g} of their spread, "
+            f"Scores of {kind.__name__} samples differ from scores of dense ones by {difference:.2g} of their spread, "
             f"expected at most {SCORE_TOLERANCE}: correct fit for CSR samples, or remove the tag sparse.",
         )
 

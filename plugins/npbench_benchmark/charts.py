@@ -15,7 +15,7 @@ from npbench.report.sections.ranking import diagram
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
 from npbench.report.stats.ranks import critical_difference, groups
-from npbench_benchmark.standing import Standing, judge, standings
+from npbench_benchmark.leaderboard import Standing, judge, standings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

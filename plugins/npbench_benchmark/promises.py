@@ -1,4 +1,4 @@
-"""Promises of thresholds, and how often a promise that is kept looks broken on a test part."""
+"""Promises of thresholds, and how often a kept promise looks broken on a test part."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import polars as pl
 from npbench.numerics.thresholds import fewest_negatives, umbrella_rank
 
 UMBRELLA = "umbrella"  # threshold and status of a scorer
-COUNT_TOLERANCE = 1e-9  # rounding error of a number of false alarms
+COUNT_ROUNDING = 1e-9
 
 
 def promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
-    """Return delta of an umbrella threshold; none for a majority, for folds, or if "auto" took another rule."""
+    """Return delta of an umbrella threshold, or None for a majority, for folds, or if "auto" chose another rule."""
     is_umbrella = params.get("threshold") == UMBRELLA or (
         params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
     )
@@ -41,22 +41,9 @@ def allowed(delta: float, params: dict[str, Any], records: pl.DataFrame) -> floa
 def seen_above(n_calibration: int, n_test: int, rho: float, delta: float) -> float:
     """Return the probability that an umbrella threshold has more than a share rho of false alarms on a test part.
 
-    The threshold is the k-th smallest of the scores of n calibration negatives, without ties. Its true rate is above
-    rho with probability delta or less, and has a Beta(n - k + 1, k) distribution, so that the number of false alarms
-    among the test negatives is beta-binomial. With many of both, and twice as many in the test part, this is nearly .09
-    for delta = .05.
-
-    Parameters
-    ----------
-    n_calibration, n_test : int
-        Numbers of negatives; positive.
-    rho, delta : float
-        In ]0, 1[.
-
-    Raises
-    ------
-    ValueError
-        If there are too few calibration negatives.
+    The threshold is the k-th smallest of the scores of n calibration negatives, without ties. Its true rate has a
+    Beta(n - k + 1, k) distribution, so that the number of false alarms among the test negatives is beta-binomial. With
+    many of both, and twice as many in the test part, the probability is nearly .09 for delta = .05.
 
     Examples
     --------
@@ -66,5 +53,5 @@ def seen_above(n_calibration: int, n_test: int, rho: float, delta: float) -> flo
     from scipy.stats import betabinom  # slow to import
 
     k = umbrella_rank(n_calibration, rho, delta)
-    few = np.floor(rho * n_test + COUNT_TOLERANCE)
+    few = np.floor(rho * n_test + COUNT_ROUNDING)
     return float(betabinom.sf(few, n_test, n_calibration - k + 1, k))

@@ -15,7 +15,7 @@ from npbench.numerics.signed_rank import DIGITS
 
 ELO_CENTRE, ELO_SCALE = 1000.0, 400.0 / math.log(10.0)
 RESAMPLES = 1000
-MAX_STEPS, MAX_STEP, STEP_TOLERANCE = 100, 2.0, 1e-10  # of Newton's method, in units of strength
+MAX_STEPS, MAX_STEP_LENGTH, STEP_TOLERANCE = 100, 2.0, 1e-10
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
@@ -46,7 +46,7 @@ def places(values: np.ndarray) -> np.ndarray:
 
 
 def wins(values: np.ndarray) -> np.ndarray:
-    """Return for each data set 1 where the method of the row beats that of the column, and 1/2 where they are equal.
+    """Return for each data set 1 where the row's method beats the column's, and 1/2 where they are equal.
 
     The shape is (n_datasets, n_methods, n_methods). The diagonal is 0, and so are methods that were not run.
 
@@ -78,17 +78,8 @@ def elo(total: np.ndarray) -> np.ndarray:
     """Return Elo ratings: the most likely strengths if i beats j with probability 1 / (1 + 10^((R_j - R_i) / 400)).
 
     Each method also has one tie with a player rated 1000, so that a method that always wins has a finite rating.
-    Solved by Newton's method: the likelihood is strictly concave.
 
-    Parameters
-    ----------
-    total : array of shape (..., n_methods, n_methods)
-        Number of wins of the row over the column; ties count half for each.
-
-    References
-    ----------
-    R. A. Bradley, M. E. Terry (1952), Rank analysis of incomplete block designs: I. The method of paired comparisons,
-    Biometrika 39(3/4).
+    ``total`` has the number of wins of the row over the column; ties count half for each.
 
     Examples
     --------
@@ -98,14 +89,14 @@ def elo(total: np.ndarray) -> np.ndarray:
     games = total + np.swapaxes(total, -1, -2)
     strength = np.zeros(total.shape[:-1])
     diagonal = np.arange(total.shape[-1])
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_STEPS):  # of Newton's method: the likelihood is strictly concave
         expected = special.expit(strength[..., :, None] - strength[..., None, :])
         tie = special.expit(strength)
         slope = (total - games * expected).sum(axis=-1) + 0.5 - tie
         curvature = -games * expected * (1.0 - expected)
         curvature[..., diagonal, diagonal] = tie * (1.0 - tie) - curvature.sum(axis=-1)
         step = np.linalg.solve(curvature, slope[..., None])[..., 0]
-        strength += step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / MAX_STEP)
+        strength += step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / MAX_STEP_LENGTH)
         if np.abs(step).max() < STEP_TOLERANCE:
             break
     return ELO_CENTRE + ELO_SCALE * strength

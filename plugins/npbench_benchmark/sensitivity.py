@@ -1,4 +1,4 @@
-"""Sensitivity of a ranking to the choice of data sets: all data sets of one source are left out at a time.
+"""Sensitivity of a ranking to the choice of data sets: one source is left out at a time.
 
 ``values`` is as in :mod:`npbench_benchmark.ratings`. Data sets of one source are not independent, so they go together.
 """
@@ -15,15 +15,7 @@ from npbench_benchmark.ratings import mean_ranks, places
 
 
 class LeftOut(NamedTuple):
-    """Ranks and places without each source.
-
-    Parameters
-    ----------
-    sources : list of str
-        Sources, one for each row.
-    ranks, places : array of shape (n_sources, n_methods)
-        Mean ranks and places over the data sets of the other sources.
-    """
+    """Mean ranks and places, of shape (n_sources, n_methods), over the data sets of all other sources."""
 
     sources: list[str]
     ranks: np.ndarray
@@ -31,7 +23,7 @@ class LeftOut(NamedTuple):
 
 
 def sources_of(datasets: Iterable[str]) -> list[str]:
-    """Return the source of each data set: what it cites. A data set that is not installed is its own source."""
+    """Return the citation of each data set, or its name if it is not installed."""
     known = installed().datasets
     return [(known[name].citation if name in known else "") or name for name in datasets]
 

@@ -15,7 +15,7 @@ from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.charts import complete, settings
-from npbench_benchmark.standing import Standing, bounded, by_dataset, judge, standings, table
+from npbench_benchmark.leaderboard import Standing, bounded, by_dataset, judge, standings, table
 
 BOUND_COLUMNS = ["method", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_nd"]
 RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
@@ -42,7 +42,7 @@ def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
-    """Return where the methods of the records with these keys stand among all methods."""
+    """Return the places of the methods with these records among all methods."""
     own = frozenset(keys)
     found = {text: standings(group) for text, group in settings(records)}
     rows = [_placed(text, one, standing) for text, standing in found.items() for one in standing if one.keys & own]

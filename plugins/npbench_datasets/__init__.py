@@ -9,24 +9,10 @@ common of six diseases. In tables of the benchmark it is the class "positive"; w
 
 from npbench import hookimpl
 from npbench.contracts import Dataset
-from npbench_datasets.descriptions.biomedical import BIOMEDICAL
-from npbench_datasets.descriptions.generated import GENERATED
-from npbench_datasets.descriptions.ida import IDA
-from npbench_datasets.descriptions.library import LIBRARY
-from npbench_datasets.descriptions.libsvm import LIBSVM
-from npbench_datasets.descriptions.prompt_injection import PROMPT_INJECTION
-from npbench_datasets.descriptions.tables import TABLES
-from npbench_datasets.descriptions.uci import UCI
-from npbench_datasets.descriptions.uci_medical import UCI_MEDICAL
+from npbench_datasets.descriptions import all_datasets
 
 
 @hookimpl
 def npbench_datasets() -> list[Dataset]:
     """Describe the data sets."""
-    return [*BIOMEDICAL, *GENERATED, *IDA, *LIBRARY, *LIBSVM, *PROMPT_INJECTION, *TABLES, *UCI, *UCI_MEDICAL]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/dataset/*.yaml."""
-    return ["npbench_datasets.conf"]
+    return all_datasets()

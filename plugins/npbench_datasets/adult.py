@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbench.errors import RequestError
-from npbench_datasets.ranges import refuse, whole
+from npbench_datasets.ranges import integer, refuse
 
 COLUMNS = (
     "age",
@@ -56,23 +56,8 @@ def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[st
 def load_adult_sample(
     train: Path, test: Path, n_samples: int = 2000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return rows of :func:`load_adult`, drawn without replacement, whatever their class.
-
-    Parameters
-    ----------
-    train, test : Path
-        Files of the two parts.
-    n_samples : int
-        Number of rows, from 1 to 48842; by default that of table 1 of Bach et al. (2006).
-    seed : int
-        Seed, 0 or more.
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
-    """
-    refuse(whole(1, n_samples=n_samples) + whole(0, seed=seed))
+    """Return rows of :func:`load_adult`, drawn without replacement, whatever their class."""
+    refuse(integer(1, n_samples=n_samples) + integer(0, seed=seed))
     X, y, more = load_adult(train, test)
     if n_samples > len(y):
         raise RequestError(f"dataset.n_samples is {n_samples}, but there are {len(y)} rows: ask for fewer.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npbench.numerics.mixtures import GaussianMixture
-from npbench_datasets.ranges import refuse, whole
+from npbench_datasets.ranges import refuse, sizes
 from npbench_datasets.two_classes import two_classes
 
 SYNTHETIC = (
@@ -37,23 +37,6 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     extreme cost asymmetry fails: with m the difference of the means, their
     A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m) is -1.07, so that classifiers of a convex loss
     are worse than trivial when false alarms cost most.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 2)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
     """
     positive, negative = SYNTHETIC
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -72,8 +55,6 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
     (their proposition 3), and in table 2, at an asymmetry gamma of 0.067, a cost of 0.067 for the line trained
     with it (0.067 in the paper) and of 0.051 for the best line (0.051 +- 0.006), the cost being
     ``gamma P_nd + (1 - gamma) P_fa``. The best test misses 63 %, 42 %, 32 %, 21 % at rho = 0.01, 0.05, 0.1, 0.2.
-
-    Parameters, returned values and errors are those of :func:`load_synthetic`.
     """
     positive, negative = GAUSSIANS
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -91,8 +72,6 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     class and the costs of its table 2: at an asymmetry gamma of 0.327 the SVM trained with it calls
     all negative and costs gamma (0.298 +- 0.026 in the paper), while the best line costs 0.189 (0.167 +- 0.022 and
     0.197 +- 0.018). The best test, which is not linear, misses 23 %, 6 %, 2 %, 0.5 % at rho = 0.01, 0.05, 0.1, 0.2.
-
-    Parameters, returned values and errors are those of :func:`load_synthetic`.
     """
     positive, negative = MIXTURES
     return _planar(positive, negative, n_pos, n_neg, seed)
@@ -101,5 +80,5 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
 def _planar(
     positive: GaussianMixture, negative: GaussianMixture, n_pos: int, n_neg: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
+    refuse(sizes(n_pos, n_neg, seed))
     return two_classes(positive.draw, negative.draw, n_pos, n_neg, seed)

@@ -84,18 +84,6 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, 
     ``test``, a row for each division with the numbers of its samples, from 1. The number of a sample that several
     patients share occurs once for each patient. Here each occurrence is a row, which a division either trains on or
     tests on.
-
-    Parameters
-    ----------
-    path : Path
-        Path of ``benchmarks.mat``.
-    name : str
-        Name of the structure.
-
-    Raises
-    ------
-    RequestError
-        If the divisions do not contain the same samples.
     """
     from scipy.io import loadmat
 

@@ -9,7 +9,7 @@ import numpy as np
 from npbench.errors import RequestError
 from npbench_datasets.user_files import read_as, user_files
 
-STUDY = 4  # column of Info.txt
+STUDY_COLUMN = 4
 
 
 def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -24,17 +24,12 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     ----------
     path : str, optional
         Folder that holds both files; by default ``kddcup08`` in a data folder.
-
-    Raises
-    ------
-    RequestError
-        If the files are absent or differ in length.
     """
     features, info = user_files(
         "kddcup08", ("Features.txt", "Info.txt"), path, "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
     )
     with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
-        X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY), ndmin=2)
+        X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY_COLUMN), ndmin=2)
     if len(X) != len(about):
         raise RequestError(
             f"{features} has {len(X)} rows and {info} {len(about)}: expected one row for each region in both files."
@@ -53,11 +48,6 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     ----------
     path : str, optional
         Folder that holds both files; by default ``kddcup06`` in a data folder.
-
-    Raises
-    ------
-    RequestError
-        If the files are absent or labels are unknown.
     """
     files = user_files(
         "kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"

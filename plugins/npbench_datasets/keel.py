@@ -1,4 +1,4 @@
-"""Tables of the KEEL repository inside wheels: those of the benchmark, and second sources of other data sets.
+"""Tables of the KEEL repository inside wheels, for the benchmark and as mirrors of other data sets.
 
 Each function for a data set returns what the loader of the official file returns, row by row. Some tables have another
 order of rows; ``orders.npz`` holds, for each official row, its place in the table.
@@ -6,6 +6,7 @@ order of rows; ``orders.npz`` holds, for each official row, its place in the tab
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import resources
 from io import StringIO
 from pathlib import Path
@@ -71,40 +72,28 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return _ordered(X, y, "breast_cancer")
 
 
-def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_breast_w`."""
-    table = _table(path)
-    return _ordered(table[:, :-1].to_numpy(), uci.labels(table[:, -1] == 4), "breast_w")
+def _loader(*positive: object, order: str = "") -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
+    """Return a loader that returns the data of the official file of the same name."""
+
+    def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
+        table = _table(path)
+        X, y = table[:, :-1].to_numpy(), uci.labels(table[:, -1].is_in(list(positive)))
+        return _ordered(X, y, order) if order else (X, y)
+
+    return load
 
 
-def load_dermatology(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_dermatology`."""
-    table = _table(path)
-    return table[:, :-1].to_numpy(), uci.labels(table[:, -1] == 1)
+load_breast_w = _loader(4, order="breast_w")
+load_dermatology = _loader(1)
+load_liver = _loader(1, order="liver")
+load_pima = _loader("negative")
+load_thyroid = _loader(2, 3)
 
 
 def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
     """Return the data of :func:`npbench_datasets.uci.load_letter`."""
     table = _table(path)
     return _ordered(table[:, :-1].to_numpy(), uci.letter_against_others(table[:, -1], positive), "letter")
-
-
-def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_liver`."""
-    table = _table(path)
-    return _ordered(table[:, :-1].to_numpy(), uci.labels(table[:, -1] == 1), "liver")
-
-
-def load_pima(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_pima`."""
-    table = _table(path)
-    return table[:, :-1].to_numpy(), uci.labels(table[:, -1] == "negative")
-
-
-def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.ida.load_thyroid`."""
-    table = _table(path)
-    return table[:, :-1].to_numpy(), uci.labels(table[:, -1] != 1)
 
 
 def load_vehicle(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -43,16 +43,11 @@ def load_breast() -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:
-    """Return 804414 x 47236 features of news and labels, -1 for those of category ECAT, +1 for all others.
+    """Return 804414 x 47236 features of news and labels, -1 for category ECAT and +1 for all others.
 
     scikit-learn downloads and checks the files once and keeps the result in its own data folder. Rows are in the
     official order, the 23149 documents of the training part first. Their TF/IDF weights come from that part and are
     divided by the norm of the row, so that they cannot be recomputed from another part.
-
-    Raises
-    ------
-    RequestError
-        If the data are not in that folder and cannot be downloaded.
     """
     from sklearn.datasets import fetch_rcv1, get_data_home
 

@@ -23,25 +23,7 @@ def load_ijcnn1(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read(*paths: Path, n_features: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the rows of files, one after the other, and their labels; ``.gz`` and ``.bz2`` are unpacked.
-
-    Parameters
-    ----------
-    *paths : Path
-        Files of lines with a label and pairs ``number:value``, numbers from 1.
-    n_features : int
-        Number of features; the last may occur in no line.
-
-    Returns
-    -------
-    X : csr_array of shape (n_samples, n_features)
-    y : float array of shape (n_samples,)
-
-    Raises
-    ------
-    ValueError
-        If a line has another format or a number beyond ``n_features``.
-    """
+    """Return the rows of files, one after the other, and their labels; ``.gz`` and ``.bz2`` are unpacked."""
     from sklearn.datasets import load_svmlight_files
 
     parts = load_svmlight_files(list(map(str, paths)), n_features=n_features, zero_based=False)

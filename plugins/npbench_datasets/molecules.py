@@ -10,7 +10,7 @@ from scipy import sparse
 
 from npbench.errors import RequestError
 from npbench_datasets import libsvm
-from npbench_datasets.counts import stabilized
+from npbench_datasets.negative_binomial import stabilized
 from npbench_datasets.ranges import between, refuse
 from npbench_datasets.user_files import read_as, user_files
 
@@ -30,11 +30,6 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     ----------
     path : str, optional
         Folder that holds both files; by default ``ppi`` in a data folder.
-
-    Raises
-    ------
-    RequestError
-        If the files are absent.
     """
     import polars as pl
     from sklearn.impute import SimpleImputer
@@ -64,11 +59,6 @@ def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     ----------
     path : str, optional
         The file; by default ``chemo/chemo.svm`` in a data folder.
-
-    Raises
-    ------
-    RequestError
-        If the file is absent.
     """
     origin = "the supplement of Jorissen, Gilson (2005), as FP2 fingerprints in the format of LIBSVM"
     files = user_files("chemo", ["chemo.svm"], path, origin)
@@ -83,11 +73,6 @@ def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     ----------
     path : str, optional
         Folder that holds the three files; by default ``cod_rna`` in a data folder.
-
-    Raises
-    ------
-    RequestError
-        If the files are absent.
     """
     origin = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
     files = user_files("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
@@ -112,11 +97,6 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     psi : float, optional
         Dispersion, in ]0.1, 1e6[: counts become ``ln(count + psi / 2)``. By default that of the counts generated in the
         paper. None leaves the counts unchanged.
-
-    Raises
-    ------
-    RequestError
-        If psi is out of range, the file is absent, a header is not a barcode, or counts to transform are negative.
     """
     if psi is not None:
         refuse(between(0.1, 1e6, psi=psi))

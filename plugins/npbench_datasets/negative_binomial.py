@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from npbench_datasets.counts import stabilized
-from npbench_datasets.ranges import between, refuse, truth, whole
+from npbench_datasets.ranges import between, integer, refuse, sizes, truth
 from npbench_datasets.two_classes import two_classes
 
-LENGTH_SPREAD = 0.7  # standard deviation of the logarithm: lengths within a factor of four, as of transcripts
+LENGTH_SPREAD = 0.7  # standard deviation of log lengths: within a factor of four, as of transcripts
 MIN_DEPTH = 0.1
 
 
@@ -47,9 +46,6 @@ def load_negative_binomial(
 
     Parameters
     ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives, the majority, come first. The type I error is on the
-        minority, as in the paper.
     n_features : int
         Number of genes, at least 1.
     psi : float
@@ -66,18 +62,6 @@ def load_negative_binomial(
         Standard deviation of the depth before truncation at 0.1, in ]0, 1[. The depth is independent of the class.
     transform : bool
         Whether to transform the counts.
-    seed : int
-        Seed, 0 or more. Genes and classes have their own streams, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, n_features)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
 
     References
     ----------
@@ -86,7 +70,8 @@ def load_negative_binomial(
     Poisson, binomial and negative-binomial data, Biometrika 35, 246-254.
     """
     refuse(
-        whole(1, n_pos=n_pos, n_neg=n_neg, n_features=n_features)
+        sizes(n_pos, n_neg, seed)
+        + integer(1, n_features=n_features)
         + between(0.1, 1e6, psi=psi)
         + between(0, 1, share_changed=share_changed)
         + between(0, 2, offset=offset)
@@ -94,7 +79,6 @@ def load_negative_binomial(
         + between(0, 3, expression_spread=expression_spread)
         + between(0, 1, depth_spread=depth_spread)
         + truth(transform=transform)
-        + whole(0, seed=seed)
     )
     mean_pos, mean_neg = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
     X, y = two_classes(
@@ -105,6 +89,14 @@ def load_negative_binomial(
         seed,
     )
     return stabilized(X, psi) if transform else X, y
+
+
+def stabilized(counts: np.ndarray, psi: float) -> np.ndarray:
+    """Return ``ln(counts + psi / 2)``, with nearly the same variance for all means if ``psi`` is the dispersion.
+
+    Equation 39 of Barlaud, Combettes and Fillatre (2015), after Anscombe (1948).
+    """
+    return np.log(counts + psi / 2)
 
 
 def _means(

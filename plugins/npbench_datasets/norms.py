@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from npbench_datasets.ranges import refuse, whole
+from npbench_datasets.ranges import refuse, sizes
 from npbench_datasets.two_classes import two_classes
 
 
@@ -24,23 +24,6 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. We take the densities of Breiman (1996)
     in that dimension, and the positive class that agrees with table 2 of Bach et al.: with the narrow class, the
     best line costs 0.252 at their asymmetry of 0.327, and theirs 0.252 and 0.255; with the wide one it costs 0.174.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; positives come first.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 2)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
     """
     return _ringnorm(2, n_pos, n_neg, seed)
 
@@ -50,8 +33,6 @@ def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tupl
 
     The densities of :func:`load_ringnorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier
     errs on 1.24 % if the classes are equally likely, given as 1.3 % by Breiman (1996); no line is nearly as good.
-
-    Parameters, returned values and errors are those of :func:`load_ringnorm`, with 20 features.
     """
     return _ringnorm(20, n_pos, n_neg, seed)
 
@@ -69,8 +50,6 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
 
     Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d; the densities are those of Breiman (1996)
     in that dimension.
-
-    Parameters, returned values and errors are those of :func:`load_ringnorm`.
     """
     return _twonorm(2, n_pos, n_neg, seed)
 
@@ -80,14 +59,12 @@ def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple
 
     The densities of :func:`load_twonorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier,
     which is linear, errs on Phi(-2) = 2.3 % if the classes are equally likely.
-
-    Parameters, returned values and errors are those of :func:`load_ringnorm`, with 20 features.
     """
     return _twonorm(20, n_pos, n_neg, seed)
 
 
 def _ringnorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
+    refuse(sizes(n_pos, n_neg, seed))
     mean = 2.0 / math.sqrt(n_features)
     return two_classes(
         lambda random, n: mean + random.standard_normal((n, n_features)),
@@ -99,7 +76,7 @@ def _ringnorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.nd
 
 
 def _twonorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + whole(0, seed=seed))
+    refuse(sizes(n_pos, n_neg, seed))
     mean = 2.0 / math.sqrt(n_features)
     return two_classes(
         lambda random, n: mean + random.standard_normal((n, n_features)),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.ranges import between, integer, refuse, sizes
 from npbench_datasets.two_classes import two_classes
 
 
@@ -31,32 +31,18 @@ def load_qvalue_mixture(
 
     Parameters
     ----------
-    n_pos, n_neg : int
-        Samples of each class, at least 1; positives come first, the false ones among them first.
     n_features : int
         Number of features, at least 1.
     share_false : float
         Share of the positives that are false, in ]0, 1[; their number is rounded to the nearest.
     separation : float
         Distance between the two means, positive.
-    seed : int
-        Seed, 0 or more. Each class has its own stream, so that more negatives do not change the positives.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, n_features)
-    y : int array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
     """
     refuse(
-        whole(1, n_pos=n_pos, n_neg=n_neg, n_features=n_features)
+        sizes(n_pos, n_neg, seed)
+        + integer(1, n_features=n_features)
         + between(0, 1, share_false=share_false)
         + between(0, math.inf, separation=separation)
-        + whole(0, seed=seed)
     )
 
     def negative(random: np.random.Generator, n: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Checks of the parameters of generators."""
+"""Check the parameters of loaders and generators."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ from typing import Any
 from npbench.errors import RequestError
 
 
-def whole(lowest: int, **parameters: Any) -> list[str]:
-    """Return a message for each parameter that is not a whole number of at least ``lowest``."""
+def integer(lowest: int, **parameters: Any) -> list[str]:
+    """Return an error for each parameter that is not an integer of at least ``lowest``."""
     return [
-        f"dataset.{name} is {value!r}: it must be a whole number, {lowest} or more."
+        f"dataset.{name} is {value!r}: expected an integer of {lowest} or more."
         for name, value in parameters.items()
         if not isinstance(value, Integral) or isinstance(value, bool) or value < lowest
     ]
 
 
 def between(low: float, high: float, **parameters: Any) -> list[str]:
-    """Return a message for each parameter that is not a number in ]low, high[."""
+    """Return an error for each parameter that is not a number in ]low, high[."""
     limits = f"between {low:g} and {high:g}" if math.isfinite(high) else f"and finite, above {low:g}"
     return [
-        f"dataset.{name} is {value!r}: it must be a number {limits}."
+        f"dataset.{name} is {value!r}: expected a number {limits}."
         for name, value in parameters.items()
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not low < value < high
     ]
 
 
 def truth(**parameters: Any) -> list[str]:
-    """Return a message for each parameter that is neither true nor false."""
+    """Return an error for each parameter that is neither true nor false."""
     return [
-        f"dataset.{name} is {value!r}: it must be true or false."
+        f"dataset.{name} is {value!r}: expected true or false."
         for name, value in parameters.items()
         if not isinstance(value, bool)
     ]
+
+
+def sizes(n_pos: int, n_neg: int, seed: int) -> list[str]:
+    """Return the errors in the numbers of samples of each class and the seed of a generator."""
+    return integer(1, n_pos=n_pos, n_neg=n_neg) + integer(0, seed=seed)
 
 
 def refuse(faults: list[str]) -> None:

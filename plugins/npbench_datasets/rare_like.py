@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import norm
 
-from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.ranges import between, refuse, sizes
 
-PATIENTS, ILL = 1712, 118  # of kddcup08
-LOOKALIKES = 0.05  # share of the negatives
-DENSITY = 0.1  # of bits, among negatives without the shift
+N_PATIENTS, N_ILL = 1712, 118
+LOOKALIKE_SHARE = 0.05
+BIT_DENSITY = 0.1  # among negatives that are not look-alikes
 
 
 def load_kddcup08_like(
@@ -33,33 +33,16 @@ def load_kddcup08_like(
 
     Parameters
     ----------
-    n_pos, n_neg : int
-        Number of samples of each class, at least 1; by default as in kddcup08.
     separation : float
         Distance of positives from look-alikes, and half of that from look-alikes to other negatives, positive.
-    seed : int
-        Seed, 0 or more.
-
-    Returns
-    -------
-    X : float array of shape (n_pos + n_neg, 117)
-        Rows in the order of patients.
-    y : int8 array of shape (n_pos + n_neg,)
-    more : dict
-        Patients as ``groups``.
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
     """
     random, y = _labels(n_pos, n_neg, separation, seed)
-    ill = random.choice(PATIENTS, ILL, replace=False)
-    patient = np.where(y > 0, random.choice(ill, len(y)), random.integers(PATIENTS, size=len(y)))
+    ill = random.choice(N_PATIENTS, N_ILL, replace=False)
+    patient = np.where(y > 0, random.choice(ill, len(y)), random.integers(N_PATIENTS, size=len(y)))
     order = np.argsort(patient, kind="stable")
     y, patient = y[order], patient[order]
     X = random.standard_normal((len(y), 117))
-    X += random.standard_normal((PATIENTS, 117))[patient]
+    X += random.standard_normal((N_PATIENTS, 117))[patient]
     X /= math.sqrt(2)
     return _shifted(X, y, separation, random), y, {"groups": patient}
 
@@ -69,7 +52,7 @@ def load_kddcup06_like(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw independent rows with 116 features, in random order, by default as many as kddcup06 has.
 
-    Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
+    The distribution is that of :func:`load_kddcup08_like`, without patients.
     """
     return _independent(116, n_pos, n_neg, separation, seed)
 
@@ -79,7 +62,7 @@ def load_ppi_like(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw independent rows with 85 features, in random order, by default as many as ppi has.
 
-    Distribution, parameters and exceptions are those of :func:`load_kddcup08_like`, without patients.
+    The distribution is that of :func:`load_kddcup08_like`, without patients.
     """
     return _independent(85, n_pos, n_neg, separation, seed)
 
@@ -90,10 +73,10 @@ def load_chemo_like(
     """Draw rows of 1021 bits, in random order, by default as many as chemo has.
 
     A bit is set if a number drawn as in :func:`load_ppi_like` exceeds a threshold. A tenth of the bits is set in
-    negatives that are not look-alikes. Parameters and exceptions are those of :func:`load_kddcup08_like`.
+    negatives that are not look-alikes.
     """
     X, y = _independent(1021, n_pos, n_neg, separation, seed)
-    return sparse.csr_array((norm.isf(DENSITY) < X).astype(float)), y
+    return sparse.csr_array((norm.isf(BIT_DENSITY) < X).astype(float)), y
 
 
 def _independent(
@@ -104,7 +87,7 @@ def _independent(
 
 
 def _labels(n_pos: int, n_neg: int, separation: float, seed: int) -> tuple[np.random.Generator, np.ndarray]:
-    refuse(whole(1, n_pos=n_pos, n_neg=n_neg) + between(0, math.inf, separation=separation) + whole(0, seed=seed))
+    refuse(sizes(n_pos, n_neg, seed) + between(0, math.inf, separation=separation))
     random = np.random.default_rng(seed)
     return random, random.permutation(np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg]))
 
@@ -113,6 +96,6 @@ def _shifted(X: np.ndarray, y: np.ndarray, separation: float, random: np.random.
     """Add the means of :func:`load_kddcup08_like` to X in place."""
     n_samples, n_features = X.shape
     half = n_features // 2
-    X[(y > 0) | (random.random(n_samples) < LOOKALIKES), :half] += 2 * separation / math.sqrt(half)
+    X[(y > 0) | (random.random(n_samples) < LOOKALIKE_SHARE), :half] += 2 * separation / math.sqrt(half)
     X[y > 0, half:] += separation / math.sqrt(n_features - half)
     return X

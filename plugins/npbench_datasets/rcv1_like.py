@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 
-from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.ranges import between, integer, refuse, sizes
 
 DRAWS_AT_ONCE = 1 << 22  # limits the memory
 
@@ -32,38 +32,23 @@ def load_rcv1_like(
 
     Parameters
     ----------
-    n_pos, n_neg : int
-        Number of documents of each class, at least 1, in random order; by default as in RCV1.
     n_features : int
-        Number of words, even, at least 2; by default that of table I of Gasso et al. (2011).
+        Number of words, even, at least 2; by default as in table I of Gasso et al. (2011).
     density : float
         Share of the entries of X that are not zero, in ]0, 0.2[ and above 1 / n_features.
     separation : float
         Association of words with a class, in ]0, 1[. By default a linear classifier misses about a tenth of the
         positives at rho = 0.05, as in table IV of Gasso et al. (2011).
-    seed : int
-        Seed, 0 or more.
-
-    Returns
-    -------
-    X : csr_array of shape (n_pos + n_neg, n_features)
-    y : int8 array of shape (n_pos + n_neg,)
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range.
 
     Notes
     -----
     Time is proportional to the number of words drawn; memory is twice that of X, 12 bytes for each nonzero entry.
     """
     refuse(
-        whole(1, n_pos=n_pos, n_neg=n_neg)
-        + whole(2, n_features=n_features)
+        sizes(n_pos, n_neg, seed)
+        + integer(2, n_features=n_features)
         + between(0, 0.2, density=density)
         + between(0, 1, separation=separation)
-        + whole(0, seed=seed)
     )
     refuse(_size_faults(n_features, density))
     vocabulary = _Vocabulary.of(n_features, density * n_features, separation)

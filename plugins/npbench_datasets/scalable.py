@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from npbench.errors import RequestError
-from npbench_datasets.ranges import between, refuse, whole
+from npbench_datasets.ranges import between, integer, refuse
 
 # Entries drawn at a time: 1 MB of X fits a processor's cache. Another number changes the rows.
 BLOCK_ENTRIES = 1 << 17
@@ -53,29 +53,18 @@ def load_scalable(
     seed : int
         Seed, 0 or more. A larger n_samples does not change the first rows.
 
-    Returns
-    -------
-    X : float array or csr_array of shape (n_samples, n_features)
-    y : int8 array of shape (n_samples,)
-        Labels with ``floor(n_samples / (1 + imbalance))`` positives, evenly spread.
-
-    Raises
-    ------
-    RequestError
-        With a message for each parameter out of range, or if X is larger than the memory.
-
     Notes
     -----
     Time is proportional to the number of entries. Memory is that of X, 8 bytes an entry or 12 if sparse, and less than
     20 MB or a few rows beside it. If X is larger than the memory, :class:`Scalable` draws any rows without the others.
     """
     refuse(
-        whole(2, n_samples=n_samples)
-        + whole(1, n_features=n_features)
+        integer(2, n_samples=n_samples)
+        + integer(1, n_features=n_features)
         + between(0, math.nextafter(1, 2), density=density)
         + between(0, 1e6, imbalance=imbalance)
         + between(0, 100, separation=separation)
-        + whole(0, seed=seed)
+        + integer(0, seed=seed)
     )
     refuse(_size_faults(n_samples, n_features, density, imbalance))
     try:

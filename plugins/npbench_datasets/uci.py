@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,19 +15,20 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 683 x 9 grades of cells and labels, +1 for malignant (class 4).
+def _loader(positive: object, features: slice = slice(None, -1)) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
+    """Return a loader of complete rows with the label last; other columns than ``features`` are left out."""
 
-    16 of 699 rows, with a missing value, are left out, and the first column, the number of the sample.
-    """
-    table = _complete(path)
-    return table[:, 1:-1].to_numpy(), labels(table[:, -1] == 4)
+    def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
+        table = _complete(path)
+        return table[:, features].to_numpy(), labels(table[:, -1] == positive)
+
+    return load
 
 
-def load_dermatology(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 358 x 34 features and labels, +1 for psoriasis (class 1); 8 of 366 rows, without an age, are left out."""
-    table = _complete(path)
-    return table[:, :-1].to_numpy(), labels(table[:, -1] == 1)
+load_breast_w = _loader(4, slice(1, -1))  # 683 x 9; 16 of 699 rows are incomplete, the first column numbers the samples
+load_dermatology = _loader(1)  # 358 x 34; 8 of 366 rows lack an age
+# 345 x 6. The label was made to divide rows into a training and a test part; its use is customary.
+load_liver = _loader(1)
 
 
 def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -36,20 +38,7 @@ def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
-    """Return 20000 x 16 features and labels, +1 for one of the letters A to Z.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    positive : str
-        The letter; there are 734 (H, Z) to 813 (U) rows of each.
-
-    Raises
-    ------
-    RequestError
-        If no row has the letter.
-    """
+    """Return 20000 x 16 features and labels, +1 for one of the letters A to Z."""
     table = _complete(path)
     return table[:, 1:].to_numpy(), letter_against_others(table[:, 0], positive)
 
@@ -57,18 +46,8 @@ def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray
 def letter_against_others(letters: pl.Series, positive: str) -> np.ndarray:
     """Return +1 for one letter and -1 for all others."""
     if positive not in set(letters):
-        raise RequestError(f"dataset.positive is {positive!r}: it must be one of the capital letters A to Z.")
+        raise RequestError(f"dataset.positive is {positive!r}: expected a capital letter, A to Z.")
     return labels(letters == positive)
-
-
-def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 345 x 6 features and labels, +1 for the selector 1.
-
-    The features are five blood tests and the number of drinks. The selector was made to divide the rows into a training
-    and a test part; its use as a label is customary, and agrees with the 6 features of the paper.
-    """
-    table = _complete(path)
-    return table[:, :-1].to_numpy(), labels(table[:, -1] == 1)
 
 
 def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -82,13 +61,12 @@ def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_pima(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 768 x 8 features and labels, +1 for no diabetes (class 0)."""
-    return _class_0_against_1(path)
+    """Return features and labels, +1 for class 0 in the last column."""
+    table = np.loadtxt(path, delimiter=",")
+    return table[:, :-1], 1 - 2 * table[:, -1]
 
 
-def load_spambase(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 4601 x 57 features and labels, +1 for not spam (class 0)."""
-    return _class_0_against_1(path)
+load_spambase = load_pima
 
 
 def load_pageblocks(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -133,11 +111,6 @@ def _complete(path: Path) -> pl.DataFrame:
 def labels(is_positive: pl.Series) -> np.ndarray:
     """Return +1 where true and -1 elsewhere."""
     return np.where(is_positive.to_numpy(), 1, -1)
-
-
-def _class_0_against_1(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    table = np.loadtxt(path, delimiter=",")
-    return table[:, :-1], 1 - 2 * table[:, -1]
 
 
 def _uncompressed(path: Path) -> str:

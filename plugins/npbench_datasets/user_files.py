@@ -11,24 +11,7 @@ from npbench.errors import AbsentDataError, RequestError
 
 
 def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
-    """Return the paths of the files of a data set, unread.
-
-    Parameters
-    ----------
-    dataset : str
-        Name of the data set and of its folder in a data folder: ``raw/<dataset>`` or ``<dataset>``.
-    names : sequence of str
-        Names of its files.
-    path : str, optional
-        Another folder that holds them; for a data set in one file also that file, under any name.
-    origin : str
-        Where to get them, for the error message.
-
-    Raises
-    ------
-    AbsentDataError
-        If no folder holds all of them.
-    """
+    """Return the paths of the files of a data set, unread."""
     own = Path(path).expanduser() if path else None
     if own and own.is_file() and len(names) == 1:
         return [own]
@@ -45,20 +28,7 @@ def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str
 
 @contextmanager
 def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
-    """Report the expected format if a library cannot read files, which nobody has checked.
-
-    Parameters
-    ----------
-    form : str
-        Expected format, for the error message.
-    files : sequence of Path
-        Files being read.
-
-    Raises
-    ------
-    RequestError
-        Instead of any other exception.
-    """
+    """Report the expected format if a library cannot read files, which nobody has checked."""
     try:
         if empty := [file.name for file in files if not file.stat().st_size]:
             raise ValueError(f"{empty[0]} is empty")

@@ -29,9 +29,3 @@ def npbench_datasets() -> list[Dataset]:
             "SIGKDD Explorations 15(2), 49-60; and the one stated at openml.org",
         ),
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/dataset/*.yaml."""
-    return ["npbench_files.conf"]

@@ -143,6 +143,10 @@ def test_info_shows_every_field(folders, known, ended):
         n_positive=33,
         test_rows=(44, 55),
         n_train=66,
+        protocol="nested",
+        preprocess="unit_norm",
+        missing="keep",
+        categories="codes",
     )
     known(toy)
     right, wrong = put(folders / "data", "a", b"right"), put(folders / "cache", "b", b"9,9\n")
@@ -171,7 +175,8 @@ def test_info_shows_every_field(folders, known, ended):
 def test_info_shows_the_settings(ended):
     code, out, _ = ended("info", "synthetic")
     assert code == 0
-    assert "name: synthetic\nn_pos: 1250\n" in out
+    assert "n_pos: 1250\nn_neg: 1250\n" in out
+    assert "positive: mean (1.5, 1.5)" in out
 
 
 def test_path_prints_the_folders(folders, ended):

@@ -161,7 +161,7 @@ def _by_kind(fold: Mapping[str, Sequence[float]]) -> np.ndarray:
 
 
 def _gain(cells: Sequence[Cell]) -> float | None:
-    """Return the cost of one minus that of all, from cells in the order of ``FORMS``."""
+    """Return the cost of one minus the cost of all, from cells in the order of ``FORMS``."""
     named = dict(zip(FORMS, cells, strict=True))
     one, all_kinds = named["one"].value, named["all"].value
     return None if one is None or all_kinds is None else one - all_kinds

@@ -29,7 +29,7 @@ SHORTEST_BAR = 1e-3  # seconds; skipping the selection takes microseconds
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each data set and range the seconds of every method, and of fits as multiples of those of ``BASE``."""
+    """Return for each data set and range the seconds of every method, and the fits as multiples of ``BASE``."""
     return [_sheet(group) for group in _groups(records)]
 
 

@@ -9,24 +9,19 @@ import socket
 import subprocess
 import urllib.error
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn.datasets
-import yaml
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 import npbench_datasets
-import npbench_files
-from npbench import load_dataset, registry
+from npbench import load_dataset
 from npbench.config import search_path
 from npbench.config.compose import as_plain, compose
 from npbench.data import load, sources
 from npbench.errors import RequestError
-from npbench.signature import signature
-from npbench_datasets.descriptions.tables import TABLES
 from npbench_datasets.library import RCV1_FILES
 
 DATASETS = {dataset.name: dataset for dataset in npbench_datasets.npbench_datasets()}
@@ -68,12 +63,6 @@ def test_descriptions_are_complete(name):
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert re.fullmatch(r"\w+/[\w.-]+", file.path)
         assert file.url.startswith("https://")
-
-
-def test_descriptions_import_no_loader():
-    for path in (Path(npbench_datasets.__file__).parent / "descriptions").glob("*.py"):
-        modules = re.findall(r"^\s*(?:from|import) (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert set(modules) <= {"npbench.contracts", "npbench_datasets.descriptions", "csv", "importlib"}, path.name
 
 
 def test_benign_is_positive():
@@ -218,22 +207,6 @@ def test_rcv1_if_scikit_learn_has_it():
     assert (data.n_features, data.n_positive, data.n_negative) == TABLE_I["rcv1"]
 
 
-# Data sets without a file are composed from the signature itself.
-CONFIGURATIONS = {
-    path.stem: path
-    for plugin in (npbench_datasets, npbench_files)
-    for path in sorted(Path(plugin.__file__).parent.glob("conf/dataset/*.yaml"))
-}
-
-
-@pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_configurations_name_all_parameters(name):
-    dataset = registry.installed().dataset(name)
-    written = yaml.safe_load(CONFIGURATIONS[name].read_text(encoding="utf-8"))
-    expected = {"name": name, **signature(dataset.load, len(dataset.files)).defaults}
-    assert written.get("dataset", written) == expected
-
-
 PROTOCOLS = {
     "cv": ("breast", "pima", "synthetic", "vehicle", "adult_sample"),
     "holdout": (
@@ -267,14 +240,8 @@ def test_preprocess_replaces_the_default():
     assert config["preprocess"] == "standardize"
 
 
-def test_rcv1_like_has_the_test_size_of_rcv1():
+def test_rcv1_like_has_the_test_size_of_rcv1_unless_a_protocol_is_typed(defaults):
     first, end = DATASETS["rcv1"].test_rows
-    configs = composed("dataset=rcv1_like", "protocol=holdout,cv")
-    assert [np.ceil(config["protocol"]["test_size"] * 804414) for config in configs] == [end - first, end - first]
-
-
-def test_configuration_package():
-    (package,) = npbench_datasets.npbench_config_packages()
-    folder = Path(npbench_datasets.__file__).parent / package.removeprefix("npbench_datasets.")
-    tables = {dataset.name for dataset in TABLES}  # without settings of their own
-    assert {path.stem for path in (folder / "dataset").glob("*.yaml")} <= set(DATASETS) - tables
+    assert np.ceil(defaults["rcv1_like"]["protocol"]["test_size"] * 804414) == end - first
+    (config,) = composed("dataset=rcv1_like", "protocol=holdout")
+    assert config["protocol"]["test_size"] == 0.25

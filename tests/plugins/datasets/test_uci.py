@@ -115,7 +115,7 @@ def test_letters_can_be_chosen(raw_dataset):
 
 @pytest.mark.parametrize("positive", ["h", "", "HZ", 8])
 def test_only_capital_letters_are_accepted(positive, raw_dataset):
-    with pytest.raises(RequestError, match=r"dataset\.positive is .*: it must be one of the capital letters A to Z"):
+    with pytest.raises(RequestError, match=r"dataset\.positive is .*A to Z"):
         load(raw_dataset("letter"), positive=positive)
 
 
@@ -167,7 +167,7 @@ def test_samples_of_adult_follow_the_seed(raw_dataset):
     assert load_dataset("adult_sample", n_samples=48842).sha256 == whole.sha256
 
 
-@pytest.mark.parametrize(("n_samples", "match"), [(0, "whole number"), (48843, "there are 48842 rows")])
+@pytest.mark.parametrize(("n_samples", "match"), [(0, "integer"), (48843, "48842 rows")])
 def test_samples_of_other_sizes_are_refused(n_samples, match, raw_dataset):
     with pytest.raises(RequestError, match=match):
         load(raw_dataset("adult_sample"), n_samples=n_samples)

@@ -184,7 +184,7 @@ def test_tcga_refuses_negative_counts(tmp_path):
     with pytest.raises(RequestError, match=r"counts.tsv has negative numbers"):
         load(DATASETS["tcga"], path=str(tmp_path))
     assert load(DATASETS["tcga"], path=str(tmp_path), psi=None).X.tolist() == [[-4], [1]]
-    with pytest.raises(RequestError, match=r"dataset.psi is 0: it must be a number between 0.1 and 1e\+06"):
+    with pytest.raises(RequestError, match=r"dataset.psi is 0: .* between 0.1 and 1e\+06"):
         load(DATASETS["tcga"], path=str(tmp_path), psi=0)
 
 

@@ -1,4 +1,4 @@
-"""Standings of methods at one setting of the problem, such as a bound rho, as numbers."""
+"""Compare methods at one setting of the problem, such as a bound rho."""
 
 from __future__ import annotations
 
@@ -19,35 +19,31 @@ from npbench_benchmark import ratings, sensitivity
 from npbench_benchmark.names import method_names
 from npbench_benchmark.promises import allowed, promised
 
-SCORE_OF_FAILURE = 1.0  # of a job without a result, as of a classifier that accepts nothing
-CHANCE_SHARE = 0.5  # of test parts above rho, for a method whose true rate is rho
+SCORE_OF_FAILURE = 1.0  # the NP score of a classifier that accepts nothing
+CHANCE_SHARE = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A method over all data sets at one setting of the problem.
-
-    A job that failed has the score 1, and the seconds that it took. A data set on which a job failed is lost to every
-    method without failures.
-    """
+    """A method over all data sets at one setting of the problem."""
 
     label: str  # shortest text that distinguishes the method
     n_datasets: int
     n_jobs: int
     n_good: int  # jobs with a score
     keys: frozenset[str]  # of its records
-    above: int  # good jobs with a false-alarm rate above rho on the test part; 0 for problems without a bound
+    above: int  # good jobs whose false-alarm rate on the test part exceeds rho
     share_limits: Limits  # exact 95 % limits of the share of these
-    promised: float | None  # largest probability of a true rate above rho that the method promises: delta
-    allowed: float  # share of test parts above rho that counts as keeping the bound, see npbench_benchmark.promises
+    promised: float | None  # largest promised probability of a true rate above rho: delta of an umbrella threshold
+    allowed: float  # share of test parts above rho that counts as keeping the bound
     p_nd: float | None  # mean over data sets of the means over good jobs
     score: float  # mean of score_of over data sets
-    seconds: float  # geometric mean over data sets of processor seconds; NaN if none were measured
-    rank: float
+    seconds: float  # geometric mean of processor seconds of selection and fit; NaN if none were measured
+    rank: float  # a data set on which a job failed is lost to every method without failures
     win_rate: float
     elo: float
     elo_limits: Limits  # 95 % limits by the bootstrap over data sets
-    place: int  # among all methods, see npbench_benchmark.ratings.places
+    place: int
     ranks_without: Limits  # lowest and highest mean rank if the data sets of one source are left out
     places_without: tuple[int, int]
     is_efficient: bool  # no other method has a better score in fewer seconds
@@ -59,7 +55,7 @@ class Standing:
 
     @property
     def verdict(self) -> str:
-        """Whether the bound is kept, in words."""
+        """Verdict on the bound."""
         if self.share is None:
             return "not measured"
         if self.share <= self.allowed:
@@ -68,10 +64,7 @@ class Standing:
 
 
 def standings(records: pl.DataFrame) -> list[Standing]:
-    """Return the methods with records at one setting, by place.
-
-    Only what compares methods depends on the records of the others: rank, place, wins, Elo and efficiency.
-    """
+    """Return the methods with records at one setting, by place."""
     results = by_dataset(records)
     found = list(_alone(records, results))
     datasets, _, values = table(results)
@@ -96,7 +89,7 @@ def standings(records: pl.DataFrame) -> list[Standing]:
 
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each method and data set: means over repeats, the number of jobs and of good ones."""
+    """Return a row for each method and data set: means over repeats, and numbers of jobs and of good jobs."""
     score = score_of(records)
     good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
     spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
@@ -117,7 +110,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_of(records: pl.DataFrame) -> pl.Expr:
-    """Return the score that methods are ranked by: the metric that judges the problem or, if more is better, 1 - it."""
+    """Return the score by which methods are ranked: the judging metric or, if higher is better, 1 minus it."""
     metric = judge(records)
     return pl.col(metric) if better(records["problem"][0], metric) == "lower" else 1.0 - pl.col(metric)
 
@@ -138,7 +131,7 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
 
 
 def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
-    """Return data sets, labels in the order of methods, and scores as :mod:`npbench_benchmark.ratings` takes them."""
+    """Return data sets, labels of methods, and scores in the form of :mod:`npbench_benchmark.ratings`."""
     score = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(np.inf)
     wide = results.with_columns(score).pivot("dataset", index=METHOD, values="score", sort_columns=True)
     methods = results.select(*METHOD, "label").unique(maintain_order=True)
@@ -170,7 +163,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
 
 
 def _ends(values: np.ndarray) -> np.ndarray:
-    """Return the smallest and the largest value of each column that are numbers, NaN without any."""
+    """Return the smallest and largest finite value of each column, or NaN."""
     known = np.isfinite(values)
     low = np.where(known, values, np.inf).min(axis=0)
     high = np.where(known, values, -np.inf).max(axis=0)

@@ -9,8 +9,8 @@ import pytest
 
 from npbench.numerics.thresholds import umbrella
 from npbench_benchmark.charts import charts, figure
+from npbench_benchmark.leaderboard import by_dataset, standings, table
 from npbench_benchmark.promises import seen_above
-from npbench_benchmark.standing import by_dataset, standings, table
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, frame, record
 

@@ -1,4 +1,0 @@
-"""Addresses of archives."""
-
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
