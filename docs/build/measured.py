@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import statistics
@@ -15,9 +14,7 @@ from blocks import fenced, table
 
 from npbench.report.sheet import spread
 
-ROOT = Path(__file__).parents[2]
-STORED = ROOT / "results" / "published"
-SUITE = ROOT / "tests" / "benchmarks" / "asv"
+STORED = Path(__file__).parents[2] / "results" / "published"
 ITERATES = STORED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
 
@@ -186,28 +183,6 @@ def selections() -> str:
     rows = [{**row, "what": row["what"].partition(",")[0]} for row in _rows("speed/selections")]
     columns = {"data set": "{size}", "search": "`{what}`", "seconds": "{ours:.2g}", "liquidSVM": "{theirs:.2g}"}
     return _machine("selections") + _listed(rows, columns)
-
-
-def suite() -> str:
-    """Return the asv benchmarks: sizes and quality."""
-    rows = [
-        _benchmark(file.stem, node)
-        for file in sorted(SUITE.glob("*.py"))
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and node.bases and node.name != "Benchmark"
-    ]
-    return table(("benchmark", "n", "quality"), rows)
-
-
-def _benchmark(module: str, node: ast.ClassDef) -> tuple[str, str, str]:
-    assigned = {
-        ast.unparse(statement.targets[0]): ast.unparse(statement.value)
-        for statement in node.body
-        if isinstance(statement, ast.Assign)
-    }
-    sizes = ", ".join(f"{int(n):,}" for n in re.findall(r"\d+", assigned.get("params", ""))[:3])
-    quality = assigned.get("unit", "").strip("'").replace("|", "\\|")
-    return f"`{module}.{node.name}`", sizes or "as above", quality or "as above"
 
 
 def asv_output(name: str) -> str:

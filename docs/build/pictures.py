@@ -28,6 +28,7 @@ from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
 from npbench_papers.guarantee.np_roc_chart import chart
+from npbench_papers.narasimhan import ideas
 
 DOCS = Path(__file__).parents[1]
 IMAGES = DOCS / "img"
@@ -97,7 +98,7 @@ THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
     "losses": (illustrations.draw_losses, illustrations.losses),
     "bach_figures2_3": (illustrations.draw_asymmetry, illustrations.asymmetry),
     "barlaud_figure2": (illustrations.draw_projection, illustrations.projection),
-    "narasimhan_figures1_3": (illustrations.draw_areas, illustrations.areas),
+    "narasimhan_figures1_3": (ideas.draw_areas, ideas.areas),
     "speed_history": (draw_past, past),
     "np_roc": (
         lambda: drawing.draw(chart(bands(), most=0.3), Palette(bands())),

@@ -8,7 +8,6 @@ import inspect
 import json
 import operator
 import re
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -166,7 +165,7 @@ def generators() -> str:
         defaults = (f"{one.name}={_typed(one.default)}" for one in inspect.signature(loader).parameters.values())
         entries = _entries(_section(loader, "Parameters"))
         rows = ((_code(names), _cell(text)) for names, _, text in entries if names not in SHARED_GENERATOR_FIELDS)
-        parts += [f"\n### {dataset.name}\n", _formulas(_section(loader, "")), f"Defaults: `{' '.join(defaults)}`."]
+        parts += [f"\n### {dataset.name}\n", fenced("text", _section(loader, "")), f"Defaults: `{' '.join(defaults)}`."]
         parts.append(table(("setting", ""), rows))
     return "\n".join(parts)
 
@@ -179,16 +178,6 @@ def generators_in_brief() -> str:
 def _generators() -> list[contracts.Dataset]:
     found = sorted(registry.installed().datasets.items())
     return [dataset for _, dataset in found if dataset.source.startswith("drawn")]
-
-
-def _formulas(docstring: str) -> str:
-    """Return a docstring as Markdown, with its formulas fenced."""
-
-    def fence(block: re.Match[str]) -> str:
-        lead = f"{block[1]}:\n" if block[1] else ""
-        return f"{lead}{fenced('text', textwrap.dedent(block[2]))}\n"
-
-    return re.sub(r"^(.*)::\n\n((?:    .*\n|\n(?=    ))+)\n?", fence, _plain(docstring), flags=re.MULTILINE)
 
 
 def datasets() -> str:
@@ -262,7 +251,7 @@ TABLES: dict[str, Callable[..., str]] = {
     one.__name__: one
     for one in (api, checks, columns, datasets, descriptions, estimator, estimators, fields, generators)
 }
-TABLES |= {"ratios": measured.ratios, "suite": measured.suite}
+TABLES["ratios"] = measured.ratios
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -15,7 +15,7 @@ def measured(script):
     return script("measured")
 
 
-@pytest.mark.parametrize("name", [*TABLES, "selections", "suite"])
+@pytest.mark.parametrize("name", [*TABLES, "selections"])
 def test_every_row_has_the_columns_of_the_head(measured, name):
     tables = re.findall(r"(?:^\|.*\n?)+", getattr(measured, name)(), re.MULTILINE)
     assert tables
