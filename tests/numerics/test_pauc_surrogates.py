@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics.bundle import Planes, minimise
-from npbench.numerics.pauc_metrics import pairwise
 from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within, threshold_within
 
 
@@ -51,23 +50,6 @@ def over_all_orderings(y, scores, first, last, surrogate):
     return best
 
 
-def over_all_matrices(y, scores, first, last):
-    """Return the tight surrogate by its definition, over all permutations of all samples; for tiny samples."""
-    positives, negatives = scores[y > 0], scores[y < 0]
-    m, n = len(positives), len(negatives)
-    best = -np.inf
-    for subset in itertools.combinations(range(n), last):
-        some = negatives[list(subset)]
-        for permutation in itertools.permutations(range(m + last)):
-            place = np.empty(m + last)
-            place[list(permutation)] = np.arange(m + last)
-            above = place[None, m:] < place[:m, None]
-            loss = loss_of_ordering(above, np.argsort(place[m:]), first, last)
-            gained = np.sum(above * (some[None, :] - positives[:, None])) / (m * (last - first))
-            best = max(best, loss + gained)
-    return best
-
-
 scores_of = st.sampled_from(["drawn", "coarse", "equal", "wide", "ranked well", "ranked badly"])
 
 
@@ -94,16 +76,6 @@ def test_risk_is_the_maximum_over_all_orderings(surrogate, data, seed, m, n, kin
     value, _ = StructuralRisk(y, first, last, surrogate)(scores)
     expected = over_all_orderings(y, scores, first, last, surrogate)
     assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize(("first", "last"), [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)])
-@pytest.mark.parametrize("kind", ["drawn", "coarse", "equal", "ranked badly"])
-def test_tight_risk_matches_whole_permutations(kind, first, last):
-    for seed in range(3):
-        y = labels(3, 3, seed)
-        scores = drawn_scores(kind, y, seed)
-        value, _ = StructuralRisk(y, first, last)(scores)
-        assert value == pytest.approx(over_all_matrices(y, scores, first, last), abs=1e-12)
 
 
 @given(st.data(), st.integers(0, 10**6), scores_of, scores_of)
@@ -173,25 +145,6 @@ def test_bounds_and_identities_of_the_paper(data, seed, kind):
         assert tight == pytest.approx(hinge, rel=1e-9, abs=slack)
     if first == 0 and last == n:
         assert naive == pytest.approx(tight, rel=1e-9, abs=slack)
-
-
-@pytest.mark.parametrize(("first", "last"), [(2, 5), (4, 8), (1, 2)])
-def test_scores_a_unit_apart_cost_hinge_plus_penalty(first, last):
-    """Check Theorem 7."""
-    y = labels(6, 9, 3)
-    scores = np.random.default_rng(3).permutation(15) * 1.5
-    ranked, positives = np.sort(scores[y < 0])[::-1], scores[y > 0][:, None]
-    penalty = np.maximum(ranked[None, :first] - positives, 0).sum() / (6 * (last - first))
-    expected = hinge_over_pairs(y, scores, first, last) + penalty
-    assert StructuralRisk(y, first, last)(scores)[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_equal_scores_cost_one():
-    y = labels(7, 40)
-    for first, last, surrogate in itertools.product([0, 1, 10], [11, 40], ["tight", "naive"]):
-        value, gradient = StructuralRisk(y, first, last, surrogate)(np.full(47, -3.0))
-        assert value == pytest.approx(1.0, rel=1e-12)
-        assert np.all(np.isfinite(gradient))
 
 
 def programme(X, y, first, last, C, surrogate):
@@ -298,13 +251,3 @@ def test_threshold_is_the_best_with_a_rate_in_the_range(seed, n, decimals, span)
 def test_threshold_does_not_split_scores_equal_up_to_rounding():
     y, scores = np.array([1, 1, -1, -1]), np.array([1.0, 1.0 + 1e-16, 1.0 - 2e-16, 0.0])
     assert 0.0 < threshold_within(y, scores, 0.0, 1.0) < 0.999
-
-
-def test_lower_risk_gives_a_larger_area():
-    y = labels(200, 2000, 9)
-    X = np.random.default_rng(9).normal(size=(2200, 5)) + 1.2 * (y > 0)[:, None]
-    first, last = ranks_within(2000, 0.02, 0.05)
-    solution = minimise(X, StructuralRisk(y, first, last), 10.0, tol=1e-4)
-    zero, trained = (StructuralRisk(y, first, last)(X @ w)[0] for w in (np.zeros(5), solution.w))
-    assert trained < 0.7 * zero
-    assert pairwise(y, X @ solution.w, 0.02, 0.05).value > 0.75
