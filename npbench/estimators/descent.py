@@ -10,9 +10,9 @@ from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.losses import LOSSES
+from npbench.numerics.multipliers import REACHED
 from npbench.numerics.sgd import LEAST_MULTIPLIER, Fit, LossName
 
-CONVERGED = ("converged", "inactive")
 NEAR_CAP = 0.5  # share of the largest multiplier from which the search counts as capped
 NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
 
@@ -118,7 +118,7 @@ class DescentClassifier(BinaryClassifier):
             self.status_ = "max_iter"
         else:
             self.status_ = "inactive" if slack else "converged"
-        self.converged_ = self.status_ in CONVERGED
+        self.converged_ = self.status_ in REACHED
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         loss = LOSSES[self.loss](signs * scores, self.eta)

@@ -12,8 +12,8 @@ from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOpti
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import losses, ramp_path
-from npbench.numerics.multiplier_search import EXPLANATIONS, REACHED, Found
-from npbench.numerics.multipliers import MULTIPLIERS, RateBound, Update
+from npbench.numerics.multiplier_search import EXPLANATIONS, Found
+from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 

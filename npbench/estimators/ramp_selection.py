@@ -27,7 +27,7 @@ from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Gram
-from npbench.numerics.multiplier_search import REACHED
+from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
 

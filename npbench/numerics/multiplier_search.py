@@ -17,7 +17,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from npbench.numerics.multipliers import MAX_RESETS, MULTIPLIERS, ZERO_SHARE, GradientMultiplier, RateBound, Update
+from npbench.numerics.multipliers import (
+    MAX_RESETS,
+    MULTIPLIERS,
+    REACHED,
+    ZERO_SHARE,
+    GradientMultiplier,
+    RateBound,
+    Update,
+)
 from npbench.numerics.ramp_svm import RampSVM
 
 Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
@@ -31,7 +39,6 @@ EXPLANATIONS: dict[Status, str] = {
     "capped": "the constrained surrogate rate stays above its bound with the multiplier at its cap",
     "max_iter": "max_iter convex steps did not suffice",
 }
-REACHED = ("converged", "inactive")
 
 MAX_IMPRECISE = 5  # steps or results that may miss tol before the search ends
 NEAR_EPSILONS = 4.0  # a rate is near its bound up to this distance, in epsilons

@@ -24,6 +24,7 @@ from npbench.numerics.rate_interval import (
 )
 
 Update = Literal["secant", "gradient"]
+REACHED = ("converged", "inactive")  # statuses of a search, here or elsewhere, that meets its bound
 
 # Numba's cache of ramp_kernels does not notice a change of these values: clear it then.
 ZERO_SHARE = 1e-9  # a share of accepted samples that counts as 0, in spite of rounding

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbench.numerics.gram import Gram, Kernel
-from npbench.numerics.multiplier_search import EXPLANATIONS, REACHED, anneal
+from npbench.numerics.multiplier_search import EXPLANATIONS, anneal
 from npbench.numerics.multipliers import (
     MAX_RESETS,
+    REACHED,
     RELATIVE_CAP,
     RELATIVE_FLOOR,
     FalseAlarmBound,

@@ -7,8 +7,8 @@ from class_samples import gaussians
 from npbench.numerics import ramp_path
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.losses import ramp
-from npbench.numerics.multiplier_search import REACHED, anneal
-from npbench.numerics.multipliers import FalseAlarmBound, QValueBound
+from npbench.numerics.multiplier_search import anneal
+from npbench.numerics.multipliers import REACHED, FalseAlarmBound, QValueBound
 from npbench.numerics.ramp_svm import RampSVM
 
 COSTS = np.geomspace(0.01, 100, 9)
