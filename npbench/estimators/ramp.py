@@ -12,7 +12,7 @@ from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOpti
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics import losses, ramp_path
-from npbench.numerics.multiplier_search import EXPLANATIONS, Found
+from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult
 from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -100,7 +100,7 @@ class RampClassifier(NystroemClassifier):
         """Return the bound of the problem on the surrogate rates."""
 
     @abstractmethod
-    def search(self, svm: RampSVM) -> Found:
+    def search(self, svm: RampSVM) -> SearchResult:
         """Search the multiplier on a training sample."""
 
     @property

@@ -88,7 +88,7 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Result of a search: the iterate kept, why it ended, and its iterations."""
 
     best: Iterate
@@ -105,7 +105,7 @@ def anneal(
     max_iter: int,
     update: Update = "secant",
     flat: np.ndarray | None = None,
-) -> Found:
+) -> SearchResult:
     """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     Parameters
@@ -129,11 +129,11 @@ def anneal(
 
     Returns
     -------
-    Found
+    SearchResult
         With the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is inactive;
         else with the best iterate and the reason.
     """
-    search = Search(svm, C, constraint, epsilon, max_iter)
+    search = SearchState(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
     status = _anneal(search, search.multiplier(update, nu), flat)
     if status in ("jump", "capped") and update == "secant" and search.may_descend:
@@ -141,7 +141,7 @@ def anneal(
     return search.end(status)
 
 
-def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) -> Status:
+def _anneal(search: SearchState, multiplier: GradientMultiplier, flat: np.ndarray) -> Status:
     """Update the flat samples and the multiplier after each step."""
     svm, constraint, tol_factor = search.svm, search.constraint, TOL_FACTOR_FAR
     while (stopped := search.stopped) is None:
@@ -165,7 +165,7 @@ def _anneal(search: Search, multiplier: GradientMultiplier, flat: np.ndarray) ->
     return stopped
 
 
-def _descend(search: Search, nu: float) -> Status:
+def _descend(search: SearchState, nu: float) -> Status:
     """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on.
 
     The constrained problem may have a minimum that no multiplier makes a minimum of L: the flat samples, updated after
@@ -194,7 +194,7 @@ def _descend(search: Search, nu: float) -> Status:
     return stopped
 
 
-class Search:
+class SearchState:
     """Convex steps of a search: their trace, and the first, last and best of them."""
 
     _best: Iterate
@@ -267,15 +267,15 @@ class Search:
         self._best = self._recomputed(self._best)
         return self.multiplier("secant", nu, self._best.multiplier)
 
-    def end(self, status: Status) -> Found:
+    def end(self, status: Status) -> SearchResult:
         """Return the result: with the last iterate if it was confirmed, else with the best; its values recomputed."""
         if status in REACHED:
             # all positives missed by far: the rate is met, but no slope leads away from here
             status = "flat" if self._last.p_nd >= 1.0 - ZERO_SHARE else status
-            return Found(self._last, status, self._trace)
+            return SearchResult(self._last, status, self._trace)
         best, last = self._recomputed(self._best), self._recomputed(self._last)
         kept = last if last.better_than(best, self._limit) else best
-        return Found(kept, status, self._trace)
+        return SearchResult(kept, status, self._trace)
 
     def _recomputed(self, iterate: Iterate) -> Iterate:
         """Move to the iterate, and measure it without the rounding errors that the steps have added up."""

@@ -9,7 +9,7 @@ import numpy as np
 from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.multiplier_search import Found, anneal
+from npbench.numerics.multiplier_search import SearchResult, anneal
 from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -68,7 +68,7 @@ class NPSVM(RampClassifier):
         """Whether the search is the default one, to a tolerance that single precision reaches."""
         return super().has_path and self.init_seed is None
 
-    def search(self, svm: RampSVM) -> Found:
+    def search(self, svm: RampSVM) -> SearchResult:
         """Alternate one convex step with one update of the multiplier."""
         flat = None
         if self.init_seed is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from npbench.estimators.constraints import FRACTION, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.multiplier_search import Found, anneal
+from npbench.numerics.multiplier_search import SearchResult, anneal
 from npbench.numerics.multipliers import QValueBound
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -58,6 +58,6 @@ class QSVM(RampClassifier):
         """Return ``P_fa / (1 - P_nd) <= q``."""
         return QValueBound(self.q)
 
-    def search(self, svm: RampSVM) -> Found:
+    def search(self, svm: RampSVM) -> SearchResult:
         """Alternate one convex step with one update of the multiplier."""
         return anneal(svm, **self.search_settings(svm))

@@ -7,7 +7,7 @@ from typing import ClassVar
 from npbench.estimators.constraints import FRACTION, Constraints
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.multiplier_search import Found
+from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_uzawa.uzawa import uzawa
@@ -65,6 +65,6 @@ class UzawaSVM(RampClassifier):
         """Whether :meth:`path` may stand for searches: no, since it anneals."""
         return False
 
-    def search(self, svm: RampSVM) -> Found:
+    def search(self, svm: RampSVM) -> SearchResult:
         """Minimise the Lagrangian to the end for each update of the multiplier."""
         return uzawa(svm, **self.search_settings(svm))

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics.multiplier_search import Found, Iterate, Search, Status
+from npbench.numerics.multiplier_search import Iterate, SearchResult, SearchState, Status
 from npbench.numerics.multipliers import RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
 
 def uzawa(
     svm: RampSVM, constraint: RateBound, C: float, nu: float, epsilon: float, max_iter: int, update: Update = "secant"
-) -> Found:
+) -> SearchResult:
     """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     As :func:`npbench.numerics.multiplier_search.anneal`; ``max_iter`` counts convex steps, the unit of cost.
     """
-    search = Search(svm, C, constraint, epsilon, max_iter)
+    search = SearchState(svm, C, constraint, epsilon, max_iter)
     multiplier = search.multiplier(update, nu)
     while True:
         reached = _minimise(search, multiplier.value)
@@ -36,7 +36,7 @@ def uzawa(
             return search.end(ended)
 
 
-def _minimise(search: Search, multiplier: float) -> Iterate | Status:
+def _minimise(search: SearchState, multiplier: float) -> Iterate | Status:
     """Take convex steps until the flat samples repeat; return the last iterate, or why the search stopped before."""
     flat = np.zeros(len(search.svm.y), dtype=bool)
     while (stopped := search.stopped) is None:
