@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -12,9 +12,9 @@ from scipy.sparse import diags_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import MEGABYTE, KernelName
+from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.nystroem import NystroemClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.centring import offsets, without_offsets
 from npbench_gen.expansion import KernelMoments, largest_margin
 from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
@@ -24,7 +24,7 @@ DROPPED_VARIANCE = 1e-6  # part of the samples that coordinates may drop, in uni
 CONSTANT_SPREAD = 1e-13  # a feature with a smaller relative spread is constant
 
 
-@inherit_docs
+@keyword_parameters
 class GenerativeNP(NystroemClassifier):
     """Linear classifier from class means and covariances that minimises misses under a bound on the false-alarm rate.
 
@@ -100,6 +100,10 @@ class GenerativeNP(NystroemClassifier):
     (0.014, 0.006)
     """
 
+    rho: float = 0.05
+    bound: Bound = "chebyshev"
+    ridge: float = 1e-4
+
     _explanations: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("imprecise", "vacuous"), "rounding hides the direction of the largest miss margin. Use a larger ridge."
     )
@@ -109,31 +113,6 @@ class GenerativeNP(NystroemClassifier):
         **NystroemClassifier._parameter_constraints,
         "ridge": [POSITIVE],
     }
-
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        bound: Bound = "chebyshev",
-        kernel: KernelName = "rbf",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        ridge: float = 1e-4,
-        cache_size: float = 1000,
-        n_components: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.rho = rho
-        self.bound = bound
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.ridge = ridge
-        self.cache_size = cache_size
-        self.n_components = n_components
-        self.random_state = random_state
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
@@ -30,7 +30,7 @@ EXPLANATIONS = {
 }
 
 
-@inherit_docs
+@keyword_parameters
 class SplittingNP(LinearClassifier):
     """Linear classifier of least convex risk of misses, under a bound on the convex risk of false alarms.
 
@@ -128,6 +128,21 @@ class SplittingNP(LinearClassifier):
     (0.1, 0.024)
     """
 
+    rho: float = 0.05
+    tau: float | None = None
+    loss: Literal["logistic", "matsusita", "hinge"] = "logistic"
+    fit_intercept: bool = True
+    max_norm: float | None = None
+    group_tau: float | None = None
+    n_features_to_select: int | None = None
+    tol: float = 1e-6
+    max_iter: int = 1000
+    inner: int | Literal["summable"] = 9
+    step: Literal["spectral", "frobenius"] = "spectral"
+    accelerate: Literal["newton", "nesterov", "none"] = "newton"
+    keep: Literal["iterates", "projections"] | None = None
+    warm_start: bool = False
+
     _parameter_constraints: ClassVar[Constraints] = {
         "rho": [FRACTION],
         "tau": [None, NUMBER],
@@ -144,39 +159,6 @@ class SplittingNP(LinearClassifier):
         "keep": [None, StrOptions({"iterates", "projections"})],
         "warm_start": ["boolean"],
     }
-
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        tau: float | None = None,
-        loss: Literal["logistic", "matsusita", "hinge"] = "logistic",
-        fit_intercept: bool = True,
-        max_norm: float | None = None,
-        group_tau: float | None = None,
-        n_features_to_select: int | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        inner: int | Literal["summable"] = 9,
-        step: Literal["spectral", "frobenius"] = "spectral",
-        accelerate: Literal["newton", "nesterov", "none"] = "newton",
-        keep: Literal["iterates", "projections"] | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.rho = rho
-        self.tau = tau
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.max_norm = max_norm
-        self.group_tau = group_tau
-        self.n_features_to_select = n_features_to_select
-        self.tol = tol
-        self.max_iter = max_iter
-        self.inner = inner
-        self.step = step
-        self.accelerate = accelerate
-        self.keep = keep
-        self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fit the classifier.
