@@ -21,9 +21,15 @@ from npbench.data import sources
 from npbench.errors import RequestError
 from npbench.signature import REQUIRED, signature
 
-HERE, PARTLY, ABSENT, WRONG = "here", "in part", "to fetch", "WRONG"
-COLOURS = {HERE: "green", PARTLY: "yellow", WRONG: "red"}
-SHOWN_APART = ("name", "title", "files", "original", "mirror")  # fields of a description that are not rows of its table
+PRESENT, INCOMPLETE, ABSENT, CORRUPT = "here", "in part", "to fetch", "WRONG"
+COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
+NOT_IN_TABLE = (
+    "name",
+    "title",
+    "files",
+    "original",
+    "mirror",
+)  # fields of a description with a place of their own
 
 
 def show_list() -> None:
@@ -34,7 +40,7 @@ def show_list() -> None:
     console.print(_with_files([dataset for dataset in datasets if dataset.files]))
     console.print(Text("Generated, from a library, or from files you bring", "bold"))
     console.print(_grid([(dataset.name, dataset.source) for dataset in datasets if not dataset.files]))
-    wanted = (dataset for dataset in datasets if state_of(dataset)[0] != HERE)
+    wanted = (dataset for dataset in datasets if state_of(dataset)[0] != PRESENT)
     absent = {file for dataset in wanted for file in dataset.files if not any(sources.copies(file))}
     console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
 
@@ -65,12 +71,12 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
     ]
     n_here = len(found) - found.count(None)
     if wrong:
-        return WRONG, "; ".join(wrong)
+        return CORRUPT, "; ".join(wrong)
     if n_here < len(found) and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
-        return HERE, "from its mirror"
+        return PRESENT, "from its mirror"
     if 0 < n_here < len(found):
-        return PARTLY, f"{n_here} of {len(found)} files"
-    return HERE if n_here else ABSENT, _original(dataset)
+        return INCOMPLETE, f"{n_here} of {len(found)} files"
+    return PRESENT if n_here else ABSENT, _original(dataset)
 
 
 def _original(dataset: Dataset) -> str:
@@ -109,7 +115,7 @@ def _grid(rows: Sequence[tuple[str, str]]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(f"  {name}", Text(value, "red" if name == WRONG else ""))
+        table.add_row(f"  {name}", Text(value, "red" if name == CORRUPT else ""))
     table.add_row()
     return table
 
@@ -117,7 +123,7 @@ def _grid(rows: Sequence[tuple[str, str]]) -> Table:
 def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for field in dataclasses.fields(dataset):
         value = getattr(dataset, field.name)
-        if field.name not in SHOWN_APART and value not in (None, "", ()):
+        if field.name not in NOT_IN_TABLE and value not in (None, "", ()):
             yield field.name, str(value)
 
 
@@ -130,9 +136,9 @@ def _places(file: DataFile) -> list[tuple[str, str]]:
     for path in sources.copies(file):
         try:
             sources.verify(path, file)
-            rows.append((HERE, f"{path}, hash right"))
+            rows.append((PRESENT, f"{path}, hash right"))
         except RequestError as error:
-            rows.append((WRONG, str(error)))
+            rows.append((CORRUPT, str(error)))
     return rows if len(rows) > described else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
 
 

@@ -23,7 +23,7 @@ from npbench_benchmark.board.submission import SUBMITTED, rescored
 # Besides the metrics; what depends on time or memory is not compared.
 RESULT_COLUMNS = names(Role.ANSWER)
 MACHINE = names(Role.MACHINE)
-TOLERANCE = 1e-9  # relative; sums in another order differ by less
+MAX_DIFFERENCE = 1e-9  # relative; sums in another order differ by less
 
 
 @dataclass
@@ -99,5 +99,5 @@ def equal(stored: Any, here: Any) -> bool:
     """
     stored, here = (None if isinstance(v, float) and math.isnan(v) else v for v in (stored, here))
     if isinstance(stored, float) and isinstance(here, (int, float)):
-        return math.isclose(stored, here, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        return math.isclose(stored, here, rel_tol=MAX_DIFFERENCE, abs_tol=MAX_DIFFERENCE)
     return bool(stored == here)
