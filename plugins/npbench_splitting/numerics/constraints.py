@@ -14,18 +14,10 @@ from npbench_splitting.numerics.calibrated import CalibratedLoss
 
 @dataclass(frozen=True)
 class GroupBound:
-    """A bound on the mean loss of some negatives: ``mean of phi(-x_i'w) over rows <= tau``.
+    """A bound on the mean loss of some negatives: ``mean of phi(-x_i'w) over rows <= tau``."""
 
-    Parameters
-    ----------
-    rows : array
-        Indices of rows of X_neg, or a mask of them; not empty.
-    tau : float
-        Bound on the mean; positive if the loss is.
-    """
-
-    rows: np.ndarray
-    tau: float
+    rows: np.ndarray  # indices of rows of X_neg, or a mask of them; not empty
+    tau: float  # positive if the loss is
 
     def shares(self, n_neg: int) -> np.ndarray:
         """Return the weight of each negative in the mean."""
@@ -38,18 +30,10 @@ class GroupBound:
 
 @dataclass(frozen=True)
 class Ball:
-    """A bound on the norm: ``||w|| <= radius``.
+    """A bound on the norm: ``||w|| <= radius``."""
 
-    Parameters
-    ----------
-    radius : float
-        Bound on the norm; positive.
-    features : array of int, optional
-        Indices of the weights in the norm; all by default. An intercept is usually left out.
-    """
-
-    radius: float
-    features: np.ndarray | None = None
+    radius: float  # positive
+    features: np.ndarray | None = None  # weights in the norm, all by default; an intercept is usually left out
 
     def excess(self, w: np.ndarray) -> float:
         """Return ``||w|| - radius``."""

@@ -90,11 +90,6 @@ class Result:
         """Number of outer steps."""
         return len(self.gaps)
 
-    @property
-    def n_inner(self) -> list[int]:
-        """Number of Haugazeau's steps in each outer step."""
-        return [len(gaps) - 1 for gaps in self.gaps]
-
 
 class Kkt(NamedTuple):
     """Multipliers at a point, and the largest relative error in the first-order conditions."""
@@ -215,10 +210,8 @@ def minimise(
     ----------
     X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
         Samples of each class, at least one. A constant feature serves as an intercept.
-    loss, tau
-        The phi, and the bound on its mean over negatives.
-    constraints : sequence of GroupBound, Ball or HalfSpace
-        Further constraints.
+    loss, tau, constraints
+        The phi, the bound on its mean over negatives, and further bounds on w.
     w0 : array of shape (n_features,), optional
         Starting weights, such as the w for another tau; zero by default.
     tol, max_iter

@@ -183,7 +183,7 @@ def test_printed_algorithm_has_the_same_optimum(inner, accelerate, step):
 
 def test_number_of_inner_steps_is_fixed():
     result = minimise(*sample(), LOGISTIC, 0.3, inner=4, accelerate="none", max_iter=20)
-    assert result.n_inner == [4] * 20
+    assert [len(gaps) - 1 for gaps in result.gaps] == [4] * 20
     assert all(gaps[0] > gaps[-1] > 0 for gaps in result.gaps)
 
 
