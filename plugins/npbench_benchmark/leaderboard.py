@@ -15,7 +15,7 @@ from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
 from npbench.report.select.metrics import better
 from npbench.report.stats.paired import Limits
-from npbench_benchmark import ratings, sensitivity
+from npbench_benchmark import ratings
 from npbench_benchmark.names import method_names
 from npbench_benchmark.promises import allowed, promised
 
@@ -70,7 +70,7 @@ def standings(records: pl.DataFrame) -> list[Standing]:
     datasets, _, values = table(results)
     won = ratings.wins(values)
     low, high = ratings.elo_limits(won)
-    left_out = sensitivity.without_each_source(values, sensitivity.sources_of(datasets))
+    left_out = ratings.without_each_source(values, ratings.sources_of(datasets))
     compared = {
         "rank": ratings.mean_ranks(values),
         "win_rate": ratings.win_rates(won),

@@ -1,4 +1,4 @@
-"""Comparisons of methods over data sets: wins, mean ranks, and Elo ratings by the model of Bradley and Terry.
+"""Compare methods over data sets: wins, mean ranks, Elo ratings, and their sensitivity to the choice of data sets.
 
 ``values`` has a row for each data set and a column for each method: lower is better, infinite is last, and NaN is a
 method that was not run.
@@ -7,11 +7,14 @@ method that was not run.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special, stats
 
 from npbench.numerics.signed_rank import DIGITS
+from npbench.registry import installed
 
 ELO_CENTRE, ELO_SCALE = 1000.0, 400.0 / math.log(10.0)
 RESAMPLES = 1000
@@ -121,3 +124,31 @@ def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
     better = (score < score[:, None]) | (seconds < seconds[:, None])
     return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))
+
+
+class LeftOut(NamedTuple):
+    """Mean ranks and places, of shape (n_sources, n_methods), over the data sets of all other sources."""
+
+    sources: list[str]
+    ranks: np.ndarray
+    places: np.ndarray
+
+
+def sources_of(datasets: Iterable[str]) -> list[str]:
+    """Return the citation of each data set, or its name if it is not installed."""
+    known = installed().datasets
+    return [(known[name].citation if name in known else "") or name for name in datasets]
+
+
+def without_each_source(values: np.ndarray, sources: Sequence[str]) -> LeftOut:
+    """Rank the methods again without the data sets of each source.
+
+    Examples
+    --------
+    >>> values = np.array([[0.1, 0.2], [0.1, 0.2], [0.3, 0.2]])
+    >>> without_each_source(values, ["a", "b", "b"]).places.tolist()
+    [[1, 1], [1, 2]]
+    """
+    distinct = list(dict.fromkeys(sources))
+    kept = [values[[one != source for one in sources]] for source in distinct]
+    return LeftOut(distinct, np.array([mean_ranks(rest) for rest in kept]), np.array([places(rest) for rest in kept]))

@@ -13,7 +13,7 @@ from npbench.report.select.protocols import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
-from npbench_benchmark import ratings, sensitivity
+from npbench_benchmark import ratings
 from npbench_benchmark.charts import complete, settings
 from npbench_benchmark.leaderboard import Standing, bounded, by_dataset, judge, standings, table
 
@@ -177,8 +177,8 @@ def _each(text: str, results: pl.DataFrame) -> Sheet:
 
 def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values: np.ndarray) -> Sheet:
     """Return the range of each method's mean rank and place if the data sets of one source are left out."""
-    sources = sensitivity.sources_of(datasets)
-    left_out = sensitivity.without_each_source(values, sources)
+    sources = ratings.sources_of(datasets)
+    left_out = ratings.without_each_source(values, sources)
     held = {source: [name for name, its in zip(datasets, sources, strict=True) if its == source] for source in sources}
     ranks, all_places = ratings.mean_ranks(values), ratings.places(values)
     rows: list[Row] = []

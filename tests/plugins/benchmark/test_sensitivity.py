@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from npbench_benchmark.sensitivity import sources_of, without_each_source
+from npbench_benchmark.ratings import sources_of, without_each_source
 
 TABLES = arrays(
     float, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=st.sampled_from([0.1, 0.2, 0.3, np.inf])
