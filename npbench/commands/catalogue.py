@@ -1,4 +1,4 @@
-"""``npbench data list|info``: data sets and places of their files. Imports no numerics."""
+"""``npbench data list|info``: data sets and places of their files. Only ``info`` imports the loaders."""
 
 from __future__ import annotations
 

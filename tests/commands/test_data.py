@@ -313,9 +313,10 @@ def test_help(ended):
 
 
 def test_no_numerics_are_imported():
+    # except by info, which reads the parameters of a loader
     code = (
         "import sys, npbench.cli\n"
-        "for words in (['list'], ['info', 'banana'], ['path'], ['verify', 'pima']):\n"
+        "for words in (['list'], ['path'], ['verify', 'pima']):\n"
         "    try: npbench.cli.main(['data', *words])\n"
         "    except SystemExit as end: assert not end.code\n"
         f"sys.exit(', '.join(m for m in {HEAVY} if m in sys.modules) or None)"
