@@ -242,6 +242,13 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
     assert low[1] > high[1]  # y points down in SVG
 
 
+def test_points_of_a_map_have_titles(tmp_path):
+    surface = Surface([1, 10], [0.5, 2.0], [[0.25, None], [0.5, 1.0]], title="rate")
+    _, svg, _ = paper.save(chart(Panel("p", "C", "gamma", surface=surface, x_log=True)), PALETTE, tmp_path)
+    values = ((1, 0.5, 0.25), (1, 2, 0.5), (10, 2, 1))  # none where nothing was evaluated
+    assert set(circles(svg)) == {f"C: {C}\ngamma: {gamma}\nrate: {z}" for C, gamma, z in values}
+
+
 def test_titles_are_where_points_are_drawn(tmp_path):
     points = Series("gen", [1.0, 2.0, 4.0], [0.1, 0.4, 0.2])
     figure = paper.draw(chart(Panel("p", "x", "y", [points])), PALETTE)

@@ -226,7 +226,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
         axes.plot(points.x, points.y, **options)
         if points.low:
             _draw_band(axes, points, look.colour, series.steps, len(panel.series))
-        _add_titles(axes, panel, series, axes.transData)
+        _add_titles(axes, panel.titled_points(series), axes.transData)
         return
     errors = None
     if points.low:
@@ -235,7 +235,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
             options["transform"] = _moved(axes, BAR_DISTANCE * place)
             axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
     axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **options)
-    _add_titles(axes, panel, series, options.get("transform", axes.transData))
+    _add_titles(axes, panel.titled_points(series), options.get("transform", axes.transData))
     # Matplotlib does not scale the axes to moved points.
     for heights in (points.low or points.y, points.high or points.y):
         axes.update_datalim(list(zip(points.x, heights, strict=True)))
@@ -249,10 +249,11 @@ def _moved(axes: Axes, distance: float) -> Any:
     return offset_copy(axes.transData, axes.get_figure(root=True), x=distance, units="points")
 
 
-def _add_titles(axes: Axes, panel: Panel, series: Series, transform: Any) -> None:
+def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], transform: Any) -> None:
+    """Add titles that a browser shows on hover, from the coordinates of points and their titles."""
     from npbench.report.render.hover import HoverTitles
 
-    x, y, titles = panel.titled_points(series)
+    x, y, titles = points
     axes.add_artist(HoverTitles(transform, x, y, list(map(printable, titles))))
 
 
@@ -293,6 +294,7 @@ def _draw_surface(axes: Axes, panel: Panel, color_range: tuple[float, float]) ->
     if shown.chosen is not None:
         axes.plot(*shown.chosen, "D", ms=4.5, mfc=CHOSEN, mec="white")
     axes.set_facecolor(GRID)
+    _add_titles(axes, panel.titled_cells(shown), axes.transData)
     return mesh
 
 
