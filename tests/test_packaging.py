@@ -99,7 +99,7 @@ ARROWS = {
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data"},
     "planning": {"evaluation", "records", "data"},
-    "report": {"records", "numerics"},
+    "report": {"config", "records", "numerics"},
     "metrics": {"thresholding"},
     "thresholding": {"estimators", "numerics"},
     "estimators": {"evaluation", "numerics"},

@@ -17,6 +17,7 @@ from npbench.records.reading import latest, parts
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
 from npbench.report.select.collect import Collection, measured, sources
+from npbench.report.select.methods import named
 from npbench.session import experiments
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     if others:
         added = latest(part for source in sources(others, faults.append) for part in parts(source, faults.append))
         frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
-    records = measured(frame)
+    records = measured(named(frame))
     collection = Collection(records, faults)
     made = [
         *sections(experiment, records),
@@ -66,10 +67,11 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
 
 def _missing(name: str, planned: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
     """Return a sentence about the planned jobs without a record, if there are any."""
-    missing = planned.join(frame, on=planned.columns, how="anti").group_by("solver", "dataset").len().sort(pl.all())
+    missing = named(planned.join(frame, on=planned.columns, how="anti"))
+    counts = missing.group_by("method", "dataset").len().sort(pl.all())
     if missing.is_empty():
         return []
-    places = [f"{solver} on {dataset}: {jobs}" for solver, dataset, jobs in missing.rows()]
+    places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
     more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
-    count = f"{missing['len'].sum()} of {len(planned)} jobs have no record yet"
+    count = f"{len(missing)} of {len(planned)} jobs have no record yet"
     return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run npbench +experiment={name}"]

@@ -121,7 +121,7 @@ class RunCombination:
 
         job = HydraConfig.get().job
         number = 0 if OmegaConf.is_missing(job, "num") else job.num
-        plain = as_plain(config)
+        plain = {**as_plain(config), "method": HydraConfig.get().runtime.choices["solver"]}
         with contextlib.chdir(self.folder):
             requests, settings = check_all([plain])
             settings = replace(settings, results=settings.results.absolute())

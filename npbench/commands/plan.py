@@ -14,11 +14,12 @@ from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
+from npbench.evaluation.request import Request
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
 from npbench.progress import TerminalProgress
-from npbench.report.select.labels import classes
+from npbench.report.select.methods import own_settings
 from npbench.report.select.protocols import protocols
 
 
@@ -82,8 +83,14 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
 def _described(job: Job) -> tuple[str, str, str]:
     request = job.request
     parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
-    solver = " ".join([request.solver.name, *classes(request.columns()["params"])])  # as in reports
-    return request.dataset.name, solver, f"{request.problem.name} {parameters}"
+    return request.dataset.name, _method(request), f"{request.problem.name} {parameters}"
+
+
+def _method(request: Request) -> str:
+    """Return the choice of the solver with the settings that differ from it, as reports label it."""
+    columns = request.columns()
+    own = own_settings(columns["method"], columns["solver"], columns["params"])
+    return " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
 
 
 def _reason(runs: bool, why: str) -> str:

@@ -76,8 +76,8 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     good = frame.filter(status="ok")
     loose = good.filter(converged=False)
     if not loose.is_empty():
-        pairs = loose.select("solver", "dataset").unique().sort("solver", "dataset").rows()
-        where = ", ".join(f"{solver} on {dataset}" for solver, dataset in pairs)
+        pairs = loose.select("method", "dataset").unique().sort("method", "dataset").rows()
+        where = ", ".join(f"{method} on {dataset}" for method, dataset in pairs)
         note = (
             f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); see solver_status in the records."
         )
@@ -85,19 +85,19 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Console) -> None:
-    failed = frame.filter(pl.col("status") != "ok").sort("dataset", "solver", "repeat")
+    failed = frame.filter(pl.col("status") != "ok").sort("dataset", "method", "repeat")
     missing = planned - len(frame)
     if failed.is_empty() and not missing:
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
-    alike = failed.group_by("solver", "status", "error", maintain_order=True).agg(
+    alike = failed.group_by("method", "status", "error", maintain_order=True).agg(
         pl.len(), pl.col("dataset", "repeat").first(), ORIGIN.first().alias("origin")
     )
-    for r in alike.sort("solver", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
+    for r in alike.sort("method", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
         error = terminal.one_line((r["error"] or "no message").partition("\n")[0])
         more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
         terminal.write(
-            f"  {r['solver']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",
+            f"  {r['method']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",
             console,
         )
     if len(alike) > FAILURES_SHOWN:

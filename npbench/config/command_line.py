@@ -90,13 +90,23 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
         found = compose_all(options)
         faults = found.faults
         try:
-            plain = [as_plain(config) for composed in found.composed for config in composed.configs]
+            plain = [
+                {**as_plain(config), **method_typed(words)}
+                for composed in found.composed
+                for config, words in zip(composed.configs, composed.combinations, strict=False)
+            ]
             requests, settings = check_all(plain) if plain else ([], None)
         except RequestError as error:
             faults += error.faults
     if faults or settings is None:
         raise RequestError(*dict.fromkeys(faults))
     return Requested(requests, settings, plain, words, found.experiment, found.hydra)
+
+
+def method_typed(words: Sequence[str]) -> dict[str, str]:
+    """Return the choice of the solver as a setting, if the words of a combination have one."""
+    chosen = [word.partition("=")[2] for word in words if word.lstrip("+").startswith("solver=")]
+    return {"method": chosen[-1].strip("'\"")} if chosen else {}
 
 
 def compose_all(options: Namespace) -> Combinations:

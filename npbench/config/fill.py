@@ -125,6 +125,7 @@ class _Check:
             seed=config["seed"],
             repeats=config["repeats"],
             features=features,
+            method=config.get("method", ""),
         )
 
     def _attempt(self, step: Callable[[], T]) -> T | None:
@@ -135,7 +136,7 @@ class _Check:
             return None
 
     def _known_keys(self) -> None:
-        known = (*SECTIONS, "seed", "repeats", *CHOICES, "metrics", "results")
+        known = (*SECTIONS, "seed", "repeats", *CHOICES, "metrics", "results", "method")
         self.faults += [unknown_name("setting", str(key), known) for key in self.config if key not in known]
 
     def _section(self, group: str) -> dict[str, Any]:

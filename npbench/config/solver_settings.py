@@ -49,12 +49,10 @@ def solver_settings(
     grids = section.get("search") or {}
     if not isinstance(grids, dict):
         raise RequestError(f"solver.search is {grids!r}: expected grids by name, as in solver.search.C=[0.1,1].")
-    grids = _given(grids)
+    grids = given(grids)
     if faults := [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]:
         raise RequestError(*faults, *_name_faults(solver, _signature(solver, faults), settings | grids))
-    candidates = {name: _candidates(settings.get(name), grid) for name, grid in grids.items()}
-    search = {name: values for name, values in candidates.items() if values}
-    params = {name: value for name, value in settings.items() if name not in search}
+    params, search = divided(settings, grids)
 
     def check() -> list[str]:
         names = list(_name_faults(solver, _signature(solver, ()), settings | grids))
@@ -64,6 +62,13 @@ def solver_settings(
     if faults := cached("checks", identity, check, keep=lambda faults: not faults) if identity else check():
         raise RequestError(*faults)
     return params, search
+
+
+def divided(settings: Mapping[str, Any], grids: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return the fixed parameters, and the candidates of those that are null and have a grid."""
+    candidates = {name: _candidates(settings.get(name), grid) for name, grid in given(grids).items()}
+    search = {name: values for name, values in candidates.items() if values}
+    return {name: value for name, value in settings.items() if name not in search}, search
 
 
 def _identity(
@@ -89,9 +94,9 @@ def _identity(
     return canonical(facts).encode("utf-8", "backslashreplace")
 
 
-def _given(grids: Mapping[Any, Any]) -> dict[str, Any]:
+def given(grids: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the grids that are not null, also within mappings."""
-    plain = {str(name): _given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
+    plain = {str(name): given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
     return {name: grid for name, grid in plain.items() if grid not in (None, {})}
 
 

@@ -38,6 +38,8 @@ class Request:
         Metrics on the test part.
     seed, repeats : int
         The jobs are repeats 0, ..., repeats - 1 under this seed.
+    method : str
+        The choice of the solver as typed, variants included; empty for the solver's name. Records are shown by it.
     validate : bool
         Whether to measure the validation loss even where nothing is selected. It changes no answer, so it is not part
         of a job's identity.
@@ -54,6 +56,7 @@ class Request:
     features: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
     seed: int = 0
     repeats: int = 1
+    method: str = ""
     validate: bool = False
 
     def columns(self) -> dict[str, Any]:

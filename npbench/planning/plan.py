@@ -20,6 +20,7 @@ from npbench.planning.split_checks import check_splits
 from npbench.records import provenance
 from npbench.records.fields import SCHEMA
 from npbench.records.files import RECORDS
+from npbench.records.methods import typed_by, with_methods
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.signature import imported_names
@@ -40,7 +41,11 @@ class Plan:
         stored = self.store.frame(columns)
         keys = pl.DataFrame({"key": pl.Series(self.jobs.keys(), dtype=pl.String)})
         places = stored.select("key").with_row_index("place").join(keys, on="key", how="semi", maintain_order="left")
-        return stored if len(places) == len(stored) else stored[places["place"]]
+        found = stored if len(places) == len(stored) else stored[places["place"]]
+        if "method" not in found.columns:
+            return found
+        typed = typed_by(job.request for job, _ in self.jobs.parts)
+        return with_methods(found, lambda setting, stored: typed.get(setting) or stored or setting[0])
 
     def n_stored(self, trace: bool, scores: bool) -> int:
         """Return the number of jobs with a record of success, that has a trace or test scores where asked."""

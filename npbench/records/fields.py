@@ -13,9 +13,9 @@ from polars.datatypes import DataType
 from npbench.values import canonical
 
 # 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output;
-# 6: gram_seconds.
+# 6: gram_seconds; 7: method.
 # Columns that older records lack are null when read, or have the value in FEATURES.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 
 class Role(Flag):
@@ -99,7 +99,14 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("stored_at", pl.String, R.ESSENTIAL, "UTC, ISO 8601; of two records with the same key the later counts"),
     ],
     "Request": [
-        Field("solver", pl.String, SETTING | R.METHOD | R.COST, encode=_name("solver")),
+        Field("solver", pl.String, SETTING | R.METHOD | R.COST, "the plugin's", encode=_name("solver")),
+        # A name for what the other columns say: it identifies nothing.
+        Field(
+            "method",
+            pl.String,
+            about="the choice of solver as typed, variants included",
+            encode=lambda request: request.method or request.solver.name,
+        ),
         Field(
             "params",
             pl.String,

@@ -14,6 +14,7 @@ from npbench.contracts import resolve
 from npbench.evaluation.request import Request
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
+from npbench.records.methods import typed_by, with_methods
 from npbench.records.provenance import ROOT
 from npbench.records.reading import latest, parts
 
@@ -64,7 +65,9 @@ def of_requests(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFram
     """Return the latest record of each job of ``requests``, from any code and library versions."""
     wanted = settings_of_jobs(requests)
     newest = frame.unique(wanted.columns, keep="last", maintain_order=True)
-    return newest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+    found = newest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
+    typed = typed_by(requests)
+    return with_methods(found, lambda setting, stored: typed.get(setting) or stored or setting[0])
 
 
 def settings_of_jobs(requests: Sequence[Request]) -> pl.DataFrame:

@@ -13,10 +13,10 @@ import polars as pl
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
+from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.stats.paired import Limits
 from npbench_benchmark import ratings
-from npbench_benchmark.names import method_names
 from npbench_benchmark.promises import allowed, promised
 
 SCORE_OF_FAILURE = 1.0  # the NP score of a classifier that accepts nothing
@@ -94,7 +94,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
     spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
     return (
-        records.with_columns(label=pl.Series(method_names(records), dtype=pl.String))
+        records.with_columns(label=pl.Series(method_labels(records), dtype=pl.String))
         .group_by(*METHOD, "label", "dataset")
         .agg(
             n_jobs=pl.len(),

@@ -9,12 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.fields import SCHEMA
-from npbench.report.select.labels import PARTS
+from npbench.records.fields import SCHEMA, Role, names
 
 # Long, only for programs, or shown elsewhere on the page.
 OMITTED = {"schema_version", "metrics", "code", "versions", "trace", "roc", "traceback"}
-JSON_TEXTS = {*PARTS, "problem_params", "chosen_params"}
+JSON_TEXTS = set(names(Role.OBJECT))
 HASHES = {"key", "code_sha256", "data_sha256", "split_sha256", "git_commit"}
 HASH_LENGTH = 12
 TIME_LENGTH = len("2026-01-01T00:00:00")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -16,12 +16,12 @@ from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
 from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.section import Section
-from npbench.report.select.labels import class_named, flat
+from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head
 from npbench.report.sheet import MISSING, Cell, Sheet, count, number
 
 # Columns that records of one problem share within a row, in the order of sorting.
-SETTING = ["dataset", "dataset_params", *METHOD, "problem_params", "protocol_params", *FEATURES]
+SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
 HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
 # Columns of the records that the tables need.
 COLUMNS = [
@@ -38,6 +38,7 @@ class Row:
 
     # Names that distinguish it: data, solver, and parameters of solver, data, problem and protocol; a grid is a list.
     labels: Mapping[str, Any]
+    own: Set[str]  # labels that differ from the choice of the solver
     total: int  # jobs
     good: int  # jobs that did not fail
     seconds: float | None  # mean of selection and fit
@@ -85,7 +86,7 @@ def rows(records: pl.DataFrame) -> list[Row]:
     metrics = [name for name in PROBLEMS[records["problem"][0]].headline if name in records.columns]
     measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
     # A million records have few distinct texts: grouping by categories saves 0.3 GB.
-    categorical = records.with_columns(pl.col(SETTING).cast(pl.Categorical))
+    categorical = named(records).with_columns(pl.col(SETTING).cast(pl.Categorical))
     groups = categorical.group_by(SETTING).agg(
         *(column.mean() for column in measures),
         *(column.std().name.suffix(" std") for column in measures),
@@ -101,11 +102,12 @@ def rows(records: pl.DataFrame) -> list[Row]:
 def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
     labels = _labels(group)
     values = {name: (group[name], group[f"{name} std"]) for name in metrics}
-    return Row(labels, group["total"], group["good"], group["seconds"], values, _choices(group["chosen"], labels))
+    own = set(own_settings(group["method"], group["solver"], group["params"]))
+    return Row(labels, own, group["total"], group["good"], group["seconds"], values, _choices(group["chosen"], labels))
 
 
 def _labels(setting: Mapping[str, Any]) -> dict[str, Any]:
-    labels = {"data": setting["dataset"]} | {name: setting[name] for name in ("solver", *FEATURES)}
+    labels = {"data": setting["dataset"], "solver": setting["method"]} | {name: setting[name] for name in FEATURES}
     for part in ("dataset_params", "params", "search", "problem_params", "protocol_params"):
         labels |= {"protocol" if name == "name" else name: value for name, value in _flat(setting[part]).items()}
     return labels
@@ -160,13 +162,12 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
 
 
 def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
-    """Return the labels that a table needs: data, solver, the problem's own, classes, and labels that vary.
+    """Return the labels that a table needs: data, solver, the problem's, those that differ from the choice, or vary.
 
-    Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree: the names of
-    a forest and a linear model already say that their parameters differ.
+    Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree.
     """
-    classes = dict.fromkeys(name for row in rows for name, value in row.labels.items() if class_named(value))
-    always = ["data", "solver", *kind().parameters(), *classes]
+    own = dict.fromkeys(name for row in rows for name in row.labels if name in row.own)
+    always = ["data", "solver", *kind().parameters(), *own]
     names = dict.fromkeys(name for row in rows for name in row.labels if name not in always)
     whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])
     parts = _varying(rows, [name for name in names if "." in name], among=[*always, *whole])
@@ -216,8 +217,6 @@ def _choice(values: Sequence[Any]) -> Cell:
 def _label(value: Any) -> Cell:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number(value, "g" if isinstance(value, float) else "d")
-    if name := class_named(value):
-        return Cell(name)
     if isinstance(value, list) and len(value) > MAX_GRID_VALUES:
         is_grid = all(isinstance(one, (int, float)) for one in value)
         return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})" if is_grid else str(value))

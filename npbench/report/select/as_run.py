@@ -16,7 +16,7 @@ def notes(records: pl.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> about = {"solver": "gen", "repeat": 0, "protocol": "cv", "protocol_params": '{"name":"cv","test_size":0.5}'}
+    >>> about = {"method": "gen", "repeat": 0, "protocol": "cv", "protocol_params": '{"name":"cv","test_size":0.5}'}
     >>> notes(pl.DataFrame([{**about, "dataset": "pima", "preprocess": "none", "search": '{"gamma":[0.1,1]}'}]))
     ['As run: repeats: 1; protocol: cv (test_size 0.5); preprocess: none.', 'Searched: gen: 2 gamma.']
     """
@@ -26,7 +26,7 @@ def notes(records: pl.DataFrame) -> list[str]:
         f"{name}{_listed(json.loads(text))}" for name, text in records.select("protocol", "protocol_params").rows()
     ]
     facts = {
-        "repeats": _range(records.group_by("dataset", "solver").agg(pl.col("repeat").n_unique())["repeat"]),
+        "repeats": _range(records.group_by("dataset", "method").agg(pl.col("repeat").n_unique())["repeat"]),
         "protocol": " or ".join(dict.fromkeys(protocols)),
         "preprocess": " or ".join(dict.fromkeys(records["preprocess"])),
     }
@@ -51,10 +51,10 @@ def _listed(params: Mapping[str, Any]) -> str:
 
 def _searched(records: pl.DataFrame) -> Iterator[str]:
     """Yield for each solver with a search the number of values of each parameter."""
-    for (solver,), same in records.group_by("solver", maintain_order=True):
+    for (method,), same in records.group_by("method", maintain_order=True):
         grids = dict.fromkeys(_grid(json.loads(text)) for text in same["search"].unique(maintain_order=True))
         if found := " or ".join(filter(None, grids)):
-            yield f"{solver}: {found}"
+            yield f"{method}: {found}"
 
 
 def _grid(search: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from npbench.records.files import PUBLISHED, RECORDS, RUNS
 from npbench.records.reading import latest, parts
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels
+from npbench.report.select.methods import named
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     stored = _drawable(_understood(stored, faults.append), faults.append)
     if stored.is_empty():
         raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
-    stored = _numbered(stored)
+    stored = named(_numbered(stored))
     jobs = stored.unique(ASKED, keep="last", maintain_order=True)
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))

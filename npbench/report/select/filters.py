@@ -12,11 +12,12 @@ import polars as pl
 
 from npbench.errors import RequestError, unknown_name
 from npbench.records.fields import ASKED, PREFIXES
-from npbench.report.select.labels import flat
+from npbench.report.select.methods import flat
 from npbench.values import canonical
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
 COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
+SYNONYMS = {"solver": ("solver", "method")}  # solver=NAME finds a variant by its own name and by its solver's
 COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
 MAX_LISTED = 12
 
@@ -44,12 +45,13 @@ def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
     ['{"C":10}']
     """
     for name, text in filters.items():
-        values = _values(records, name)
-        if values is None:
+        columns = [values for one in SYNONYMS.get(name, (name,)) if (values := _values(records, one)) is not None]
+        if not columns:
             raise RequestError(unknown_name("filter", name, dict.fromkeys(_names(records, name))))
-        kept = records.filter(values.is_in(list(_wanted(text))))
+        wanted = list(_wanted(text))
+        kept = records.filter(pl.any_horizontal(values.is_in(wanted) for values in columns))
         if kept.is_empty():
-            raise RequestError(f"No record has {name}={text}: expected one of {_choices(values)}.")
+            raise RequestError(f"No record has {name}={text}: expected one of {_choices(pl.concat(columns))}.")
         records = kept
     return records
 

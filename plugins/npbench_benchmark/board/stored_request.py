@@ -34,8 +34,9 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         features={name: record[name] for name in FEATURES},
         seed=record["seed"],
         repeats=record["repeat"] + 1,
+        method=record.get("method") or "",
     )
-    differing = [name for name in ENCODERS if request.columns()[name] != record[name]]
+    differing = [name for name in ENCODERS if name != "method" and request.columns()[name] != record[name]]
     if differing:
         raise RequestError(
             f"{', '.join(differing)} of a record cannot be rebuilt: it was stored by npbench "

@@ -1,0 +1,70 @@
+"""Choices of the group ``solver``: what each installed solver and variant sets and searches."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from npbench import registry
+from npbench.config.search_folders import config_folders
+from npbench.config.solver_settings import divided
+from npbench.errors import RequestError
+
+NO_PARAMETERS = ("defaults", "name", "search")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The solver that a name on the command line chooses, with its fixed parameters and search."""
+
+    solver: str
+    params: Mapping[str, Any]
+    search: Mapping[str, list[Any]]
+
+
+def choices() -> Mapping[str, Choice]:
+    """Return the installed choices of a solver by name, without malformed ones: a run names their faults."""
+    return _choices(tuple(config_folders()), tuple(registry.installed().solvers))
+
+
+@functools.lru_cache(maxsize=2)
+def _choices(folders: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choice]:
+    files = {path.stem: path for folder in reversed(folders) for path in (folder / "solver").glob("*.yaml")}
+    found = {}
+    for name in dict.fromkeys([*solvers, *files]):
+        try:
+            found[name] = _choice(name, files)
+        except (RequestError, OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
+            continue
+    return found
+
+
+def _choice(name: str, files: Mapping[str, Path]) -> Choice:
+    solver, node = _merged_node(name, files)
+    settings = {key: value for key, value in node.items() if key not in NO_PARAMETERS}
+    return Choice(solver, *divided(settings, node.get("search") or {}))
+
+
+def _merged_node(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:
+    """Return the solver of a choice, and its settings merged over those that it starts from."""
+    own = yaml.safe_load(files[name].read_text(encoding="utf-8")) if name in files else {}
+    described = registry.installed().solvers.get(name)
+    solver, node = own.get("name", name), {"search": described.search} if described else {}
+    for base in own.get("defaults", ()):
+        if base != "_self_":
+            solver, node = _merged_node(base, files)
+    return solver, _merged(node, own)
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(below[key], value)
+        for key, value in above.items()
+        if isinstance(value, Mapping) and isinstance(below.get(key), Mapping)
+    }
+    return {**below, **above, **both}

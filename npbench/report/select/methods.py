@@ -1,0 +1,142 @@
+"""Names of methods: the choice that was typed, and the settings that differ from it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from npbench.config.choices import Choice, choices
+from npbench.errors import RequestError
+from npbench.records import provenance
+from npbench.records.methods import with_methods
+from npbench.registry import installed
+from npbench.signature import REQUIRED, same, signature
+from npbench.user_cache import cached
+from npbench.values import canonical
+
+OTHER_GRID, OTHER_VALUE = 1, 2  # distance of a setting from a choice
+
+
+def named(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records with one ``method`` for each setting: as last typed, else inferred."""
+    return with_methods(records, lambda setting, stored: stored or inferred(*setting))
+
+
+@functools.lru_cache(maxsize=10_000)
+def inferred(solver: str, params: str, search: str) -> str:
+    """Return the installed choice nearest to a stored setting; the solver if there is none, or several.
+
+    Fixed parameters of the choice must be there, defaults left out; of those choices, the one whose other settings
+    differ least is meant.
+    """
+    if solver is None or params is None or search is None:
+        return solver
+    record = _Cells(solver, json.loads(params), json.loads(search))
+    distances = {
+        name: record.distance(_Cells(solver, choice.params, choice.search))
+        for name, choice in choices().items()
+        if choice.solver == solver
+    }
+    near = {name: distance for name, distance in distances.items() if distance is not None}
+    nearest = [name for name, distance in near.items() if distance == min(near.values())]
+    return nearest[0] if len(nearest) == 1 else solver
+
+
+@functools.lru_cache(maxsize=10_000)
+def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any]:
+    """Return the fixed parameters that differ from those of a choice; none if the solver is not installed.
+
+    Parts of mappings are named as in ``params.C``.
+    """
+    choice = choices().get(method)
+    if choice is None or choice.solver != solver:
+        choice = Choice(solver, {}, {})
+    if solver is None or params is None or _defaults(solver) is None:
+        return {}
+    values = json.loads(params)
+    record, chosen = _Cells(solver, values, {}).fixed, _Cells(solver, choice.params, choice.search)
+    differing = {name for name, value in record.items() if chosen.fixed.get(name) != value}
+    reset = {*chosen.fixed, *chosen.searched} - record.keys()  # to their defaults
+    return {name: value for name, value in flat(values).items() if name in differing or name in reset}
+
+
+class _Cells:
+    """Settings of a solver in a form to compare: fixed values that are not defaults, and grids, by flat name."""
+
+    def __init__(self, solver: str, params: Mapping[str, Any], search: Mapping[str, Any]) -> None:
+        defaults = _defaults(solver) or {}
+        fixed = flat(
+            {name: one for name, one in params.items() if name not in defaults or not same(one, defaults[name])}
+        )
+        searched = flat(search)
+        # Parts that all candidates of a mapping share are fixed.
+        fixed |= {name: value for name, value in searched.items() if not isinstance(value, list)}
+        self.fixed = {name: canonical(value) for name, value in fixed.items()}
+        self.searched = {name: canonical(value) for name, value in searched.items() if isinstance(value, list)}
+
+    def distance(self, choice: _Cells) -> int | None:
+        """Return how far these settings are from a choice; None if a fixed value of the choice is not among them."""
+        if any(self.fixed.get(name) != value for name, value in choice.fixed.items()):
+            return None
+        names = {*self.fixed, *self.searched, *choice.searched} - choice.fixed.keys()
+        return sum(self._distance(name, choice) for name in names)
+
+    def _distance(self, name: str, choice: _Cells) -> int:
+        if name in self.searched and name in choice.searched:
+            return 0 if self.searched[name] == choice.searched[name] else OTHER_GRID
+        return OTHER_VALUE
+
+
+def _defaults(solver: str) -> Mapping[str, Any] | None:
+    """Return the defaults of a solver's parameters; None if it is not installed, or cannot be imported."""
+    found = installed().solvers.get(solver)
+    return None if found is None else _defaults_of(found.estimator)
+
+
+@functools.cache
+def _defaults_of(estimator: str) -> Mapping[str, Any] | None:
+    """Return the defaults of an estimator, remembered for the same code: importing all of them takes seconds."""
+    try:
+        identity = canonical([estimator, provenance.code([estimator]), sys.version])
+        return cached("defaults", identity.encode(), lambda: _imported_defaults(estimator))
+    except (RequestError, ImportError, OSError, ValueError, TypeError):
+        return None
+
+
+def _imported_defaults(estimator: str) -> dict[str, Any] | None:
+    try:
+        defaults = signature(estimator).defaults
+    except Exception:  # whatever importing someone's module raises
+        return None
+    return {name: json.loads(text) for name, value in defaults.items() if (text := _json(value)) is not None}
+
+
+def _json(value: Any) -> str | None:
+    try:
+        return None if value is REQUIRED else canonical(value)
+    except TypeError:  # no parameter in a record equals it
+        return None
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten parameters that are mappings, as in ``params.C``; a grid of mappings gives the values of each part.
+
+    Examples
+    --------
+    >>> flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
+    {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        mappings = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+        if not mappings:
+            flat[name] = value
+        for part in dict.fromkeys(part for one in mappings for part in one):
+            distinct = list({repr(one.get(part)): one.get(part) for one in mappings}.values())
+            flat[f"{name}.{part}"] = distinct if len(distinct) > 1 else distinct[0]
+    return flat
